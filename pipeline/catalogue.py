@@ -1,0 +1,120 @@
+"""The catalogue of stages, in order. The commands, ``run``, ``status`` and the docs come from this list."""
+
+from __future__ import annotations
+
+from annotation.params import AnnotateParams, ReviewParams
+from pipeline.clean.params import CleanParams
+from pipeline.dedup.params import DedupParams
+from pipeline.evaluate.params import EvaluateParams
+from pipeline.export.params import ExportParams
+from pipeline.ocr.params import OcrParams
+from pipeline.parse.params import ParseParams
+from pipeline.split.params import SplitParams
+from pipeline.stage import Stage
+from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
+from schemas.documents import Document, Line, Page, SourceRow
+from schemas.evaluation import Prediction, Score
+from schemas.questions import Assignment, Cluster, Merge, Question
+from schemas.release import ReleaseRow
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        name="ocr",
+        title="Read every file: text layers where they are sound, OCR where not, tables row by row.",
+        unit="files",
+        reads=("raw/files",),
+        writes={"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow},
+        params=OcrParams,
+        target="pipeline.ocr.stage:run",
+        examples=("build-dataset ocr", "build-dataset ocr --engine paddleocr"),
+    ),
+    Stage(
+        name="parse",
+        title="Turn lines into questions with their options, answers and explanations.",
+        unit="items",
+        reads=("ocr/documents", "ocr/pages", "ocr/lines", "ocr/rows"),
+        writes={"questions": Question},
+        params=ParseParams,
+        target="pipeline.parse.stage:run",
+        examples=("build-dataset parse",),
+    ),
+    Stage(
+        name="clean",
+        title="Drop figure and table items and invalid questions, each with its reason.",
+        unit="questions",
+        reads=("parse/questions",),
+        writes={"questions": Question},
+        params=CleanParams,
+        target="pipeline.clean.stage:run",
+        examples=("build-dataset clean",),
+    ),
+    Stage(
+        name="dedup",
+        title="Merge questions that are the same; keep twins that only look alike.",
+        unit="questions",
+        reads=("clean/questions",),
+        writes={"questions": Question, "merges": Merge, "clusters": Cluster},
+        params=DedupParams,
+        target="pipeline.dedup.stage:run",
+        examples=("build-dataset dedup",),
+    ),
+    Stage(
+        name="annotate",
+        title="Label every question in five dimensions with an LLM, or offline with a lexicon.",
+        unit="questions",
+        reads=("dedup/questions",),
+        writes={"annotations": Annotation, "requests": AnnotationRequest},
+        params=AnnotateParams,
+        target="pipeline.annotate:run",
+        examples=("build-dataset annotate --annotator lexicon", "build-dataset annotate --dry-run"),
+    ),
+    Stage(
+        name="review",
+        title="Settle labels from two experts' reviews; what nobody reviewed stays marked unreviewed.",
+        unit="questions",
+        reads=("dedup/questions", "annotate/annotations", "reviews/pulled"),
+        writes={"labels": Label, "agreement": Agreement},
+        params=ReviewParams,
+        target="pipeline.review:run",
+        examples=("build-dataset review push", "build-dataset review pull", "build-dataset review status"),
+    ),
+    Stage(
+        name="split",
+        title="Split into train, validation and test, stratified, keeping groups and clusters whole.",
+        unit="questions",
+        reads=("dedup/questions", "dedup/clusters", "review/labels"),
+        writes={"assignments": Assignment},
+        params=SplitParams,
+        target="pipeline.split.stage:run",
+        examples=("build-dataset split", "build-dataset split --method per_subcategory"),
+    ),
+    Stage(
+        name="export",
+        title="Write Parquet splits with a dataset card.",
+        unit="questions",
+        reads=("dedup/questions", "dedup/clusters", "review/labels", "split/assignments"),
+        writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow},
+        params=ExportParams,
+        target="pipeline.export.stage:run",
+        examples=("build-dataset export",),
+    ),
+    Stage(
+        name="evaluate",
+        title="Ask models the test questions and score their answers.",
+        unit="prompts",
+        reads=("export/train", "export/validation", "export/test"),
+        writes={"predictions": Prediction, "scores": Score},
+        params=EvaluateParams,
+        target="pipeline.evaluate.stage:run",
+        examples=("build-dataset evaluate",),
+    ),
+)
+
+
+def stage(name: str) -> Stage:
+    """The stage of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {row.name: row for row in STAGES}[name]

@@ -1,0 +1,134 @@
+"""What a stage is: a function from named tables and parameters to named tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import polars as pl
+
+from schemas.base import Record
+from schemas.params import Params
+from schemas.questions import Rejection, ReviewItem
+
+Item = TypeVar("Item")
+Out = TypeVar("Out")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of a stage's input: every item ends in exactly one of the last four."""
+
+    into: int
+    """Items that came in."""
+    kept: int
+    merged: int = 0
+    rejected: int = 0
+    waiting: int = 0
+    """Items that wait for a person or for a server to answer."""
+
+    def balanced(self) -> bool:
+        """Whether nothing was lost and nothing invented."""
+        return self.into == self.kept + self.merged + self.rejected + self.waiting
+
+
+@dataclass
+class Result:
+    """What a stage made."""
+
+    tables: dict[str, pl.DataFrame]
+    """By table name; the runner writes each as Parquet."""
+    counts: Counts
+    rejects: list[Rejection] = field(default_factory=list)
+    review: list[ReviewItem] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Further files by path relative to the stage's folder: cards, JSON, crops."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What else the manifest should say, deterministic: costs, agreement, the engine chosen."""
+    complete: bool = True
+    """False when some items failed in a way that a further run may mend (a server was down)."""
+    notes: list[str] = field(default_factory=list)
+    """Lines for the user, printed after the counts: warnings, where to look."""
+
+
+class Store(Protocol):
+    """Results of slow or paid work, kept item by item from the moment they arrive."""
+
+    def get(self, key: str) -> Any | None:
+        """The JSON value stored under ``key``, or None."""
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values of those ``keys`` that are there."""
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON value durably before returning. The same key again replaces it."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task of ``Context.map`` that gave no result."""
+
+    reason: str
+    """``crashed``, ``timeout``, ``error`` or an ``UnreadableDocument``'s own."""
+    detail: str
+
+
+class Context(Protocol):
+    """What the runner gives every stage."""
+
+    raw: Path
+    """The folder with the exam papers."""
+    build: Path
+    """The dataset's build folder, for reading alone."""
+    dataset: Params
+    """The ``[dataset]`` section: name, title, licence, seed …"""
+    seed: int
+    store: Store
+    """This stage's own item store."""
+
+    def progress(self, total: int | None, what: str) -> AbstractContextManager[Callable[[int], None]]:
+        """A progress bar with an ETA over ``total`` units of ``what``; call the yielded function to advance."""
+
+    def map(
+        self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None
+    ) -> Iterator[tuple[Item, Out | Failure]]:
+        """Apply a picklable module-level ``function`` to many items on the executor, in worker processes.
+
+        Yields (item, result) as results arrive, in no order. A crash, a timeout (seconds an item) or an
+        exception becomes a ``Failure`` of that item alone.
+        """
+
+
+Tables = Mapping[str, pl.DataFrame]
+StageFunction = Callable[[Tables, Any, Context], Result]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A row of the catalogue."""
+
+    name: str
+    title: str
+    """One line for ``--help`` and docs."""
+    unit: str
+    """What its counts count: files, questions …"""
+    reads: tuple[str, ...]
+    """Tables as ``stage/table``; the function gets them by table name."""
+    writes: Mapping[str, type[Record]]
+    """Its tables and their records."""
+    params: type[Params]
+    """The options of its section in ``dataset.toml``."""
+    target: str
+    """``module:function``, imported when it runs."""
+    examples: tuple[str, ...] = ()
+    """Command lines for ``--help``."""
+
+    def function(self) -> StageFunction:
+        """The stage's function, imported."""
+        module, _, name = self.target.partition(":")
+        loaded: StageFunction = getattr(import_module(module), name)
+        return loaded

@@ -1,0 +1,73 @@
+"""The base of all records: one pydantic model is one table, and its polars schema is derived from it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any, Literal, Self, Union, get_args, get_origin
+
+import polars as pl
+from polars.datatypes import DataTypeClass
+from pydantic import BaseModel, ConfigDict
+
+_SCALARS: dict[type, DataTypeClass] = {
+    bool: pl.Boolean,
+    int: pl.Int64,
+    float: pl.Float64,
+    str: pl.String,
+}
+
+
+class Record(BaseModel):
+    """A row of a table. Absent is ``None``, never an empty string, ``"nan"`` or zero."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def polars_schema(cls) -> pl.Schema:
+        """The schema of this record's table, field by field in order of definition.
+
+        Raises:
+            TypeError: a field's annotation has no column type.
+        """
+        return pl.Schema({name: column_type(field.annotation) for name, field in cls.model_fields.items()})
+
+    @classmethod
+    def frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
+        """A table of ``rows``, in their order, with this record's schema also when it is empty."""
+        return pl.DataFrame([row.model_dump(mode="json") for row in rows], schema=cls.polars_schema())
+
+    @classmethod
+    def rows(cls, frame: pl.DataFrame) -> Iterator[Self]:
+        """The records of ``frame``, in its order, each validated."""
+        names = [name for name in cls.model_fields if name in frame.columns]
+        for row in frame.select(names).iter_rows(named=True):
+            yield cls.model_validate(row)
+
+
+def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
+    """The polars type that holds values of a Python annotation.
+
+    Enumerations and literals are strings, nested records are structs, ``X | None`` is ``X``.
+
+    Raises:
+        TypeError: there is no such type.
+    """
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        inner = [argument for argument in get_args(annotation) if argument is not type(None)]
+        if len(inner) == 1:
+            return column_type(inner[0])
+    elif origin in (list, tuple):
+        return pl.List(column_type(get_args(annotation)[0]))
+    elif origin is Literal:
+        return column_type(type(get_args(annotation)[0]))
+    elif isinstance(annotation, type):
+        if issubclass(annotation, Record):
+            return pl.Struct(dict(annotation.polars_schema()))
+        if issubclass(annotation, Enum):
+            return pl.String()
+        if annotation in _SCALARS:
+            return _SCALARS[annotation]
+    raise TypeError(f"no column type for {annotation!r}")

@@ -1,0 +1,107 @@
+"""What was read: raw files, documents, pages, lines, and rows of tabular sources."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from schemas.base import Record
+
+
+class RawFile(Record):
+    """A file found under the raw folder."""
+
+    document: str
+    """Path relative to the raw folder, with forward slashes; the name of the document everywhere."""
+    sha256: str
+    bytes: int
+
+
+class Document(Record):
+    """A file that was read."""
+
+    document: str
+    sha256: str
+    format: str
+    """``pdf``, ``image``, ``docx``, ``cmb_json``, ``cmexam_csv``, ``cmexam_xlsx``, ``jsonl``."""
+    pages: int | None
+    """Pages of a paged document; null for tabular ones."""
+    rows: int | None
+    """Rows of a tabular document; null for paged ones."""
+    exam_type: str | None = None
+    exam_class: str | None = None
+    exam_subject: str | None = None
+
+
+class ReadMethod(StrEnum):
+    """How a page's text was obtained."""
+
+    TEXT_LAYER = "text_layer"
+    OCR = "ocr"
+    BLANK = "blank"
+
+
+class Page(Record):
+    """A page and how it was read."""
+
+    document: str
+    page: int
+    """From 1."""
+    width: float
+    """Width and height in points (1/72 inch), as displayed."""
+    height: float
+    method: ReadMethod
+    reason: str | None
+    """Why OCR was chosen over the text layer: ``no_text_layer``, ``garbled``, …; null for sound text layers."""
+    engine: str
+    """``pymupdf``, ``rapidocr``, ``paddleocr``, ``python-docx``, ``pillow`` …"""
+    engine_version: str
+    confidence: float | None
+    """Mean recognition confidence in 0..1, weighted by characters; null where nothing was recognised."""
+    lines: int
+
+
+class Box(Record):
+    """A rectangle on a page in points, origin top left."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class LineKind(StrEnum):
+    """What a line or region is."""
+
+    TEXT = "text"
+    HEADER = "header"
+    FOOTER = "footer"
+    FIGURE = "figure"
+    TABLE = "table"
+    FORMULA = "formula"
+
+
+class Line(Record):
+    """A line of text, or a region without text, in reading order."""
+
+    document: str
+    page: int
+    order: int
+    """Position in the reading order of the page, from 0."""
+    text: str
+    """Empty for regions (figure, table, formula) without text of their own."""
+    box: Box | None
+    """Null for formats without layout."""
+    confidence: float | None
+    column: int
+    """Column of the page, from 0; 0 also for lines that span columns."""
+    kind: LineKind
+
+
+class SourceRow(Record):
+    """A row of a tabular source (CMB JSON, CMExam CSV/XLSX, JSONL), as it was found."""
+
+    document: str
+    row: int
+    """From 1."""
+    fields: str
+    """The row as a JSON object with the source's own keys."""

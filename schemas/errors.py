@@ -1,0 +1,28 @@
+"""Errors that a user can cause, told in one line."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Something the user can put right: the message names the file or key, what is wrong, what to do.
+
+    The command line prints the message alone and exits with 2; a traceback is a bug.
+    """
+
+
+class UnreadableDocument(Exception):
+    """A document, or a page of it, cannot be read; it is rejected and the run goes on.
+
+    Attributes:
+        reason: short code for tables, e.g. ``encrypted``.
+        detail: one sentence for people.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type[UnreadableDocument], tuple[str, str]]:
+        """Pickle by both fields, so that the error crosses process borders whole."""
+        return type(self), (self.reason, self.detail)

@@ -1,0 +1,41 @@
+"""Parameters of stages: what a section of ``dataset.toml`` may say."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+
+class Params(BaseModel):
+    """Parameters of a stage. Unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def semantic(self) -> dict[str, Any]:
+        """The parameters that can change a result, for fingerprints and cache keys."""
+        fields = type(self).model_fields
+        return {name: _semantic(value) for name, value in self if not is_knob(fields[name])}
+
+
+def knob(default: Any, description: str, **constraints: Any) -> Any:
+    """A parameter that changes how fast or where, never what: workers, timeouts, addresses of keys."""
+    return Field(default, description=description, json_schema_extra={"knob": True}, **constraints)
+
+
+def is_knob(field: FieldInfo) -> bool:
+    """Whether a field was declared with ``knob``."""
+    return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("knob"))
+
+
+def _semantic(value: Any) -> Any:
+    if isinstance(value, Params):
+        return value.semantic()
+    if isinstance(value, list | tuple):
+        return [_semantic(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _semantic(item) for key, item in value.items()}
+    return str(value) if isinstance(value, Path | Enum) else value

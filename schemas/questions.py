@@ -1,0 +1,134 @@
+"""Questions, and what became of everything that is not one."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from schemas.base import Record
+from schemas.documents import Box
+
+
+class QuestionType(StrEnum):
+    """Item types of Chinese medical examinations that are multiple-choice questions."""
+
+    A1 = "A1"
+    """One best answer, short stem."""
+    A2 = "A2"
+    """One best answer, the stem is a case."""
+    A3_A4 = "A3/A4"
+    """One best answer, one of several questions on a shared case."""
+    B1 = "B1"
+    """One best answer from options shared by several stems."""
+    X = "X"
+    """Several answers."""
+
+
+class Option(Record):
+    """An option: its label (a capital letter) and its text."""
+
+    label: str
+    text: str
+
+
+class Region(Record):
+    """Where on which page (from 1)."""
+
+    page: int
+    box: Box
+
+
+class Question(Record):
+    """A multiple-choice question."""
+
+    question_id: str
+    """Where it comes from: first 8 hex digits of the document's SHA-256, section, number. Survives better OCR."""
+    document: str
+    section: int | None
+    """Section of the paper, from 1; null for rows of tabular sources."""
+    number: int | None
+    """The number printed before it, or the row of a tabular source."""
+    question_type: QuestionType
+    stem: str
+    shared_stem: str | None = None
+    """The case of an A3/A4 group."""
+    group_id: str | None = None
+    """The same for all questions that share a stem or options; they may never be split apart."""
+    options: list[Option]
+    answer: list[str] | None = None
+    """Letters in order; null when no key was found."""
+    accepted_answers: list[list[str]] | None = None
+    """Every answer that earns the mark, when a corrected key says so; null otherwise."""
+    explanation: str | None = None
+    human_accuracy: float | None = None
+    """Share of people who answered it correctly, 0..1."""
+    respondents: int | None = None
+    comment: str | None = None
+    """The source's comment or erratum."""
+    pages: list[int] | None = None
+    """Pages it stands on, from 1; null for tabular sources."""
+    regions: list[Region] | None = None
+    """Boxes of its lines; null for sources without layout."""
+    attachments: list[str] | None = None
+    """Kinds of the regions inside it: ``figure``, ``table``, ``formula``; null when there are none."""
+    confidence: float | None = None
+    """Lowest recognition confidence of its lines; null for text layers and tabular sources."""
+    exam_type: str | None = None
+    exam_class: str | None = None
+    exam_subject: str | None = None
+    content_hash: str
+    """What it says: see ``schemas.identity.content_hash``."""
+
+
+class Rejection(Record):
+    """Something that was taken out, and why."""
+
+    item_id: str
+    """A question_id, or a document's path."""
+    stage: str
+    reason: str
+    """A short code, for counting."""
+    detail: str
+    """One sentence for people."""
+    item: str | None = None
+    """The thing itself as JSON, where there is more to it than its id."""
+
+
+class ReviewItem(Record):
+    """Something that waits for a person, and why."""
+
+    item_id: str
+    question_ids: list[str]
+    """The questions concerned; empty for one that is missing."""
+    stage: str
+    reason: str
+    detail: str
+    item: str | None = None
+
+
+class Merge(Record):
+    """A question that was merged into another."""
+
+    question_id: str
+    survivor_id: str
+    kind: str
+    """``exact``, ``same_question``, ``reordered_options``."""
+    score: float
+    """Similarity in 0..1; 1 for exact."""
+    reason: str
+
+
+class Cluster(Record):
+    """A question's place in a cluster of similar questions; clusters are never split apart."""
+
+    question_id: str
+    cluster_id: str
+    kind: str
+    """Why it belongs: ``survivor``, ``variant``, ``negation``, ``number``, …"""
+
+
+class Assignment(Record):
+    """A question's split."""
+
+    question_id: str
+    split: str
+    stratum: str
