@@ -34,12 +34,12 @@ class Record(BaseModel):
         return pl.Schema({name: column_type(field.annotation) for name, field in cls.model_fields.items()})
 
     @classmethod
-    def frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
+    def to_frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
         """A table of ``rows``, in their order, with this record's schema also when it is empty."""
         return pl.DataFrame([row.model_dump(mode="json") for row in rows], schema=cls.polars_schema())
 
     @classmethod
-    def rows(cls, frame: pl.DataFrame) -> Iterator[Self]:
+    def from_frame(cls, frame: pl.DataFrame) -> Iterator[Self]:
         """The records of ``frame``, in its order, each validated."""
         names = [name for name in cls.model_fields if name in frame.columns]
         for row in frame.select(names).iter_rows(named=True):
