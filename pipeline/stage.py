@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import polars as pl
 
 from schemas.base import Record
+from schemas.dataset import DatasetParams
 from schemas.params import Params
 from schemas.questions import Rejection, ReviewItem
 
@@ -80,15 +81,25 @@ class Failure:
 class Context(Protocol):
     """What the runner gives every stage."""
 
-    raw: Path
-    """The folder with the exam papers."""
-    build: Path
-    """The dataset's build folder, for reading alone."""
-    dataset: Params
-    """The ``[dataset]`` section: name, title, licence, seed …"""
-    seed: int
-    store: Store
-    """This stage's own item store."""
+    @property
+    def raw(self) -> Path:
+        """The folder with the exam papers."""
+
+    @property
+    def build(self) -> Path:
+        """The dataset's build folder, for reading alone."""
+
+    @property
+    def dataset(self) -> DatasetParams:
+        """The ``[dataset]`` section: name, title, licence and the rest."""
+
+    @property
+    def seed(self) -> int:
+        """The dataset's seed."""
+
+    @property
+    def store(self) -> Store:
+        """This stage's own item store."""
 
     def progress(self, total: int | None, what: str) -> AbstractContextManager[Callable[[int], None]]:
         """A progress bar with an ETA over ``total`` units of ``what``; call the yielded function to advance."""
@@ -126,9 +137,20 @@ class Stage:
     """``module:function``, imported when it runs."""
     examples: tuple[str, ...] = ()
     """Command lines for ``--help``."""
+    check: str | None = None
+    """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
+    engines not installed, keys not set, servers that do not answer."""
 
     def function(self) -> StageFunction:
         """The stage's function, imported."""
-        module, _, name = self.target.partition(":")
-        loaded: StageFunction = getattr(import_module(module), name)
+        loaded: StageFunction = _load(self.target)
         return loaded
+
+    def problems(self, params: Params, dataset: DatasetParams) -> list[str]:
+        """What stands in the way of running it, each with its remedy; empty when nothing does."""
+        return list(_load(self.check)(params, dataset)) if self.check else []
+
+
+def _load(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

@@ -10,7 +10,7 @@ class UserError(Exception):
     """
 
 
-class UnreadableDocument(Exception):
+class UnreadableDocument(Exception):  # noqa: N818 - it names the document, not a mistake of ours
     """A document, or a page of it, cannot be read; it is rejected and the run goes on.
 
     Attributes:

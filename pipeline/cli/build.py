@@ -1,0 +1,113 @@
+"""``run``, and a command for every stage of the catalogue."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from pipeline.catalogue import STAGES
+from pipeline.catalogue import stage as stage_named
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure, stage_options
+from pipeline.cli.report import tell_end, tell_stage
+from pipeline.config import ConfigBase
+from pipeline.preflight import preflight
+from pipeline.runtime.runner import Report, Runner
+from pipeline.stage import Stage
+from schemas.errors import UserError
+
+INCOMPLETE = 3  # exit code: some items wait for a further run
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog=_examples(("build-dataset run", "build-dataset run --from dedup --to export")))(run)
+    for stage in STAGES:
+        if stage.name not in ("review",):
+            app.command(stage.name, help=stage.title, epilog=_examples(stage.examples))(_command(stage))
+
+
+def run(
+    config: ConfigPath = DEFAULT_CONFIG,
+    first: Annotated[str | None, typer.Option("--from", help="Begin with this stage.")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="End with this stage.")] = None,
+    force: Force = False,
+    overrides: Overrides = None,
+) -> None:
+    """Run every stage; what is done already is skipped."""
+    names = [stage.name for stage in STAGES]
+    for name in (first, last):
+        if name is not None and name not in names:
+            raise UserError(f"no stage {name}; the stages are {', '.join(names)}")
+    begin = names.index(first) if first else 0
+    end = names.index(last) if last else len(names) - 1
+    run_stages(configure(config, overrides), names[begin : end + 1], force=force)
+
+
+def run_stages(config: ConfigBase, names: Sequence[str], *, force: bool = False) -> None:
+    """Check what the stages need, run them, print the counts; exit with 3 when items wait for a further run."""
+    console = Console(stderr=True)
+    preflight(config, names)
+    reports: list[Report] = []
+
+    def tell(report: Report) -> None:
+        reports.append(report)
+        tell_stage(console, report)
+
+    complete = Runner(config, console).run(names, force=force, tell=tell)
+    tell_end(console, config, reports)
+    if not complete:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _command(stage: Stage) -> Callable[..., None]:
+    """A command whose options are the stage's own."""
+
+    def command(**given: Any) -> None:
+        config: Path = given.pop("config")
+        overrides, force = given.pop("overrides"), given.pop("force")
+        dry_run = given.pop("dry_run", False)
+        options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
+        loaded = configure(config, overrides, options)
+        if dry_run:
+            _dry_run(loaded)
+        else:
+            run_stages(loaded, [stage.name], force=force)
+
+    common = [
+        _keyword("config", ConfigPath, DEFAULT_CONFIG),
+        _keyword("force", Force, False),
+        _keyword("overrides", Overrides, None),
+    ]
+    if stage.name == "annotate":
+        help_text = "Print questions, tokens, cost and time; ask nothing."
+        common.append(_keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
+    parameters = [*stage_options(stage_named(stage.name).params), *common]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {item.name: item.annotation for item in parameters}
+    return command
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return str(value) if isinstance(value, Path) else value
+
+
+def _dry_run(config: ConfigBase) -> None:
+    from pipeline.annotate import tell_estimate
+
+    tell_estimate(config, Console())
+
+
+def _examples(lines: Sequence[str]) -> str:
+    return "Examples:\n\n" + "\n\n".join(f"[cyan]{line}[/cyan]" for line in lines)

@@ -1,0 +1,87 @@
+"""Options that commands share, and how a stage's parameters become options."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+
+from pipeline.config import ConfigBase, load
+from schemas.errors import UserError
+from schemas.params import Params
+
+ConfigPath = Annotated[
+    Path, typer.Option("--config", "-c", help="The dataset's configuration.", show_default=True)
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a key of the configuration, e.g. dataset.seed=7."
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Run again what is done; paid and slow items are reused.")
+]
+
+DEFAULT_CONFIG = Path("dataset.toml")
+
+
+def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:
+    """The configuration with ``--set KEY=VALUE`` pairs and named options applied.
+
+    Raises:
+        UserError: a pair without ``=``, or what ``pipeline.config.load`` raises.
+    """
+    overrides: dict[str, Any] = {}
+    for pair in pairs or []:
+        key, separator, value = pair.partition("=")
+        if not separator:
+            raise UserError(f"--set {pair}: write it as KEY=VALUE, e.g. --set dataset.seed=7")
+        overrides[key.strip()] = _value(value.strip())
+    overrides.update({key: value for key, value in (options or {}).items() if value is not None})
+    return load(path, overrides)
+
+
+def stage_options(params: type[Params]) -> list[inspect.Parameter]:
+    """Typer parameters for the scalar fields of a stage's options; absent means: as configured."""
+    found = []
+    for name, field in params.model_fields.items():
+        kind = _scalar(field.annotation)
+        if kind is None:
+            continue
+        option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
+        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+        found.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        )
+    return found
+
+
+def _scalar(annotation: Any) -> Any:
+    """The type of an option for this annotation; None when it has no form as one option."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        inner = [item for item in get_args(annotation) if item is not type(None)]
+        return _scalar(inner[0]) if len(inner) == 1 else None
+    if origin is Literal:
+        return Enum(  # typer shows the choices of an enumeration
+            "Choice", {str(choice): str(choice) for choice in get_args(annotation)}, type=str
+        )
+    if annotation in (str, int, float, bool, Path):
+        return annotation
+    return None
+
+
+def _value(text: str) -> Any:
+    """A value from the command line: TOML where it is TOML (7, true, [8, 1, 1]), otherwise a string."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,84 @@
+"""What people see while and after stages run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipeline.config import ConfigBase
+from pipeline.runtime.runner import Report
+
+
+def tell_stage(console: Console, report: Report) -> None:
+    """A stage's counts in one line, its reasons and notes below."""
+    counts = report.manifest["counts"]
+    state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
+    took = f"{report.seconds:.1f} s" if report.fresh else "already done"
+    console.print(
+        f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]", highlight=False
+    )
+    if not report.fresh:
+        return
+    for outcome in ("rejected", "waiting"):
+        reasons = report.manifest["reasons"][outcome]
+        if reasons:
+            console.print(f"    [dim]{outcome}: {escape(reason_line(reasons))}[/dim]", highlight=False)
+    if report.reused:
+        console.print(
+            f"    [dim]{report.reused} results from before, {report.added} new[/dim]", highlight=False
+        )
+    for note in report.notes:
+        console.print(f"    {escape(note)}", highlight=False)
+
+
+def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
+    """Where to look."""
+    made = {report.stage.name: report.manifest for report in reports}
+    build = config.dataset.build
+    if "export" in made:
+        splits = Table(title=f"{config.dataset.name}: splits", title_justify="left")
+        splits.add_column("split")
+        splits.add_column("questions", justify="right")
+        splits.add_column("file")
+        for split in ("train", "validation", "test"):
+            rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
+            splits.add_row(split, str(rows), shown(build / "export" / f"{split}.parquet"))
+        console.print(splits)
+    places = [
+        ("evaluate", "results.md", "scores"),
+        ("export", "README.md", "dataset card"),
+    ]
+    for stage, name, what in places:
+        if stage in made and (build / stage / name).exists():
+            console.print(f"{what}: {escape(shown(build / stage / name))}", highlight=False)
+    incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
+    if incomplete:
+        console.print(
+            f"[yellow]not complete: {', '.join(incomplete)}; run the same command again to finish[/yellow]"
+        )
+
+
+def sum_line(counts: Mapping[str, Any]) -> str:
+    """``64 items = 60 kept + 1 merged + 3 rejected``; the parts add up."""
+    parts = [f"{counts['kept']} kept"]
+    parts += [f"{counts[name]} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
+    return f"{counts['in']} {counts['unit']} = {' + '.join(parts)}"
+
+
+def reason_line(reasons: Mapping[str, int], most: int = 8) -> str:
+    """``needs_figure 3, no_answer 1``."""
+    told = [f"{reason} {count}" for reason, count in list(reasons.items())[:most]]
+    return ", ".join(told) + (", …" if len(reasons) > most else "")
+
+
+def shown(path: Path) -> str:
+    """A path relative to where the user stands, when it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

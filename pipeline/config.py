@@ -1,0 +1,112 @@
+"""``dataset.toml``: one file configures a dataset. Unknown keys are errors that name the nearest key."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, create_model
+
+from pipeline.catalogue import STAGES
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from schemas.params import Params, knob
+
+FILE_NAME = "dataset.toml"
+
+
+class ExecutorParams(Params):
+    """The ``[executor]`` section: where parallel work runs."""
+
+    kind: Literal["local"] = knob("local", "local: processes on this machine")
+    workers: int | None = knob(None, "Number of processes; one a core when absent", ge=1, le=512)
+
+
+class ConfigBase(BaseModel):
+    """The whole of ``dataset.toml``; sections of stages are added from the catalogue."""
+
+    model_config = {"extra": "forbid", "frozen": True}
+
+    dataset: DatasetParams
+    executor: ExecutorParams = ExecutorParams()
+
+    def params(self, stage: str) -> Params:
+        """The section of a stage."""
+        section: Params = getattr(self, stage)
+        return section
+
+
+_sections: dict[str, Any] = {row.name: (row.params, Field(default_factory=row.params)) for row in STAGES}
+Config: type[ConfigBase] = create_model("Config", __base__=ConfigBase, **_sections)
+
+
+def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
+    """Read a configuration; relative folders are relative to the file.
+
+    Args:
+        path: of the TOML file.
+        overrides: values by dotted key, e.g. ``{"ocr.engine": "paddleocr"}``; they win over the file.
+
+    Raises:
+        UserError: no such file, not TOML, unknown keys, wrong values; all problems at once.
+    """
+    content = _read(path)
+    for key, value in (overrides or {}).items():
+        _set(content, key.split("."), value)
+    try:
+        config = Config.model_validate(content)
+    except ValidationError as error:
+        raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
+    home = path.resolve().parent
+    dataset = config.dataset.model_copy(
+        update={
+            "raw": home / config.dataset.raw.expanduser(),
+            "build": home / config.dataset.build.expanduser(),
+        }
+    )
+    return config.model_copy(update={"dataset": dataset})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UserError(
+            f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not TOML in UTF-8: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
+    for key in keys[:-1]:
+        content = content.setdefault(key, {})
+        if not isinstance(content, dict):
+            raise UserError(f"{'.'.join(keys)}: {key} is not a section")
+    content[keys[-1]] = value
+
+
+def _explain(file: str, problem: Any) -> str:
+    where = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
+    if problem["type"] == "missing":
+        return f"{file}: {where} is missing: add it"
+    return f"{file}: {where} = {problem['input']!r}: {problem['msg']}"
+
+
+def _suggestion(location: tuple[int | str, ...]) -> str:
+    """The key that was probably meant, among those of the innermost section that the location names."""
+    model: Any = Config
+    for part in location[:-1]:
+        field = getattr(model, "model_fields", {}).get(part)
+        model = field.annotation if field else None
+    known = list(getattr(model, "model_fields", {}))
+    near = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known here: {', '.join(known)}" if known else ""

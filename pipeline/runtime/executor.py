@@ -1,0 +1,85 @@
+"""Where work that is the same function over many items runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
+
+from pipeline.stage import Failure
+from schemas.errors import UnreadableDocument
+
+Item = TypeVar("Item")
+Out = TypeVar("Out")
+
+_AHEAD = 3  # tasks handed out per worker: enough to keep it busy, few enough to keep memory flat
+_TASKS_A_WORKER = 400  # then it is replaced: native libraries leak over thousands of pages
+
+
+class Executor(Protocol):
+    """Runs one function over many items; stages don't know where."""
+
+    def map(
+        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
+    ) -> Iterator[tuple[Item, Out | Failure]]:
+        """Yield (item, result) as results arrive; what fails becomes a ``Failure`` of that item alone."""
+
+
+class LocalExecutor:
+    """Worker processes on this machine.
+
+    A worker that crashes or hangs costs the item it worked on and is replaced. Workers are spawned, not
+    forked: polars' and OpenMP's threads do not survive a fork.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        """Args: workers: number of processes; None for one a core."""
+        self.workers = workers or available_cores()
+
+    def map(
+        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
+    ) -> Iterator[tuple[Item, Out | Failure]]:
+        """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item."""
+        queue = iter(items)
+        first = list(islice(queue, 1))
+        if not first:
+            return
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPool(max_workers=self.workers, max_tasks=_TASKS_A_WORKER, context=context)
+        running: dict[Future[Any], Item] = {}
+        try:
+            while True:
+                for item in [*first, *islice(queue, self.workers * _AHEAD - len(running) - len(first))]:
+                    running[pool.schedule(function, args=[item], timeout=timeout)] = item
+                first = []
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield running.pop(future), _outcome(future)
+        finally:
+            pool.stop()
+            pool.join()
+
+
+def available_cores() -> int:
+    """Cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _outcome(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except UnreadableDocument as error:
+        return Failure(error.reason, error.detail)
+    except TimeoutError:
+        return Failure("timeout", "took longer than the limit")
+    except (ProcessExpired, CancelledError) as error:
+        return Failure("crashed", f"the worker process died ({error})")
+    except Exception as error:
+        return Failure("error", f"{type(error).__name__}: {error}")

@@ -1,0 +1,86 @@
+"""What a stage's result depends on: its inputs, its parameters and the code that it reaches."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from schemas.identity import sha256
+
+OUR_PACKAGES = ("schemas", "pipeline", "annotation")
+_DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
+_DATA_SUFFIXES = {".json", ".toml", ".txt", ".md", ".xml", ".csv"}
+
+
+def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
+    """Hash of everything that can change a stage's result.
+
+    Args:
+        target: ``module:function`` of the stage.
+        params: semantic parameters.
+        inputs: content hash by table, e.g. ``{"ocr/lines": "…"}``.
+        seed: of the dataset.
+    """
+    plain = json.dumps([params, dict(inputs), seed], sort_keys=True, ensure_ascii=False)
+    return sha256(code_hash(target.partition(":")[0]), plain)
+
+
+@cache
+def code_hash(module: str) -> str:
+    """Hash of a module's source, of all of ours that it imports, and of the data files beside them."""
+    files = {path for name in _closure(module) if (path := _source(name))}
+    folders = {path.parent for path in files if path.parent.name != "pipeline"}
+    data = {file for folder in folders for file in folder.rglob("*") if file.suffix in _DATA_SUFFIXES}
+    digest = hashlib.sha256()
+    for file in sorted(files | data):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _closure(module: str) -> set[str]:
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in reached or not _source(name):
+            continue
+        reached.add(name)
+        waiting.extend(_imports(name))
+    return reached
+
+
+def _imports(module: str) -> Iterator[str]:
+    source = _source(module)
+    if source is None:
+        return
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if _is_ours(alias.name))
+        elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0]  # a registry's "module:function", imported when needed
+            if _DOTTED.fullmatch(name) and _is_ours(name):
+                yield name
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in OUR_PACKAGES
+
+
+@cache
+def _source(module: str) -> Path | None:
+    """The file of a module of ours; None for what is not a module (a function's name)."""
+    try:
+        spec = find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return Path(spec.origin) if spec and spec.origin else None

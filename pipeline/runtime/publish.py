@@ -1,0 +1,108 @@
+"""Publishing a stage's result: into a temporary folder, the manifest last, then renamed into place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+MANIFEST = "manifest.json"
+_ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write Parquet that every reader opens: zstd, statistics, no view types."""
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    pq.write_table(table, path, compression="zstd", row_group_size=_ROW_GROUP)
+
+
+def file_sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Publication:
+    """A stage's folder in the making.
+
+    Everything is written beside the final folder, which is replaced in one step when all of it is there:
+    a reader sees the old result or the new one, never a mixture.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._temporary = folder.with_name(f".{folder.name}.new")
+        self._old = folder.with_name(f".{folder.name}.old")
+        self._outputs: dict[str, dict[str, Any]] = {}
+        for leftover in (self._temporary, self._old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._temporary.mkdir(parents=True)
+
+    def table(self, name: str, frame: pl.DataFrame) -> None:
+        """Add ``name.parquet``."""
+        path = self._temporary / f"{name}.parquet"
+        write_table(frame, path)
+        self._note(path, {"rows": frame.height})
+
+    def file(self, name: str, data: bytes) -> None:
+        """Add another file.
+
+        Args:
+            name: relative path with forward slashes, inside the folder.
+            data: its bytes.
+        """
+        relative = PurePosixPath(name)
+        if relative.is_absolute() or ".." in relative.parts or relative.name == MANIFEST:
+            raise ValueError(f"not a file name inside a stage's folder: {name!r}")
+        path = self._temporary / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        self._note(path, {})
+
+    def commit(self, manifest: Mapping[str, Any]) -> None:
+        """Write the manifest and put the folder in its place."""
+        content = {**manifest, "outputs": dict(sorted(self._outputs.items()))}
+        write_json(self._temporary / MANIFEST, content)
+        if self.folder.exists():
+            self.folder.rename(self._old)
+        self._temporary.rename(self.folder)
+        shutil.rmtree(self._old, ignore_errors=True)
+
+    def _note(self, path: Path, more: dict[str, Any]) -> None:
+        name = path.relative_to(self._temporary).as_posix()
+        self._outputs[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size, **more}
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON durably: to a temporary file, flushed to disk, then renamed."""
+    temporary = path.with_name(f".{path.name}.new")
+    with temporary.open("w", encoding="utf-8") as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=2)
+        stream.write("\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(path)
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a stage's folder; None when there is none or it is not whole."""
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:
+    """Whether the files that the manifest names are there with their sizes."""
+    return all(
+        (folder / name).is_file() and (folder / name).stat().st_size == entry["bytes"]
+        for name, entry in manifest["outputs"].items()
+    )

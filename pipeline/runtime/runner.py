@@ -1,0 +1,225 @@
+"""Runs stages: skips what is done, checks that counts add up, publishes, and says what happened."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+
+from pipeline.catalogue import STAGES
+from pipeline.config import ConfigBase
+from pipeline.runtime import ledger
+from pipeline.runtime.context import RunContext
+from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime.fingerprint import fingerprint
+from pipeline.runtime.lock import build_lock
+from pipeline.runtime.publish import Publication, intact, read_manifest
+from pipeline.runtime.sources import SOURCES
+from pipeline.runtime.store import ItemStore
+from pipeline.stage import Result, Stage
+from schemas.errors import UserError
+from schemas.identity import sha256
+from schemas.questions import Rejection, ReviewItem
+
+_VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
+
+
+class LostItemsError(RuntimeError):
+    """A stage's counts do not add up: something was lost or invented. Always a bug of ours."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run of a stage came to."""
+
+    stage: Stage
+    manifest: dict[str, Any]
+    fresh: bool
+    """False when the stage was already done."""
+    seconds: float = 0.0
+    reused: int = 0
+    added: int = 0
+    notes: Sequence[str] = ()
+
+
+class Runner:
+    """Runs stages of one dataset."""
+
+    def __init__(self, config: ConfigBase, console: Console | None = None) -> None:
+        self.config = config
+        self.build: Path = config.dataset.build
+        self.console = console or Console(stderr=True)
+        self._sources: dict[str, pl.DataFrame] = {}
+
+    def run(
+        self, names: Sequence[str], *, force: bool = False, tell: Callable[[Report], None] | None = None
+    ) -> bool:
+        """Run the stages of those names in the catalogue's order.
+
+        Args:
+            names: stages.
+            force: run also what is already done; the item store is used all the same.
+            tell: called with each stage's report as it ends.
+
+        Returns:
+            Whether all of them are complete; False when items wait for a further run.
+
+        Raises:
+            UserError: something the user can put right; the stages before stay published.
+        """
+        complete = True
+        with build_lock(self.build):
+            for stage in STAGES:
+                if stage.name in names:
+                    report = self._run_stage(stage, force)
+                    complete &= report.manifest["complete"]
+                    if tell:
+                        tell(report)
+        return complete
+
+    def state(self, stage: Stage) -> str:
+        """``missing``, ``stale`` (its inputs, parameters or code changed), ``incomplete`` or ``done``."""
+        manifest = read_manifest(self.build / stage.name)
+        if manifest is None or not intact(self.build / stage.name, manifest):
+            return "missing"
+        try:
+            current = self._fingerprint(stage, self._input_hashes(stage))
+        except UserError:
+            return "stale"
+        if manifest["fingerprint"] != current:
+            return "stale"
+        return "done" if manifest["complete"] else "incomplete"
+
+    def _run_stage(self, stage: Stage, force: bool) -> Report:
+        hashes = self._input_hashes(stage)
+        mark = self._fingerprint(stage, hashes)
+        folder = self.build / stage.name
+        manifest = read_manifest(folder)
+        if manifest and not force and _is_done(folder, manifest, mark):
+            return Report(stage, manifest, fresh=False)
+        context = self.context(stage)
+        started, clock = datetime.now(UTC), time.perf_counter()
+        outcome = "failed"
+        try:
+            params = self.config.params(stage.name)
+            result = stage.function()(self._tables(stage), params, context)
+            _check(stage, result)
+            manifest = self._publish(stage, result, mark, hashes)
+            outcome = "done" if result.complete else "incomplete"
+        finally:
+            context.store.close()
+            seconds = time.perf_counter() - clock
+            reused, added = context.store.reused, context.store.added
+            when = started.isoformat(timespec="seconds")
+            ledger.append(
+                self.build, ledger.Entry(stage.name, when, round(seconds, 3), outcome, reused, added)
+            )
+        return Report(stage, manifest, True, seconds, reused, added, result.notes)
+
+    def context(self, stage: Stage) -> RunContext:
+        """What that stage is given."""
+        return RunContext(
+            raw=self.config.dataset.raw,
+            build=self.build,
+            dataset=self.config.dataset,
+            store=ItemStore(self.build / "store" / f"{stage.name}.sqlite"),
+            executor=LocalExecutor(self.config.executor.workers),
+            console=self.console,
+        )
+
+    def _publish(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
+        publication = Publication(self.build / stage.name)
+        for name in stage.writes:
+            publication.table(name, result.tables[name])
+        publication.table("rejects", Rejection.to_frame(result.rejects))
+        publication.table("review", ReviewItem.to_frame(result.review))
+        for name, data in sorted(result.files.items()):
+            publication.file(name, data)
+        publication.commit(
+            {
+                "stage": stage.name,
+                "fingerprint": mark,
+                "complete": result.complete,
+                "counts": {
+                    "unit": stage.unit,
+                    "in": result.counts.into,
+                    "kept": result.counts.kept,
+                    "merged": result.counts.merged,
+                    "rejected": result.counts.rejected,
+                    "waiting": result.counts.waiting,
+                },
+                "reasons": {
+                    "rejected": _tally(item.reason for item in result.rejects),
+                    "waiting": _tally(item.reason for item in result.review),
+                },
+                "facts": result.facts,
+                "params": self.config.params(stage.name).semantic(),
+                "inputs": hashes,
+                "versions": {
+                    "python": platform.python_version(),
+                    **{name: version(name) for name in _VERSIONS},
+                },
+            }
+        )
+        manifest = read_manifest(self.build / stage.name)
+        if manifest is None:
+            raise RuntimeError(f"{self.build / stage.name} vanished while it was published")
+        return manifest
+
+    def _tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
+        return {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
+
+    def _table(self, reference: str) -> pl.DataFrame:
+        if reference in SOURCES:
+            return self._source(reference)
+        return pl.read_parquet(self.build / f"{reference}.parquet")
+
+    def _source(self, reference: str) -> pl.DataFrame:
+        if reference not in self._sources:
+            self._sources[reference] = SOURCES[reference](self.config.dataset)
+        return self._sources[reference]
+
+    def _input_hashes(self, stage: Stage) -> dict[str, str]:
+        hashes = {}
+        for reference in stage.reads:
+            maker, _, table = reference.partition("/")
+            if reference in SOURCES:
+                hashes[reference] = sha256(self._source(reference).write_json())
+                continue
+            manifest = read_manifest(self.build / maker)
+            if manifest is None:
+                raise UserError(
+                    f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first"
+                )
+            hashes[reference] = manifest["outputs"][f"{table}.parquet"]["sha256"]
+        return hashes
+
+    def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
+        params = {**self.config.params(stage.name).semantic(), "dataset": self.config.dataset.semantic()}
+        return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
+
+
+def _is_done(folder: Path, manifest: dict[str, Any], mark: str) -> bool:
+    return bool(manifest["complete"] and manifest["fingerprint"] == mark and intact(folder, manifest))
+
+
+def _check(stage: Stage, result: Result) -> None:
+    """Hold a result to what every stage promises."""
+    if not result.counts.balanced():
+        raise LostItemsError(f"{stage.name}: {result.counts} does not add up")
+    for name, record in stage.writes.items():
+        if result.tables[name].schema != record.polars_schema():
+            raise TypeError(f"{stage.name}/{name} does not have the columns of {record.__name__}")
+
+
+def _tally(reasons: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(reasons).items(), key=lambda pair: (-pair[1], pair[0])))

@@ -1,0 +1,89 @@
+"""The item store: results of slow or paid work, kept one by one in SQLite from the moment they arrive."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UserError
+
+_LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
+
+
+class ItemStore:
+    """A durable map from hash keys to JSON values, safe against ``kill -9`` and for threads.
+
+    Write-ahead logging makes each ``put`` atomic and keeps it through the death of the process; what is in
+    flight when the process dies is all that can be lost.
+
+    Attributes:
+        reused: lookups that found a value.
+        added: values stored by this process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.reused = 0
+        self.added = 0
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, key: str) -> Any | None:
+        """The JSON value stored under ``key``, or None."""
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values of those ``keys`` that are there, each once."""
+        found: dict[str, Any] = {}
+        with self._lock:
+            connection = self._open()
+            wanted = list(dict.fromkeys(keys))
+            for start in range(0, len(wanted), _LOOKUP):
+                some = wanted[start : start + _LOOKUP]
+                marks = ",".join("?" * len(some))
+                query = f"SELECT key, value FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
+                found.update((key, json.loads(value)) for key, value in connection.execute(query, some))
+            self.reused += len(found)
+        return found
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON value durably before returning. The same key again replaces it."""
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        with self._lock:
+            connection = self._open()
+            with connection:
+                connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?)", (key, text))
+            self.added += 1
+
+    def close(self) -> None:
+        """Close the file; a later call opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = _connect(self.path)
+            except sqlite3.DatabaseError as error:
+                raise UserError(
+                    f"{self.path} is not a readable store ({error}): move it away and run again"
+                ) from error
+        return self._connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+    )
+    connection.commit()
+    return connection

@@ -1,0 +1,91 @@
+"""What tests share: a context without processes or files, the shared data, the sample built once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.stage import Failure
+from schemas.dataset import DatasetParams
+from schemas.errors import UnreadableDocument
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass
+class MemoryStore:
+    """An item store in memory, JSON-like."""
+
+    items: dict[str, Any] = field(default_factory=dict)
+    puts: int = 0
+
+    def get(self, key: str) -> Any | None:
+        return self.items.get(key)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {key: self.items[key] for key in keys if key in self.items}
+
+    def put(self, key: str, value: Any) -> None:
+        self.puts += 1
+        self.items[key] = value
+
+
+@dataclass
+class FakeContext:
+    """A context that maps in this process."""
+
+    raw: Path
+    build: Path
+    dataset: DatasetParams
+    store: MemoryStore = field(default_factory=MemoryStore)
+
+    @property
+    def seed(self) -> int:
+        return self.dataset.seed
+
+    @contextmanager
+    def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
+        yield lambda count=1: None
+
+    def map(self, function, items, *, timeout=None):
+        for item in items:
+            try:
+                yield item, function(item)
+            except UnreadableDocument as error:
+                yield item, Failure(error.reason, error.detail)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> FakeContext:
+    raw, build = tmp_path / "raw", tmp_path / "build"
+    raw.mkdir()
+    build.mkdir()
+    return FakeContext(raw, build, DatasetParams(name="test", raw=raw, build=build))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real papers and reference outputs; they are not part of the project."""
+    folder = Path(os.environ.get("BUILD_DATASET_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no shared data beside the project (set BUILD_DATASET_SHARED_DATA to its folder)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The build folder of the sample exam, made once by the real pipeline."""
+    from pipeline.catalogue import STAGES
+    from pipeline.config import load
+    from pipeline.runtime.runner import Runner
+
+    build = tmp_path_factory.mktemp("sample") / "build"
+    config = load(ROOT / "dataset.toml", {"dataset.build": str(build)})
+    Runner(config).run([stage.name for stage in STAGES])
+    return build
