@@ -1,0 +1,264 @@
+"""Asks an OpenAI-compatible endpoint many things at once, and pays for none of them twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from annotation.llm.budget import Budget, worst_cost
+from annotation.llm.messages import (
+    Answer,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Outcome,
+    Reason,
+    Usage,
+)
+from annotation.llm.options import LlmOptions
+from annotation.llm.pace import Pace
+from annotation.llm.replies import billed, spread, stored_value, with_hint
+from schemas.errors import UserError
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletion
+
+_DEAD_AFTER = 20
+"""Failed requests in a row, retries included, after which an endpoint counts as down."""
+_WRONG_FORM_AFTER = 5
+"""Requests refused for their form, with none accepted, after which the form is to blame."""
+_OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
+
+
+class AnswerStore(Protocol):
+    """Where answers are kept: JSON values by key, durable when ``put`` returns."""
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values of those ``keys`` that are there."""
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a value; the same key again replaces it."""
+
+
+class LlmClient:
+    """A client of one model at one endpoint.
+
+    Args:
+        options: endpoint, model, prices, limits.
+
+    Raises:
+        UserError: no model is named, or its key is missing.
+    """
+
+    def __init__(self, options: LlmOptions) -> None:
+        if (missing := options.missing()) is not None:
+            raise UserError(missing)
+        self._options = options
+
+    def complete_many(
+        self,
+        requests: Sequence[ChatRequest],
+        store: AnswerStore,
+        progress: Callable[[int], None] | None = None,
+    ) -> Iterator[Outcome]:
+        """Answer every request, from the store where it is there and from the endpoint where not.
+
+        Args:
+            requests: any number; those that are the same to the letter are asked once.
+            store: gets every good answer before it is yielded; failures are never stored as answers.
+            progress: called with the number of requests that have just ended.
+
+        Yields:
+            One outcome a request: stored answers first, then the others as they arrive.
+
+        Raises:
+            UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
+                before is in the store.
+        """
+        run = _Run(self._options, store)
+        outcomes = run.outcomes(requests)
+        with asyncio.Runner() as runner:
+            try:
+                while (outcome := runner.run(_next(outcomes))) is not None:
+                    if progress is not None:
+                        progress(1)
+                    yield outcome
+            finally:
+                runner.run(_close(outcomes))
+
+
+class _Run:
+    """One call of ``complete_many``."""
+
+    def __init__(self, options: LlmOptions, store: AnswerStore) -> None:
+        self._options = options
+        self._store = store
+        self._pace = Pace(options.max_retries)
+        self._budget = Budget(options.max_cost, 0.0)
+        self._outages = 0
+        self._wrong_form = 0
+        self._answered = 0
+
+    async def outcomes(self, requests: Sequence[ChatRequest]) -> AsyncIterator[Outcome]:
+        groups: dict[str, list[ChatRequest]] = {}
+        for request in requests:
+            groups.setdefault(request.key(self._options), []).append(request)
+        stored = self._store.get_many(groups)
+        wasted = self._store.get_many(_wasted(key) for key in groups)
+        self._budget.spent = sum(self._cost_of(value) for value in [*stored.values(), *wasted.values()])
+        for key, value in stored.items():
+            for outcome in spread(self._answer(groups[key][0], value, stored=True), groups[key]):
+                yield outcome
+        missing = {key: group for key, group in groups.items() if key not in stored}
+        if missing:
+            async for outcome in self._ask_all(missing):
+                yield outcome
+
+    async def _ask_all(self, groups: Mapping[str, list[ChatRequest]]) -> AsyncIterator[Outcome]:
+        from openai import AsyncOpenAI
+
+        ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
+        waiting = iter(groups.items())
+        async with AsyncOpenAI(
+            api_key=self._options.api_key() or "none",
+            base_url=self._options.base_url,
+            timeout=self._options.timeout,
+            max_retries=0,
+        ) as sdk:
+            count = min(self._options.concurrency, len(groups))
+            workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
+            try:
+                for _ in groups:
+                    outcomes = await ended.get()
+                    if isinstance(outcomes, BaseException):
+                        raise outcomes
+                    for outcome in outcomes:
+                        yield outcome
+            finally:
+                for worker in workers:
+                    worker.cancel()
+                await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _work(
+        self,
+        sdk: AsyncOpenAI,
+        waiting: Iterator[tuple[str, list[ChatRequest]]],
+        ended: asyncio.Queue[list[Outcome] | BaseException],
+    ) -> None:
+        try:
+            for key, group in waiting:
+                outcome = await self._ask(sdk, key, group[0])
+                self._watch(outcome)
+                ended.put_nowait(spread(outcome, group))
+        except Exception as error:
+            ended.put_nowait(error)
+
+    async def _ask(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Outcome:
+        """Ask, check, ask once more where the check gave a hint; store what is good."""
+        if self._outages >= max(_DEAD_AFTER, 2 * self._options.concurrency):
+            return Failed(request, Reason.NOT_ASKED, f"{self._options.base_url} does not answer")
+        asked, usage, repaired = request, Usage(), False
+        while True:
+            completion = await self._complete(sdk, asked)
+            if isinstance(completion, Failed):
+                failure = replace(completion, request=request, usage=usage)
+                break
+            usage += billed(completion)
+            try:
+                value = stored_value(completion, usage, request)
+            except BadAnswerError as bad:
+                if bad.hint is None or repaired:
+                    failure = Failed(request, bad.reason, bad.detail, usage)
+                    break
+                asked, repaired = with_hint(request, completion, bad.hint), True
+                continue
+            self._store.put(key, value)
+            return self._answer(request, value, stored=False)
+        self._remember_waste(key, usage)
+        return failure
+
+    async def _complete(self, sdk: AsyncOpenAI, request: ChatRequest) -> ChatCompletion | Failed:
+        """One completion, with as many attempts as help."""
+        from annotation.llm.faults import classify
+
+        body = request.body(self._options)
+        worst = worst_cost(body | self._options.extra_body, self._options)
+        attempt = 0
+        while True:
+            await self._pace.turn()
+            if not await self._budget.reserve(worst):
+                cap = f"{self._options.max_cost:g} {self._options.currency}"
+                return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
+            cost = worst
+            try:
+                completion = await _create(sdk, body, self._options.extra_body)
+            except Exception as error:
+                fault = classify(error, self._options)
+                cost = worst if fault.maybe_billed else 0.0
+            else:
+                usage = billed(completion)
+                cost = self._options.cost(usage.prompt_tokens, usage.completion_tokens) or worst
+                return completion
+            finally:
+                await self._budget.settle(worst, cost)
+            if not await self._pace.again(fault, attempt):
+                return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
+            attempt += 1
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Notice an endpoint that is down, or that refuses the form of every request."""
+        reason = outcome.reason if isinstance(outcome, Failed) else None
+        self._answered += reason is None
+        self._outages = self._outages + 1 if reason in _OUTAGES else 0 if reason is None else self._outages
+        self._wrong_form += reason is Reason.BAD_REQUEST
+        if self._wrong_form >= _WRONG_FORM_AFTER and not self._answered:
+            raise UserError(
+                f"{self._options.base_url} refused the first {self._wrong_form} requests as malformed (HTTP 4xx): "
+                "it may not support response_format, temperature, seed or max_tokens_field as configured"
+            )
+
+    def _answer(self, request: ChatRequest, value: Mapping[str, Any], *, stored: bool) -> Answer:
+        usage = Usage(value["prompt_tokens"], value["completion_tokens"])
+        cost = self._options.cost(usage.prompt_tokens, usage.completion_tokens)
+        return Answer(request, value["text"], value["finish_reason"], usage, cost, stored=stored)
+
+    def _cost_of(self, value: Mapping[str, Any]) -> float:
+        return self._options.cost(value["prompt_tokens"], value["completion_tokens"]) or 0.0
+
+    def _remember_waste(self, key: str, usage: Usage) -> None:
+        """Keep what a failure did cost, so that the cap counts it on the next run too."""
+        if usage == Usage():
+            return
+        before = self._store.get_many([_wasted(key)]).get(_wasted(key), {})
+        total = usage + Usage(before.get("prompt_tokens", 0), before.get("completion_tokens", 0))
+        self._store.put(
+            _wasted(key), {"prompt_tokens": total.prompt_tokens, "completion_tokens": total.completion_tokens}
+        )
+
+
+async def _create(sdk: AsyncOpenAI, body: dict[str, Any], extra: dict[str, Any]) -> ChatCompletion:
+    from openai.types.chat import ChatCompletion
+
+    completion = await sdk.chat.completions.create(**body, extra_body=extra or None)
+    # The SDK passes on any JSON that came with status 200.
+    if not isinstance(completion, ChatCompletion) or not completion.choices:
+        raise ValueError("not a chat completion")
+    return completion
+
+
+def _wasted(key: str) -> str:
+    return f"wasted:{key}"
+
+
+async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
+    return await anext(outcomes, None)
+
+
+def _close(outcomes: AsyncIterator[Outcome]) -> Coroutine[Any, Any, None]:
+    async def close() -> None:
+        await outcomes.aclose()  # type: ignore[attr-defined]
+
+    return close()

@@ -1,0 +1,96 @@
+"""What an exception of the openai SDK means: worth another attempt, this item's failure, or everybody's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import openai
+
+from annotation.llm.messages import Reason
+from annotation.llm.options import LlmOptions
+from schemas.errors import UserError
+
+_REFUSED_CODES = {
+    "content_filter",
+    "content_policy_violation",
+    "moderation_blocked",
+    "data_inspection_failed",
+}
+_TOO_LONG_CODES = {"context_length_exceeded", "string_above_max_length"}
+_RETRIED_STATUS = {408, 409, 425}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A failed attempt."""
+
+    reason: Reason
+    detail: str
+    retry: bool
+    """Whether another attempt may help."""
+    wait: float | None = None
+    """Seconds the endpoint asked to wait."""
+    maybe_billed: bool = False
+    """Whether the endpoint may have worked, and charged, without our seeing the answer."""
+
+
+def classify(error: Exception, options: LlmOptions) -> Fault:
+    """The fault behind an exception. Texts of providers stay out of it: they may quote keys and questions.
+
+    Raises:
+        UserError: no request can succeed: the key is wrong, the model or address does not exist, no credit.
+    """
+    if isinstance(error, openai.APITimeoutError):
+        detail = f"no answer within {options.timeout:g} s"
+        return Fault(Reason.TIMEOUT, detail, retry=True, maybe_billed=True)
+    if isinstance(error, openai.APIConnectionError):
+        return Fault(Reason.CONNECTION, f"no connection to {options.base_url}", retry=True)
+    if isinstance(error, openai.APIStatusError):
+        _raise_if_hopeless(error, options)
+        return _of_status(error)
+    if isinstance(error, ValueError | openai.APIResponseValidationError):
+        detail = "the endpoint sent something that is not a chat completion"
+        return Fault(Reason.MALFORMED_JSON, detail, retry=True, maybe_billed=True)
+    return Fault(Reason.ERROR, f"{type(error).__name__} while asking", retry=False)
+
+
+def _raise_if_hopeless(error: openai.APIStatusError, options: LlmOptions) -> None:
+    status = error.status_code
+    if status == 401 or (status == 403 and error.code not in _REFUSED_CODES):
+        raise UserError(
+            f"{options.base_url} does not accept the key (HTTP {status}): "
+            f"put a valid one into the environment variable {options.api_key_env}"
+        ) from None
+    if status == 404:
+        raise UserError(
+            f"{options.base_url} knows no model {options.model!r} (HTTP 404): check model and base_url"
+        ) from None
+    if status == 402 or error.code == "insufficient_quota":
+        raise UserError(f"the account at {options.base_url} has no credit left (HTTP {status})") from None
+
+
+def _of_status(error: openai.APIStatusError) -> Fault:
+    status = error.status_code
+    if error.code in _REFUSED_CODES:
+        return Fault(
+            Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False
+        )
+    if error.code in _TOO_LONG_CODES or status == 413:
+        return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
+    if status == 429:
+        return Fault(Reason.RATE_LIMITED, "rate limit (HTTP 429)", retry=True, wait=_asked_wait(error))
+    if status >= 500 or status in _RETRIED_STATUS:
+        detail = f"the server failed (HTTP {status})"
+        return Fault(Reason.SERVER_ERROR, detail, retry=True, wait=_asked_wait(error))
+    return Fault(Reason.BAD_REQUEST, f"the endpoint refused the request's form (HTTP {status})", retry=False)
+
+
+def _asked_wait(error: openai.APIStatusError) -> float | None:
+    """Seconds from ``retry-after-ms`` or ``retry-after``; None where absent or a date."""
+    headers = error.response.headers
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) / unit)
+        except (KeyError, ValueError):
+            continue
+    return None

@@ -1,0 +1,86 @@
+"""Which endpoint and model to ask, how, and for how much money at most."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from schemas.params import Params, knob
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+class LlmOptions(Params):
+    """An OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
+
+    base_url: str = Field(
+        OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
+    )
+    model: str | None = Field(None, description="The model's name at that endpoint.")
+    api_key_env: str = knob("OPENAI_API_KEY", "Name of the environment variable that holds the key.")
+    temperature: float | None = Field(
+        0.0, ge=0, le=2, description="Null leaves it out, for models that refuse it."
+    )
+    max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer.")
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens",
+        description="What the endpoint calls that limit; OpenAI's reasoning models want the second.",
+    )
+    seed: int | None = Field(None, description="Sampling seed, for endpoints that take one.")
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict, description="Further fields of the request, e.g. {reasoning_effort = 'low'}."
+    )
+    price_in: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
+    price_out: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
+    currency: str = Field("USD", description="Currency of the prices and of max_cost.")
+    max_cost: float | None = knob(
+        None, "Stop before the request that could bring the cost of all answers above this.", ge=0
+    )
+    concurrency: int = knob(8, "Requests in flight at once.", ge=1, le=1024)
+    timeout: float = knob(120.0, "Seconds to wait for an answer.", gt=0)
+    max_retries: int = knob(
+        5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an address like https://api.openai.com/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("must hold no user, password or query; keys come from the environment")
+        return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _priced_cap(self) -> LlmOptions:
+        if self.max_cost is not None and (self.price_in is None or self.price_out is None):
+            raise ValueError("max_cost needs price_in and price_out (per million tokens)")
+        return self
+
+    def api_key(self) -> str | None:
+        """The key from the environment; None where there is none."""
+        return os.environ.get(self.api_key_env) or None
+
+    def missing(self) -> str | None:
+        """What a request would lack, in one line; None when everything is there.
+
+        OpenAI's own endpoint, and one for which a variable was named, need a key; a local server needs none.
+        """
+        if not self.model:
+            return "no model is named: set model in its [llm] section"
+        needs_key = self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
+        if needs_key and not self.api_key():
+            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
+        return None
+
+    def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+        """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        if prompt_tokens is None or completion_tokens is None:
+            return None
+        return (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
