@@ -54,7 +54,9 @@ def stage_options(params: type[Params]) -> list[inspect.Parameter]:
         kind = _scalar(field.annotation)
         if kind is None:
             continue
-        option = typer.Option(f"--{name.replace('_', '-')}", help=field.description, show_default=False)
+        flag = name.replace("_", "-")
+        names = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
+        option = typer.Option(names, help=field.description, show_default=False)
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         found.append(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

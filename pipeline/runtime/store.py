@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from schemas.errors import UserError
 
 _LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
@@ -80,7 +82,8 @@ class ItemStore:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
+    with FileLock(f"{path}.lock"):  # SQLite does not wait its timeout for the change to WAL
+        connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(
         "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"

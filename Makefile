@@ -1,0 +1,72 @@
+# build-dataset: `make demo` builds the sample exam, `make test` passes the tests. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --no-deps --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-services lint format sample golden lock label-studio label-studio-stop clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.core ## Build the sample exam into build/ and say where to look
+	$(BIN)/build-dataset run
+	$(BIN)/build-dataset status
+
+test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
+	$(BIN)/python -m pytest
+
+test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
+	$(BIN)/python -m pytest tests/services --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
+
+lint: $(VENV)/.dev ## Check style, types and import directions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+sample: $(VENV)/.core ## Write the sample exam in raw/sample anew
+	$(BIN)/python raw/sample/make_sample.py
+
+label-studio: $(VENV)/.core ## Install Label Studio into its own environment and start it on loopback
+	$(BIN)/python -m annotation.label_studio.server install
+	$(BIN)/python -m annotation.label_studio.server start
+
+label-studio-stop: $(VENV)/.core ## Stop it
+	$(BIN)/python -m annotation.label_studio.server stop
+
+lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-annotate --group build -o requirements/core.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-annotate --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-annotate -o requirements/services.txt tests/services/requirements-llm.txt
+
+clean: ## Remove the environment and everything that was built
+	rm -rf $(VENV) build/[!R]* build/.lock*
+
+$(VENV)/.python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "build-dataset needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/.python
+	$(INSTALL) -r requirements/core.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+	$(INSTALL) -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.services: requirements/services.txt $(VENV)/.dev
+	$(INSTALL) -r requirements/services.txt
+	$(BIN)/python -m annotation.label_studio.server install
+	touch $@

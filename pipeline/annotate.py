@@ -1,0 +1,126 @@
+"""The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.annotate_params import AnnotateParams
+from annotation.annotator import Identity, Labelled, Unlabelled, Verdict, choose
+from annotation.difficulty import ANNOTATOR as HUMAN_ACCURACY
+from annotation.difficulty import measured_difficulty
+from pipeline.stage import Context, Counts, Result, Tables
+from schemas.annotations import Annotation, AnnotationRequest
+from schemas.questions import Question, ReviewItem
+from schemas.taxonomy import dimensions
+
+Outcomes = Mapping[str, Labelled | Unlabelled]
+
+
+def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
+    """Label every question in ``questions``.
+
+    Difficulty comes from people's answers where the source has them, and is otherwise the annotator's estimate.
+    Questions whose request failed wait, with the class of the failure, and are asked again on the next run.
+    """
+    questions = list(Question.from_frame(tables["questions"]))
+    annotator = choose(params, context.store)
+    with context.progress(annotator.units(questions), "requests") as advance:
+        outcomes = {found.question_id: found for found in annotator.annotate(questions, advance)}
+    labelled = [found for found in _in_order(questions, outcomes) if isinstance(found, Labelled)]
+    waiting = [found for found in _in_order(questions, outcomes) if isinstance(found, Unlabelled)]
+    by_id = {question.question_id: question for question in questions}
+    annotations = [
+        row for found in labelled for row in _rows(by_id[found.question_id], found, annotator.identity)
+    ]
+    requests = [request for found in labelled for request in found.requests]
+    return Result(
+        tables={
+            "annotations": Annotation.to_frame(annotations),
+            "requests": AnnotationRequest.to_frame(requests),
+        },
+        counts=Counts(into=len(questions), kept=len(labelled), waiting=len(waiting)),
+        review=[_review(found) for found in waiting],
+        facts=_facts(annotator.identity, requests, annotations, params),
+        complete=not waiting,
+        notes=[*annotator.identity.notes, *_failure_notes(waiting, params)],
+    )
+
+
+def _in_order(questions: Sequence[Question], outcomes: Outcomes) -> Iterator[Labelled | Unlabelled]:
+    return (outcomes[question.question_id] for question in questions)
+
+
+def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[Annotation]:
+    """A question's annotations, in the taxonomy's order of dimensions."""
+    measured = measured_difficulty(question)
+    for name in dimensions():
+        if name == "difficulty" and measured is not None:
+            yield _row(question, name, measured, Identity(HUMAN_ACCURACY))
+        else:
+            yield _row(question, name, found.verdicts[name], identity)
+
+
+def _row(question: Question, dimension: str, verdict: Verdict, identity: Identity) -> Annotation:
+    return Annotation(
+        question_id=question.question_id,
+        dimension=dimension,
+        label=verdict.label.zh,
+        annotator=identity.name,
+        confidence=verdict.confidence,
+        estimate=verdict.estimate,
+        prompt_hash=identity.prompt_hash,
+        model=identity.model,
+    )
+
+
+def _review(found: Unlabelled) -> ReviewItem:
+    return ReviewItem(
+        item_id=found.question_id,
+        question_ids=[found.question_id],
+        stage="annotate",
+        reason=found.reason,
+        detail=found.detail,
+    )
+
+
+def _facts(
+    identity: Identity,
+    requests: Sequence[AnnotationRequest],
+    annotations: Sequence[Annotation],
+    params: AnnotateParams,
+) -> dict[str, Any]:
+    """What the manifest says: the same for the same answers, however many runs it took to get them."""
+    measured = sum(row.annotator == HUMAN_ACCURACY for row in annotations)
+    facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
+    if identity.model is None:
+        return facts
+    return facts | {
+        "model": identity.model,
+        "prompt_hash": identity.prompt_hash,
+        "requests": len(requests),
+        "prompt_tokens": _total([request.prompt_tokens for request in requests]),
+        "completion_tokens": _total([request.completion_tokens for request in requests]),
+        "cost": _total([request.cost for request in requests]),
+        "currency": params.llm.currency,
+    }
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """The sum; None where one is unknown."""
+    known = [value for value in values if value is not None]
+    return round(sum(known), 6) if len(known) == len(values) else None
+
+
+def _failure_notes(waiting: Sequence[Unlabelled], params: AnnotateParams) -> list[str]:
+    if not waiting:
+        return []
+    tally = Counter(found.reason for found in waiting)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(tally.items()))
+    notes = [f"{len(waiting)} questions got no labels ({reasons}): run annotate again to ask them again"]
+    if billed := sum(found.billed for found in waiting):
+        notes.append(f"answers that could not be used cost {billed:.4f} {params.llm.currency}")
+    if tally.get("spending_cap"):
+        notes.append("stopped before max_cost: raise it in [annotate.llm] to go on")
+    return notes

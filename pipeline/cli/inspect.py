@@ -1,0 +1,156 @@
+"""``status`` and ``explain``: what is there, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+
+from pipeline.catalogue import STAGES
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.report import reason_line
+from pipeline.explain import Story
+from pipeline.explain import explain as tell
+from pipeline.runtime import ledger
+from pipeline.runtime.publish import read_manifest
+from pipeline.runtime.runner import Runner
+from schemas.taxonomy import dimensions
+
+_STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
+_OUTCOME_COLOURS = {"kept": "green", "merged": "cyan", "rejected": "red", "waiting": "yellow"}
+_COUNTS = ("in", "kept", "merged", "rejected", "waiting")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]")(status)
+    app.command(
+        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017[/cyan] (the start of an id will do)"
+    )(explain)
+
+
+def status(
+    config: ConfigPath = DEFAULT_CONFIG,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Every stage: its state, what came in and what became of it, time and cost."""
+    rows = _status_rows(Runner(configure(config, overrides)))
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    table = Table(caption=None)
+    table.add_column("stage")
+    table.add_column("state")
+    for name in (*_COUNTS, "time", "cost"):
+        table.add_column(name, justify="right")
+    table.add_column("why rejected or waiting", overflow="fold")
+    for row in rows:
+        colour = _STATE_COLOURS[row["state"]]
+        counts = [_number(row[name]) for name in _COUNTS]
+        seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
+        cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
+        state = f"[{colour}]{row['state']}[/{colour}]"
+        table.add_row(
+            row["stage"], state, *counts, seconds, cost, escape(reason_line(row["reasons"], most=4))
+        )
+    Console().print(table)
+
+
+def _status_rows(runner: Runner) -> list[dict[str, Any]]:
+    runs = ledger.last(runner.build)
+    rows = []
+    for stage in STAGES:
+        manifest = read_manifest(runner.build / stage.name) or {}
+        counts, facts = manifest.get("counts", {}), manifest.get("facts", {})
+        reasons = manifest.get("reasons", {"rejected": {}, "waiting": {}})
+        rows.append(
+            {
+                "stage": stage.name,
+                "state": runner.state(stage),
+                "unit": stage.unit,
+                **{name: counts.get(name) for name in _COUNTS},
+                "seconds": runs[stage.name].seconds if stage.name in runs else None,
+                "cost": facts.get("cost"),
+                "currency": facts.get("currency"),
+                "reasons": {**reasons["rejected"], **reasons["waiting"]},
+            }
+        )
+    return rows
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
+def explain(
+    question_id: Annotated[str, typer.Argument(help="The question's id, or the start of it.")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Where a question comes from, what each stage did to it, its labels, its split."""
+    story = tell(configure(config, overrides).dataset.build, question_id)
+    if as_json:
+        typer.echo(json.dumps(asdict(story), ensure_ascii=False, indent=2))
+        return
+    console = Console()
+    console.print(Panel(_question_text(story), title=story.question_id, title_align="left"))
+    console.print(_events(story))
+    if story.labels or story.annotations:
+        console.print(_labels(story))
+    for relative in story.relatives:
+        console.print(f"similar: {relative['question_id']} ({relative['kind']})", highlight=False)
+    if story.split:
+        console.print(f"split: [bold]{story.split}[/bold]", highlight=False)
+    for row in story.predictions:
+        said = "".join(row["extracted"] or []) or row["outcome"]
+        console.print(f"{escape(row['run'])} answered {said}: correct {row['correct']}", highlight=False)
+
+
+def _question_text(story: Story) -> Group | str:
+    row = story.question
+    if row is None:
+        return "never became a question; see below"
+    pages = f", page {', '.join(map(str, row['pages']))}" if row["pages"] else ""
+    lines = [f"[dim]{escape(row['document'])}{pages}, number {row['number']}, {row['question_type']}[/dim]"]
+    if row["shared_stem"]:
+        lines.append(escape(row["shared_stem"]))
+    lines.append(f"[bold]{escape(row['stem'])}[/bold]")
+    lines += [f"  {option['label']}. {escape(option['text'])}" for option in row["options"]]
+    accepted = row["accepted_answers"]
+    more = f" (accepted: {', '.join(''.join(answer) for answer in accepted)})" if accepted else ""
+    lines.append(f"答案 answer: {''.join(row['answer'] or []) or '—'}{more}")
+    if row["explanation"]:
+        lines.append(f"[dim]解析 explanation: {escape(row['explanation'])}[/dim]")
+    return Group(*lines)
+
+
+def _events(story: Story) -> Table:
+    table = Table(show_header=False, box=None)
+    for event in story.events:
+        colour = _OUTCOME_COLOURS[event.outcome]
+        why = " · ".join(escape(part) for part in (event.reason, event.detail) if part)
+        table.add_row(event.stage, f"[{colour}]{event.outcome}[/{colour}]", why)
+    return table
+
+
+def _labels(story: Story) -> Table:
+    table = Table()
+    for name in ("dimension", "label", "status", "who"):
+        table.add_column(name)
+    final = {row["dimension"]: row for row in story.labels}
+    machine = {row["dimension"]: row for row in story.annotations}
+    for name, dimension in dimensions().items():
+        row, guess = final.get(name), machine.get(name)
+        label = (row or guess or {}).get("label")
+        both = f"{label} {dimension.english(label) or ''}" if label else "—"
+        who = ", ".join(row["reviewers"]) if row and row["reviewers"] else (guess or {}).get("annotator", "")
+        table.add_row(f"{dimension.zh} {dimension.en}", both, row["status"] if row else "annotated", who)
+    return table

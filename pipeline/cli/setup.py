@@ -1,0 +1,68 @@
+"""``init`` and ``doctor``: begin a dataset, and see what is missing."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.config import FILE_NAME, ConfigBase
+from pipeline.doctor import State, examine
+from schemas.errors import UserError
+
+_MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: [cyan]build-dataset init mydata/ --raw ~/papers[/cyan]")(init)
+    app.command(epilog="Example: [cyan]build-dataset doctor[/cyan]")(doctor)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder of the new dataset; made when it is not there.")],
+    raw: Annotated[Path | None, typer.Option(help="A folder that already holds the papers.")] = None,
+) -> None:
+    """Begin a dataset: dataset.toml with comments, raw/ for the papers, build/ for what is made."""
+    target = folder / FILE_NAME
+    if target.exists():
+        raise UserError(f"{target} is there already: edit it, or choose another folder")
+    if raw is not None and not raw.is_dir():
+        raise UserError(f"no folder {raw} to read papers from")
+    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
+    text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
+    papers = raw.resolve().as_posix() if raw else "raw"
+    try:
+        (folder / "build").mkdir(parents=True, exist_ok=True)
+        if raw is None:
+            (folder / "raw").mkdir(exist_ok=True)
+        target.write_text(text.format(name=name, raw=papers.replace('"', '\\"')), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
+    console = Console()
+    console.print(f"made {escape(str(target))}", highlight=False)
+    if raw is None:
+        console.print(f"1. put exam papers into {escape(str(folder / 'raw'))}", highlight=False)
+    console.print(f"next: cd {escape(str(folder))} && build-dataset run", highlight=False)
+
+
+def doctor(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+    """What is installed, reachable or missing, each with the remedy."""
+    loaded: ConfigBase | None = None
+    if config.exists() or config != DEFAULT_CONFIG:
+        loaded = configure(config, overrides)
+    checks = examine(loaded)
+    table = Table(show_header=False, box=None)
+    for check in checks:
+        remedy = f" → {check.remedy}" if check.remedy and check.state is not State.OK else ""
+        table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
+    Console().print(table)
+    if any(check.state is State.WRONG for check in checks):
+        raise typer.Exit(2)

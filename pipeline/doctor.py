@@ -1,0 +1,103 @@
+"""What is installed, reachable or missing on this machine, for this configuration."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import httpx
+
+from pipeline.catalogue import STAGES
+from pipeline.config import ConfigBase
+from pipeline.runtime.executor import available_cores
+
+LABEL_STUDIO = "http://127.0.0.1:8080"
+_PATIENCE = 2.0  # seconds for a server on the same machine to answer
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    """Not there, and not needed for what is configured."""
+    WRONG = "wrong"
+    """Not there, or not right, and needed."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the examination."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str | None = None
+
+
+def examine(config: ConfigBase | None) -> list[Check]:
+    """All checks; those of the configuration only when there is one."""
+    checks = [*_machine(), *_packages(), _label_studio(config), _gpu()]
+    if config is None:
+        hint = "`build-dataset init FOLDER` makes one"
+        return [*checks, Check("dataset.toml", State.ABSENT, "none in this folder", hint)]
+    return [*checks, *_dataset(config)]
+
+
+def _machine() -> Iterator[Check]:
+    free = shutil.disk_usage(Path.cwd()).free / 2**30
+    yield Check("python", State.OK, f"{platform.python_version()} ({sys.executable})")
+    yield Check("machine", State.OK, f"{available_cores()} cores, {free:.0f} GB free here")
+
+
+def _packages() -> Iterator[Check]:
+    yield _package("pymupdf", "reads PDFs", None)
+    yield _package("rapidocr", "embedded OCR models", "pip install rapidocr")
+    yield _package("openvino", "makes OCR 3 times faster", "pip install openvino")
+    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'build-dataset[paddle]'")
+
+
+def _package(name: str, use: str, remedy: str | None) -> Check:
+    try:
+        return Check(name, State.OK, f"{version(name)} · {use}")
+    except PackageNotFoundError:
+        return Check(name, State.ABSENT, f"not installed · {use}", remedy)
+
+
+def _label_studio(config: ConfigBase | None) -> Check:
+    url = str(getattr(config.params("review"), "url", LABEL_STUDIO)) if config else LABEL_STUDIO
+    try:
+        answer = httpx.get(f"{url}/api/version", timeout=_PATIENCE)
+        release = answer.json().get("release", "")
+    except (httpx.HTTPError, ValueError):
+        remedy = "`make label-studio` installs it and starts it on loopback"
+        return Check("label studio", State.ABSENT, f"no answer at {url} · for expert review", remedy)
+    variable = "LABEL_STUDIO_API_KEY"
+    if not os.environ.get(variable):
+        remedy = f"export {variable}=… (Account & Settings in Label Studio)"
+        return Check("label studio", State.ABSENT, f"{release} at {url}, but {variable} is not set", remedy)
+    return Check("label studio", State.OK, f"{release} at {url}")
+
+
+def _gpu() -> Check:
+    if shutil.which("nvidia-smi"):
+        return Check("gpu", State.OK, "an NVIDIA driver is installed")
+    return Check("gpu", State.ABSENT, "none found; nothing in this version needs one")
+
+
+def _dataset(config: ConfigBase) -> Iterator[Check]:
+    raw = config.dataset.raw
+    if raw.is_dir():
+        yield Check("raw folder", State.OK, str(raw))
+    else:
+        yield Check("raw folder", State.WRONG, f"no {raw}", "make it and put exam papers there")
+    for stage in STAGES:
+        for problem in stage.problems(config.params(stage.name), config.dataset):
+            yield Check(stage.name, State.WRONG, problem)

@@ -1,0 +1,125 @@
+"""The story of one question: where it comes from, what each stage did to it, its labels, its split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pipeline.catalogue import STAGES
+from schemas.errors import UserError
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Event:
+    """What a stage did to a question."""
+
+    stage: str
+    outcome: str
+    """``kept``, ``merged``, ``rejected``, ``waiting``."""
+    reason: str | None = None
+    detail: str | None = None
+
+
+@dataclass
+class Story:
+    """Everything the build folder knows of a question."""
+
+    question_id: str
+    question: Row | None = None
+    """The newest form of it; None when it never became a question."""
+    events: list[Event] = field(default_factory=list)
+    relatives: list[Row] = field(default_factory=list)
+    """Other questions of its duplicate cluster."""
+    annotations: list[Row] = field(default_factory=list)
+    labels: list[Row] = field(default_factory=list)
+    split: str | None = None
+    predictions: list[Row] = field(default_factory=list)
+
+
+def explain(build: Path, wanted: str) -> Story:
+    """Tell the story of the question with this id, or of the only one whose id begins so.
+
+    Raises:
+        UserError: nothing was built, no such question, or several.
+    """
+    story = Story(_resolve(build, wanted))
+    for name in ("parse", "clean", "dedup"):
+        _follow(build, name, story)
+    mine = pl.col("question_id") == story.question_id
+    story.relatives = _relatives(build, story.question_id)
+    story.annotations = _rows(build, "annotate/annotations", mine)
+    story.labels = _rows(build, "review/labels", mine)
+    for name in ("annotate", "review"):
+        story.events += _set_aside(build, name, story.question_id)
+    assigned = _rows(build, "split/assignments", mine)
+    story.split = assigned[0]["split"] if assigned else None
+    story.predictions = _rows(build, "evaluate/predictions", mine)
+    return story
+
+
+def _follow(build: Path, stage: str, story: Story) -> None:
+    """Add what a stage that makes questions did."""
+    rows = _rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
+    if rows:
+        story.question = rows[0]
+        story.events.append(Event(stage, "kept"))
+    for merge in _rows(build, f"{stage}/merges", pl.col("question_id") == story.question_id):
+        detail = f"into {merge['survivor_id']} ({merge['kind']}, score {merge['score']:.3f})"
+        story.events.append(Event(stage, "merged", merge["reason"], detail))
+    story.events += _set_aside(build, stage, story.question_id)
+
+
+def _set_aside(build: Path, stage: str, question_id: str) -> list[Event]:
+    rejected = _rows(build, f"{stage}/rejects", pl.col("item_id") == question_id)
+    concerned = (pl.col("item_id") == question_id) | pl.col("question_ids").list.contains(question_id)
+    waiting = _rows(build, f"{stage}/review", concerned)
+    return [Event(stage, "rejected", row["reason"], row["detail"]) for row in rejected] + [
+        Event(stage, "waiting", row["reason"], row["detail"]) for row in waiting
+    ]
+
+
+def _relatives(build: Path, question_id: str) -> list[Row]:
+    mine = _rows(build, "dedup/clusters", pl.col("question_id") == question_id)
+    if not mine:
+        return []
+    same = pl.col("cluster_id") == mine[0]["cluster_id"]
+    return _rows(build, "dedup/clusters", same & (pl.col("question_id") != question_id))
+
+
+def _resolve(build: Path, wanted: str) -> str:
+    known = _known_ids(build)
+    if not known:
+        raise UserError(f"nothing parsed in {build}: run `build-dataset run` first")
+    if wanted in known:
+        return wanted
+    starting = sorted(name for name in known if name.startswith(wanted))
+    if len(starting) == 1:
+        return starting[0]
+    if starting:
+        raise UserError(f"{wanted} could be {len(starting)} questions: {', '.join(starting[:5])} …")
+    near = get_close_matches(wanted, known, n=3)
+    hint = f"; did you mean {', '.join(near)}?" if near else "; ids stand in build/parse/questions.parquet"
+    raise UserError(f"no question {wanted} in {build}{hint}")
+
+
+def _known_ids(build: Path) -> set[str]:
+    known: set[str] = set()
+    for stage in STAGES:
+        for table, column in (("questions", "question_id"), ("rejects", "item_id"), ("review", "item_id")):
+            path = build / stage.name / f"{table}.parquet"
+            if path.exists():
+                known.update(pl.read_parquet(path, columns=[column])[column])
+    return known
+
+
+def _rows(build: Path, table: str, wanted: pl.Expr) -> list[Row]:
+    path = build / f"{table}.parquet"
+    if not path.exists():
+        return []
+    return pl.scan_parquet(path).filter(wanted).collect().to_dicts()

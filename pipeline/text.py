@@ -1,0 +1,80 @@
+"""Text as it should be stored: the same to a reader, without what typesetting and OCR left in it.
+
+What is unified: full-width letters and digits, compatibility ideographs, glyphs of the Symbol font in the
+private-use area, invisible characters, spaces inside running Chinese. What is kept, because a reader would miss
+it: units (㎍, ℃), superscripts and subscripts (10⁹/L, SO₂), Roman numerals (Ⅱ), comparison signs, blanks
+(（ ） and ____), line breaks, Chinese punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Ideographs, as the inside of a character class."""
+
+# Adobe's Symbol encoding, which word processors put at U+F000 + code. Codes that Wingdings uses for its bullets
+# (6C, 6E, 75, A7, D8, FC ...) are left out: their meaning depends on the font, which the text no longer names.
+_SYMBOL = {
+    0x61: "α", 0x62: "β", 0x63: "χ", 0x64: "δ", 0x65: "ε", 0x67: "γ", 0x6A: "φ", 0x6B: "κ", 0x6D: "μ", 0x70: "π",
+    0x72: "ρ", 0x73: "σ", 0x74: "τ", 0x77: "ω", 0x44: "Δ", 0x57: "Ω", 0x2B: "+", 0x2D: "-", 0x3C: "<", 0x3D: "=",
+    0x3E: ">", 0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAD: "↑", 0xAE: "→", 0xAF: "↓", 0xB0: "°", 0xB1: "±",
+    0xB3: "≥", 0xB4: "×", 0xB7: "·", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈",
+}  # fmt: skip
+
+_INVISIBLE = [0x00AD, 0x061C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)]
+_CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
+_WIDE = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), 0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E]
+_TABLE: dict[int, str | None] = {
+    **dict.fromkeys([*_INVISIBLE, *_CONTROLS]),
+    **{code: chr(code - 0xFEE0) for code in _WIDE},
+    **{0xF000 + code: text for code, text in _SYMBOL.items()},
+    **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
+}
+_TABLE |= {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))
+    if unicodedata.normalize("NFKC", chr(code)) != chr(code)
+}
+
+_PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
+_SPACES = r"[^\S\n]"
+_DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")
+_RUN = re.compile(rf"{_SPACES}+")
+_AROUND_BREAK = re.compile(r" *\n\s*")
+# Not between brackets: （ ） is a blank to be filled in.
+_BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
+_BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
+_SPACED_WORDS = re.compile(rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])")
+
+
+@lru_cache(maxsize=1 << 16)
+def tidy(text: str) -> str:
+    """The text without traces of typesetting; ``tidy(tidy(x)) == tidy(x)``.
+
+    Args:
+        text: any text, in any state.
+
+    Returns:
+        The text with unified widths, known private-use glyphs, no invisible characters and no spaces that only
+        the typesetting put there. Empty when nothing visible is left.
+    """
+    text = unicodedata.normalize("NFC", text.translate(_TABLE))
+    text = _DECIMAL.sub(".", text)
+    text = _RUN.sub(" ", text)
+    text = _AROUND_BREAK.sub("\n", text).strip()
+    if " " not in text:
+        return text
+    return _drop_spaces_between_ideographs(_BESIDE_PUNCTUATION.sub("", text))
+
+
+def _drop_spaces_between_ideographs(text: str) -> str:
+    """Join ideographs parted by spaces, but leave lists such as ``人参 白术 茯苓`` as they are."""
+    kept: list[str] = []
+    end = 0
+    for match in _SPACED_WORDS.finditer(text):
+        kept += [_BETWEEN_IDEOGRAPHS.sub("", text[end : match.start()]), match.group()]
+        end = match.end()
+    return "".join([*kept, _BETWEEN_IDEOGRAPHS.sub("", text[end:])])

@@ -1,0 +1,90 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.catalogue import STAGES
+from pipeline.cli.app import app
+from pipeline.config import load
+from schemas.errors import UserError
+
+cli = CliRunner()
+
+
+def run(*words):
+    return cli.invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    "name", ["init", "doctor", "run", "status", "explain", *(stage.name for stage in STAGES)]
+)
+def test_every_command_has_help_with_examples(name):
+    shown = run(name, "--help")
+    assert shown.exit_code == 0
+    assert "Example" in shown.output
+
+
+def test_init_makes_a_configuration_that_loads(tmp_path):
+    assert run("init", tmp_path / "my data").exit_code == 0
+    config = load(tmp_path / "my data" / "dataset.toml")
+    assert config.dataset.name == "my-data"
+    assert config.dataset.raw.is_dir()
+
+
+def test_the_commented_defaults_of_init_are_true(tmp_path):
+    run("init", tmp_path)
+    path = tmp_path / "dataset.toml"
+    before = load(path)
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "\n".join(line[2:] if line.startswith("# ") and " = " in line else line for line in lines[3:])
+    )
+    after = load(path)
+    for name in ("split", "ocr", "review"):
+        assert after.params(name) == before.params(name)
+
+
+def test_init_does_not_touch_what_is_there(tmp_path):
+    (tmp_path / "dataset.toml").write_text("mine")
+    shown = run("init", tmp_path)
+    assert isinstance(shown.exception, UserError)
+    assert (tmp_path / "dataset.toml").read_text() == "mine"
+
+
+def test_init_can_name_a_folder_that_holds_the_papers(tmp_path):
+    (tmp_path / "papers").mkdir()
+    run("init", tmp_path / "data", "--raw", tmp_path / "papers")
+    assert load(tmp_path / "data" / "dataset.toml").dataset.raw == tmp_path / "papers"
+
+
+def test_status_of_an_empty_build_lists_every_stage_as_missing(tmp_path):
+    run("init", tmp_path)
+    shown = run("status", "--json", "--config", tmp_path / "dataset.toml")
+    assert [(row["stage"], row["state"]) for row in json.loads(shown.output)] == [
+        (stage.name, "missing") for stage in STAGES
+    ]
+
+
+def test_explain_without_a_build_says_what_to_run(tmp_path):
+    run("init", tmp_path)
+    shown = run("explain", "x", "--config", tmp_path / "dataset.toml")
+    assert "build-dataset run" in str(shown.exception)
+
+
+def test_a_stage_option_overrides_the_file(tmp_path):
+    run("init", tmp_path)
+    shown = run("split", "--method", "nonsense", "--config", tmp_path / "dataset.toml")
+    assert shown.exit_code == 2
+    assert "per_subcategory" in shown.output
+
+
+def test_set_without_a_value_is_told(tmp_path):
+    run("init", tmp_path)
+    shown = run("status", "--set", "dataset.seed", "--config", tmp_path / "dataset.toml")
+    assert "write it as KEY=VALUE" in str(shown.exception)
+
+
+def test_run_refuses_a_stage_that_does_not_exist(tmp_path):
+    run("init", tmp_path)
+    shown = run("run", "--from", "nonsense", "--config", tmp_path / "dataset.toml")
+    assert "the stages are ocr, parse" in str(shown.exception)

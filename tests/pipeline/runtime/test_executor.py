@@ -1,0 +1,47 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.runtime.executor import LocalExecutor
+from pipeline.stage import Failure
+
+sys.path.insert(0, str(Path(__file__).parent))  # workers import the functions by module name
+import workers
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_functions(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+
+
+def test_results_come_with_their_items():
+    found = dict(LocalExecutor(2).map(workers.square, range(50), None))
+    assert found == {number: number * number for number in range(50)}
+
+
+def test_no_items_start_no_processes():
+    assert list(LocalExecutor(2).map(workers.square, [], None)) == []
+
+
+def test_what_fails_costs_its_own_item_alone():
+    found = dict(LocalExecutor(2).map(workers.sometimes_bad, range(8), 5.0))
+    assert {number: found[number] for number in (0, 5, 6, 7)} == {0: 0, 5: 5, 6: 6, 7: 7}
+    assert found[1] == Failure("encrypted", "needs a password")
+    assert found[2] == Failure("error", "ValueError: odd")
+    assert found[3].reason == "crashed"
+    assert found[4].reason == "timeout"
+
+
+def test_items_are_taken_only_as_workers_get_free():
+    taken = []
+
+    def items():
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    results = LocalExecutor(2).map(workers.square, items(), None)
+    next(results)
+    assert len(taken) < 20
+    results.close()

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+
+from pipeline.runtime import fingerprint as module
+from pipeline.runtime.fingerprint import code_hash, fingerprint
+
+TARGET = "pipeline.clean.stage:run"
+BASE = {"target": TARGET, "params": {"a": 1}, "inputs": {"parse/questions": "x"}, "seed": 1}
+
+
+@pytest.mark.parametrize("change", [{"params": {"a": 2}}, {"inputs": {"parse/questions": "y"}}, {"seed": 2}])
+def test_what_can_change_a_result_changes_the_fingerprint(change):
+    assert fingerprint(**{**BASE, **change}) != fingerprint(**BASE)
+
+
+def test_the_order_of_parameters_does_not(monkeypatch):
+    two = fingerprint(TARGET, {"a": 1, "b": 2}, {}, 1)
+    assert fingerprint(TARGET, {"b": 2, "a": 1}, {}, 1) == two
+
+
+def test_code_that_a_stage_imports_is_part_of_it():
+    closure = module._closure("pipeline.clean.stage")
+    assert "pipeline.stage" in closure
+    assert "schemas.questions" in closure
+    assert "pipeline.cli.app" not in closure
+
+
+def test_a_changed_data_file_beside_the_code_changes_the_hash(tmp_path, monkeypatch):
+    package = tmp_path / "annotation_copy"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "prompt.txt").write_text("one")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "annotation_copy"))
+    before = code_hash("annotation_copy")
+    Path(package / "prompt.txt").write_text("two")
+    code_hash.cache_clear()
+    assert code_hash("annotation_copy") != before

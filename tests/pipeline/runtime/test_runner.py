@@ -1,0 +1,191 @@
+import json
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from pipeline.config import load
+from pipeline.runtime import runner as module
+from pipeline.runtime.runner import LostItemsError, Runner
+from pipeline.stage import Counts, Result, Stage
+from schemas.base import Record
+from schemas.errors import UserError
+from schemas.params import Params
+from schemas.questions import Rejection
+
+
+class Word(Record):
+    text: str
+
+
+class NoParams(Params):
+    pass
+
+
+CALLS = []
+
+
+def words(tables, params, context):
+    CALLS.append("ocr")
+    names = tables["files"]["document"].to_list()
+    for name in names:
+        if context.store.get(name) is None:
+            context.store.put(name, len(name))
+    rejected = [
+        Rejection(item_id=name, stage="ocr", reason="odd", detail="odd") for name in names if "odd" in name
+    ]
+    kept = [Word(text=name) for name in names if "odd" not in name]
+    return Result(
+        {"words": Word.to_frame(kept)}, Counts(len(names), len(kept), rejected=len(rejected)), rejected
+    )
+
+
+def upper(tables, params, context):
+    CALLS.append("parse")
+    frame = tables["words"].with_columns(pl.col("text").str.to_uppercase())
+    return Result({"words": frame}, Counts(frame.height, frame.height))
+
+
+STAGES = (
+    Stage("ocr", "", "files", ("raw/files",), {"words": Word}, NoParams, "x:words"),
+    Stage("parse", "", "words", ("ocr/words",), {"words": Word}, NoParams, "x:upper"),
+)
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch):
+    CALLS.clear()
+    functions = {"x:words": words, "x:upper": upper}
+    monkeypatch.setattr(module, "STAGES", STAGES)
+    monkeypatch.setattr(Stage, "function", lambda self: functions[self.target])
+    monkeypatch.setattr(
+        module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed])
+    )
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
+    (tmp_path / "raw" / "odd.pdf").write_bytes(b"b")
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+
+    def make(**overrides):
+        return Runner(load(tmp_path / "dataset.toml", overrides))
+
+    make.build, make.functions = tmp_path / "build", functions
+    return make
+
+
+def manifest(runner, stage):
+    return json.loads((runner.build / stage / "manifest.json").read_text())
+
+
+def test_each_stage_publishes_its_tables_rejects_review_and_manifest(runner):
+    runner().run(["ocr", "parse"])
+    assert pl.read_parquet(runner.build / "parse" / "words.parquet")["text"].to_list() == ["A.PDF"]
+    names = {path.name for path in (runner.build / "ocr").iterdir()}
+    assert names == {"words.parquet", "rejects.parquet", "review.parquet", "manifest.json"}
+    counts = manifest(runner, "ocr")["counts"]
+    assert counts == {"unit": "files", "in": 2, "kept": 1, "merged": 0, "rejected": 1, "waiting": 0}
+    assert manifest(runner, "ocr")["reasons"]["rejected"] == {"odd": 1}
+
+
+def test_what_is_done_is_not_done_again(runner):
+    runner().run(["ocr", "parse"])
+    runner().run(["ocr", "parse"])
+    assert CALLS == ["ocr", "parse"]
+
+
+def test_a_new_file_runs_the_stages_that_it_changes(runner):
+    runner().run(["ocr", "parse"])
+    (runner.build.parent / "raw" / "odd2.pdf").write_bytes(b"c")
+    runner().run(["ocr", "parse"])
+    assert CALLS == ["ocr", "parse", "ocr"], "the rejected file changes nothing for parse"
+
+
+def test_force_runs_again_with_the_same_bytes(runner):
+    runner().run(["ocr", "parse"])
+    before = {path: path.read_bytes() for path in runner.build.glob("*/*.*") if path.parent.name != "store"}
+    runner().run(["ocr", "parse"], force=True)
+    assert CALLS == ["ocr", "parse"] * 2
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_lost_file_is_made_again(runner):
+    runner().run(["ocr", "parse"])
+    (runner.build / "parse" / "words.parquet").unlink()
+    assert runner().state(STAGES[1]) == "missing"
+    runner().run(["ocr", "parse"])
+    assert CALLS == ["ocr", "parse", "parse"]
+
+
+def test_counts_that_do_not_add_up_are_not_published(runner):
+    runner.functions["x:words"] = lambda tables, params, context: Result(
+        {"words": Word.to_frame([])}, Counts(into=2, kept=1)
+    )
+    with pytest.raises(LostItemsError, match="does not add up"):
+        runner().run(["ocr"])
+    assert not (runner.build / "ocr").exists()
+
+
+def test_a_table_with_other_columns_is_not_published(runner):
+    runner.functions["x:words"] = lambda tables, params, context: Result(
+        {"words": pl.DataFrame({"word": ["a"]})}, Counts(1, 1)
+    )
+    with pytest.raises(TypeError, match="columns of Word"):
+        runner().run(["ocr"])
+
+
+def test_a_stage_that_fails_leaves_the_old_result_and_the_ledger_says_so(runner):
+    runner().run(["ocr"])
+
+    def broken(tables, params, context):
+        raise OSError("disk gone")
+
+    runner.functions["x:words"] = broken
+    with pytest.raises(OSError, match="disk gone"):
+        runner().run(["ocr"], force=True)
+    assert pl.read_parquet(runner.build / "ocr" / "words.parquet").height == 1
+    outcomes = [
+        json.loads(line)["outcome"] for line in (runner.build / "runs.jsonl").read_text().splitlines()
+    ]
+    assert outcomes == ["done", "failed"]
+
+
+def test_an_incomplete_stage_runs_again(runner):
+    complete = runner.functions["x:words"]
+    runner.functions["x:words"] = lambda *given: replace(complete(*given), complete=False)
+    assert runner().run(["ocr"]) is False
+    assert runner().state(STAGES[0]) == "incomplete"
+    runner.functions["x:words"] = complete
+    assert runner().run(["ocr"]) is True
+    assert CALLS == ["ocr", "ocr"]
+
+
+def test_the_ledger_counts_what_the_store_had_already(runner):
+    runner().run(["ocr"])
+    runner().run(["ocr"], force=True)
+    lines = [json.loads(line) for line in (runner.build / "runs.jsonl").read_text().splitlines()]
+    assert [(line["added"], line["reused"]) for line in lines] == [(2, 0), (0, 2)]
+
+
+def test_a_stage_without_its_input_says_what_to_run_first(runner):
+    with pytest.raises(UserError, match="run `build-dataset ocr` first"):
+        runner().run(["parse"])
+
+
+def test_a_changed_seed_makes_a_stage_stale(runner):
+    runner().run(["ocr"])
+    assert runner().state(STAGES[0]) == "done"
+    assert runner(**{"dataset.seed": 9}).state(STAGES[0]) == "stale"
+
+
+def test_two_processes_do_not_write_one_build_folder(runner):
+    from pipeline.runtime.lock import build_lock
+
+    with build_lock(runner.build), pytest.raises(UserError, match="another build-dataset"):
+        runner().run(["ocr"])
+
+
+def test_an_empty_raw_folder_is_told(runner):
+    for path in (runner.build.parent / "raw").iterdir():
+        path.unlink()
+    with pytest.raises(UserError, match="nothing to read"):
+        runner().run(["ocr"])

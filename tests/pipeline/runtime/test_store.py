@@ -1,0 +1,79 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pipeline.runtime.store import ItemStore
+from schemas.errors import UserError
+
+
+def test_a_value_is_there_for_the_next_process(tmp_path):
+    ItemStore(tmp_path / "s.sqlite").put("key", {"text": "血压", "numbers": [1, 2.5, None]})
+    assert ItemStore(tmp_path / "s.sqlite").get("key") == {"text": "血压", "numbers": [1, 2.5, None]}
+
+
+def test_what_is_not_there_is_none(tmp_path):
+    assert ItemStore(tmp_path / "s.sqlite").get("key") is None
+
+
+def test_many_keys_are_looked_up_at_once(tmp_path):
+    store = ItemStore(tmp_path / "s.sqlite")
+    for number in range(0, 2000, 2):
+        store.put(str(number), number)
+    found = store.get_many(str(number) for number in range(2000))
+    assert found == {str(number): number for number in range(0, 2000, 2)}
+    assert store.reused == 1000
+    assert store.added == 1000
+
+
+def test_the_same_key_again_replaces_the_value(tmp_path):
+    store = ItemStore(tmp_path / "s.sqlite")
+    store.put("key", 1)
+    store.put("key", 2)
+    assert store.get("key") == 2
+
+
+def test_what_was_put_survives_kill_9(tmp_path):
+    path = tmp_path / "s.sqlite"
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom pipeline.runtime.store import ItemStore\n"
+        "store = ItemStore(Path(sys.argv[1]))\n"
+        "for number in range(10**6):\n    store.put(str(number), number)\n    print(number, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+    for _ in range(200):
+        last = process.stdout.readline()
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    told = [*range(int(last) + 1)]
+    assert ItemStore(path).get_many(map(str, told)) == {str(number): number for number in told}
+
+
+def test_two_processes_may_write_the_same_store(tmp_path):
+    path = tmp_path / "s.sqlite"
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom pipeline.runtime.store import ItemStore\n"
+        "store = ItemStore(Path(sys.argv[1]))\n"
+        "for number in range(200):\n    store.put(f'{sys.argv[2]}-{number}', number)\n"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert len(ItemStore(path).get_many(f"{name}-{number}" for name in "ab" for number in range(200))) == 400
+
+
+def test_a_file_that_is_no_store_is_told_in_one_line(tmp_path):
+    (tmp_path / "s.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 50)
+    with pytest.raises(UserError, match="move it away and run again"):
+        ItemStore(tmp_path / "s.sqlite").get("key")
+
+
+@pytest.mark.slow
+def test_bookkeeping_costs_under_a_millisecond_an_item(tmp_path):
+    store = ItemStore(tmp_path / "s.sqlite")
+    start = time.process_time()
+    for number in range(2000):
+        store.put(str(number), {"labels": ["循环系统疾病"] * 5})
+    assert (time.process_time() - start) / 2000 < 0.001

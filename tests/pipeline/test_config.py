@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from pipeline.config import Config, load
+from schemas.errors import UserError
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "dataset.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_folders_are_relative_to_the_file(tmp_path):
+    config = load(write(tmp_path, '[dataset]\nname = "x"\n'))
+    assert config.dataset.raw == tmp_path / "raw"
+    assert config.dataset.build == tmp_path / "build"
+
+
+def test_an_unknown_key_names_the_nearest(tmp_path):
+    with pytest.raises(UserError, match=r"unknown key split\.ratio; did you mean ratios\?"):
+        load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratio = [8, 1, 1]\n'))
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    with pytest.raises(UserError) as caught:
+        load(write(tmp_path, '[dataset]\nname = "x"\nsede = 1\n[exprot]\n'))
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_missing_name_is_told(tmp_path):
+    with pytest.raises(UserError, match=r"dataset\.name is missing"):
+        load(write(tmp_path, "[dataset]\n"))
+
+
+def test_a_wrong_value_is_told_with_its_key(tmp_path):
+    with pytest.raises(UserError, match=r"executor\.workers = 0"):
+        load(write(tmp_path, '[dataset]\nname = "x"\n[executor]\nworkers = 0\n'))
+
+
+def test_no_file_says_how_to_make_one(tmp_path):
+    with pytest.raises(UserError, match="build-dataset init"):
+        load(tmp_path / "dataset.toml")
+
+
+@pytest.mark.parametrize("content", [b"[dataset", b"\xff\xfe\x00", "name = '题目'".encode("gb18030")])
+def test_what_is_not_toml_is_told(tmp_path, content):
+    path = tmp_path / "dataset.toml"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="is not TOML in UTF-8"):
+        load(path)
+
+
+def test_overrides_win_over_the_file(tmp_path):
+    path = write(tmp_path, '[dataset]\nname = "x"\nseed = 1\n')
+    assert load(path, {"dataset.seed": 7}).dataset.seed == 7
+
+
+def test_knobs_are_not_part_of_what_changes_a_result(tmp_path):
+    path = write(tmp_path, '[dataset]\nname = "x"\n')
+    one, two = load(path), load(path, {"dataset.build": "elsewhere", "executor.workers": 7})
+    assert one.dataset.semantic() == two.dataset.semantic()
+    assert one.executor.semantic() == two.executor.semantic()
+
+
+def test_every_stage_has_its_section():
+    assert {"ocr", "parse", "clean", "dedup", "annotate", "review", "split", "export", "evaluate"} < set(
+        Config.model_fields
+    )

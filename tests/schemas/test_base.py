@@ -1,0 +1,62 @@
+import polars as pl
+import pytest
+from pydantic import ValidationError
+
+from pipeline.catalogue import STAGES
+from schemas.base import Record, column_type
+from schemas.questions import Option, Question, QuestionType
+
+QUESTION = Question(
+    question_id="3f9a1c2e-1-001",
+    document="paper.pdf",
+    section=1,
+    number=1,
+    question_type=QuestionType.A1,
+    stem="下列哪项属于细胞器",
+    options=[Option(label="A", text="线粒体"), Option(label="B", text="血浆")],
+    answer=["A"],
+    content_hash="0" * 16,
+)
+
+
+def test_every_record_of_the_catalogue_has_a_column_type_for_each_field():
+    for stage in STAGES:
+        for record in stage.writes.values():
+            assert list(record.polars_schema()) == list(record.model_fields)
+
+
+def test_an_empty_table_has_the_records_schema():
+    assert Question.to_frame([]).schema == Question.polars_schema()
+
+
+def test_records_survive_the_way_through_a_table_and_back():
+    assert list(Question.from_frame(Question.to_frame([QUESTION]))) == [QUESTION]
+
+
+def test_absent_values_are_null_in_the_table():
+    frame = Question.to_frame([QUESTION])
+    assert frame["explanation"].null_count() == 1
+    assert frame["accepted_answers"].null_count() == 1
+
+
+def test_nested_records_become_structs_in_lists():
+    assert Question.polars_schema()["options"] == pl.List(pl.Struct({"label": pl.String, "text": pl.String}))
+
+
+def test_an_unknown_field_is_an_error():
+    with pytest.raises(ValidationError):
+        Option(label="A", text="x", colour="red")
+
+
+def test_an_annotation_without_a_column_type_is_an_error():
+    with pytest.raises(TypeError, match="no column type"):
+        column_type(complex)
+
+
+class Optionals(Record):
+    value: int | None
+    names: list[str] | None
+
+
+def test_optional_fields_have_the_type_of_what_they_hold():
+    assert Optionals.polars_schema() == pl.Schema({"value": pl.Int64, "names": pl.List(pl.String)})

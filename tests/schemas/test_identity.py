@@ -1,0 +1,27 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.identity import content_hash, question_id, sha256
+
+
+def test_ids_sort_as_the_questions_stand_in_the_paper():
+    ids = [question_id("3f9a1c2e" + "0" * 56, 1, str(number)) for number in range(1, 121)]
+    assert ids == sorted(ids)
+    assert ids[0] == "3f9a1c2e-1-001"
+
+
+def test_rows_of_tables_have_ids_without_a_section():
+    assert question_id("3f9a1c2e" + "0" * 56, None, "17") == "3f9a1c2e-r000017"
+
+
+def test_width_and_white_space_do_not_change_what_a_question_says():
+    assert content_hash("血红蛋白 Ａ", ["１"]) == content_hash("血红蛋白A", ["1"])
+
+
+def test_options_in_another_order_say_something_else_to_the_hash():
+    assert content_hash("题", ["甲", "乙"]) != content_hash("题", ["乙", "甲"])
+
+
+@given(st.lists(st.text(), min_size=3))
+def test_borders_between_parts_count(parts):
+    assert sha256(*parts) != sha256("".join(parts))
