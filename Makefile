@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-deps --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services lint format sample golden lock label-studio label-studio-stop clean
+.PHONY: help demo test test-services lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -49,8 +49,12 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -o requirements/services.txt tests/services/requirements-llm.txt
 
-clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) build/[!R]* build/.lock*
+docs: $(VENV)/.core ## Write docs/tables.md and the picture of the stages anew from the catalogue
+	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_picture.py
+
+clean: ## Remove the environment; what was built and paid for stays
+	rm -rf $(VENV)
 
 $(VENV)/.python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "build-dataset needs Python 3.11 or newer: make PYTHON=python3.12")'

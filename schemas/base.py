@@ -22,7 +22,7 @@ _SCALARS: dict[type, DataTypeClass] = {
 class Record(BaseModel):
     """A row of a table. Absent is ``None``, never an empty string, ``"nan"`` or zero."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     @classmethod
     def polars_schema(cls) -> pl.Schema:

@@ -1,0 +1,62 @@
+"""Write docs/tables.md from the catalogue and the records, so that it is always true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.catalogue import STAGES
+from schemas.annotations import ExpertReview
+from schemas.base import Record
+from schemas.documents import RawFile
+from schemas.questions import Rejection, ReviewItem
+
+TARGET = Path(__file__).with_name("tables.md")
+INTRODUCTION = """# Tables
+
+Written by `make docs` from `pipeline/catalogue.py` and the records in `schemas/`; do not edit.
+
+Every stage writes a folder of Parquet tables under `build/`, with `rejects.parquet` (what was taken out, and why),
+`review.parquet` (what waits for a person, and why) and `manifest.json`. Absent values are null.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *_stages(), *_common()]).rstrip() + "\n"
+
+
+def _stages() -> Iterator[str]:
+    for stage in STAGES:
+        yield f"## {stage.name}\n\n{stage.title}\n"
+        yield f"Reads {', '.join(f'`{name}`' for name in stage.reads)}; counts {stage.unit}.\n"
+        shown: set[type[Record]] = set()
+        for table, record in stage.writes.items():
+            yield f"### `build/{stage.name}/{table}.parquet`\n"
+            yield "Columns as above.\n" if record in shown else _columns(record)
+            shown.add(record)
+
+
+def _common() -> Iterator[str]:
+    yield "## In every stage's folder\n"
+    for name, record in (("rejects.parquet", Rejection), ("review.parquet", ReviewItem)):
+        yield f"### `{name}`\n\n{_columns(record)}"
+    yield "## From outside\n"
+    yield f"### `raw/files` (computed)\n\n{_columns(RawFile)}"
+    yield f"### `build/reviews/pulled.parquet`\n\n{_columns(ExpertReview)}"
+
+
+def _columns(record: type[Record]) -> str:
+    lines = ["| column | type | |", "| --- | --- | --- |"]
+    for name, kind in record.polars_schema().items():
+        said = " ".join((record.model_fields[name].description or "").split()).replace("|", "\\|")
+        lines.append(f"| `{name}` | `{_type(kind)}` | {said.replace('``', '`')} |")
+    return "\n".join(lines) + "\n"
+
+
+def _type(kind: object) -> str:
+    return str(kind).replace("String", "str").replace("Int64", "int").replace("Float64", "float")
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), encoding="utf-8")
