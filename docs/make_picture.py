@@ -22,10 +22,12 @@ SAID = {  # stage → (Chinese name, what it makes)
 }
 INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · JSONL")
 STYLE = """
-text { font-family: "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", Arial, sans-serif; fill: #1d2733 }
-.name { font-size: 16px; font-weight: 600 } .zh { font-size: 13px; fill: #44566c } .made { font-size: 11px; fill: #44566c }
+text { font-family: "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; fill: #1d2733 }
+.name { font-size: 16px; font-weight: 600 } .zh { font-size: 13px; fill: #44566c }
+.made { font-size: 11px; fill: #44566c }
 .head { font-size: 13px; font-weight: 600; fill: #44566c } .note { font-size: 12px; fill: #44566c }
-.box { fill: #e8f0fb; stroke: #3b6fb6 } .mind { fill: #e6f5ec; stroke: #2f8f5b } .raw { fill: #fdf3e1; stroke: #c58a1c }
+.box { fill: #e8f0fb; stroke: #3b6fb6 } .mind { fill: #e6f5ec; stroke: #2f8f5b }
+.raw { fill: #fdf3e1; stroke: #c58a1c }
 .aside { fill: #fbeaea; stroke: #c0504d } rect { rx: 8 } .way { stroke: #7b8a9c; stroke-width: 1.6; fill: none }
 """
 
@@ -100,8 +102,8 @@ def _store() -> list[str]:
         f'<rect class="raw" x="{left}" y="304" width="{right - left}" height="34"/>',
         f'<text x="{(left + right) / 2}" y="326" class="note" text-anchor="middle">'
         "item store: each page read, each answer paid for, kept the moment it arrives; nothing is done twice</text>",
-        f'<text x="14" y="259" class="head">build/&lt;stage&gt;/</text>',
-        f'<text x="14" y="325" class="head">build/store/</text>',
+        '<text x="14" y="259" class="head">build/&lt;stage&gt;/</text>',
+        '<text x="14" y="325" class="head">build/store/</text>',
         f'<text x="14" y="{HEIGHT - 22}" class="note">Blue: pipeline/ · green: annotation/ · records and label sets of '
         "all tables: schemas/ · order, commands and status come from pipeline/catalogue.py</text>",
     ]

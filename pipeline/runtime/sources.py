@@ -13,7 +13,7 @@ from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
 
-NOT_PAPERS = frozenset({"dataset.toml", "manifest.csv", "readme.md", "gold.json"})
+NOT_PAPERS = frozenset({"dataset.toml", "manifest.csv", "readme.md"})
 PULLED = Path("reviews") / "pulled.parquet"
 
 
@@ -58,5 +58,5 @@ def _walk(folder: Path, skip: Path) -> Iterator[Path]:
             continue
         if path.is_dir():
             yield from _walk(path, skip)
-        elif path.is_file() and path.name.lower() not in NOT_PAPERS and path.suffix != ".py":
+        elif path.is_file() and path.name.lower() not in NOT_PAPERS:
             yield path
