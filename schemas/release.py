@@ -39,6 +39,8 @@ class ReleaseRow(Record):
     difficulty: str | None
     difficulty_en: str | None
     difficulty_status: str
+    difficulty_estimate: bool | None = None
+    """True where difficulty is a guess, not cut from people's accuracy; null where there is no label."""
     annotator: str | None
     """Who gave the labels that no expert has looked at."""
     document: str

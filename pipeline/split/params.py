@@ -2,8 +2,88 @@
 
 from __future__ import annotations
 
+import hashlib
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
 from schemas.params import Params
+from schemas.taxonomy import dimensions
+
+COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
+"""Columns of questions that can stratify, beside the dimensions of annotation."""
 
 
 class SplitParams(Params):
     """The ``[split]`` section of ``dataset.toml``."""
+
+    method: Literal["ratio", "per_subcategory"] = Field(
+        "ratio",
+        description="ratio: train, validation and test by ratios; "
+        "per_subcategory: so many test and validation questions of every exam_class, the rest train (CMB)",
+    )
+    ratios: str = Field(
+        "8:1:1", description="train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$"
+    )
+    stratify_by: list[str] = Field(
+        ["exam_class", "medical_discipline", "question_type"],
+        description="Proportions hold in every combination of these: dimensions (medical_discipline, …) or "
+        "columns (exam_class, question_type, …); the last is given up first where strata get too small",
+    )
+    test_per_subcategory: int = Field(
+        400, description="Test questions a subcategory, for method per_subcategory", ge=0
+    )
+    development_per_subcategory: int = Field(
+        10, description="Validation questions a subcategory, for method per_subcategory", ge=0
+    )
+    min_stratum: int = Field(
+        10, description="Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1
+    )
+    seed: int | None = Field(None, description="Seed of this stage; the dataset's when absent")
+    previous: Path | None = Field(
+        None,
+        description="An earlier release (export folder) or its assignments.parquet: "
+        "its questions keep their splits",
+    )
+
+    @field_validator("ratios")
+    @classmethod
+    def _train_gets_something(cls, ratios: str) -> str:
+        if ratios.split(":")[0].strip("0") == "":
+            raise ValueError("train needs a share above 0, e.g. 8:1:1")
+        return ratios
+
+    @field_validator("stratify_by")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        known = [*dimensions(), *COLUMNS]
+        for name in names:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+                raise ValueError(f"cannot stratify by {name!r}; {hint}")
+        if len(set(names)) < len(names):
+            raise ValueError("name each only once")
+        return names
+
+    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        """The ratios as shares of 1: train, validation, test."""
+        parts = [int(part) for part in self.ratios.split(":")]
+        train, validation, test = (Fraction(part, sum(parts)) for part in parts)
+        return train, validation, test
+
+    def semantic(self) -> dict[str, Any]:
+        """As of all parameters, with what ``previous`` contains in place of where it lies."""
+        found = super().semantic()
+        if self.previous is not None:
+            found["previous"] = _content(self.previous)
+        return found
+
+
+def _content(path: Path) -> list[str]:
+    """SHA-256 of the Parquet files that ``path`` is or holds, by name; its name alone when there is nothing."""
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.is_file() else []
+    return [f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files] or [str(path)]

@@ -1,0 +1,196 @@
+"""The split stage: train, validation and test, stratified, groups and duplicate clusters whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from pipeline.split import strata
+from pipeline.split.balance import balance
+from pipeline.split.draw import SPLITS, TEST, VALIDATION, Contents, Draw, draw
+from pipeline.split.params import SplitParams
+from pipeline.split.previous import find_splits, read_splits, settle
+from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
+from pipeline.split.strata import Stratum
+from pipeline.split.units import Unit, find_units
+from pipeline.stage import Context, Counts, Result, Tables
+from schemas.questions import Assignment, Rejection
+
+_LISTED = 200
+"""Strata listed by name in the manifest; the rest are counted."""
+
+
+def run(tables: Tables, params: SplitParams, context: Context) -> Result:
+    """Assign every question to train, validation or test.
+
+    Args:
+        tables: ``questions, clusters, merges, labels``.
+        params: the ``[split]`` section.
+        context: of the run; its seed is used when the section has none.
+
+    Raises:
+        UserError: the earlier release named in ``params.previous`` cannot be used.
+    """
+    questions = tables["questions"].sort("question_id")
+    seed = context.seed if params.seed is None else params.seed
+    units = find_units(questions, tables["clusters"], seed)
+    units, given, retired = _honour_previous(questions, tables["merges"], units, params)
+    of_row, pooled = _strata(questions, tables["labels"], params)
+    state, numbers, quotas = _draw(units, given, of_row, params)
+    names = {stratum: strata.name(stratum) for stratum in numbers}
+    chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
+    ids = questions["question_id"].to_list()
+    rows = sorted(chosen)
+    assignments = pl.DataFrame(
+        {
+            "question_id": [ids[row] for row in rows],
+            "split": [chosen[row] for row in rows],
+            "stratum": [names[of_row[row]] for row in rows],
+        },
+        schema=Assignment.polars_schema(),
+    )
+    facts = _facts(params, seed, assignments, units) | {
+        "strata": len(numbers),
+        **_listed("pooled_strata", sorted(strata.name(stratum) for stratum in pooled)),
+        **_listed("strata_off_by_more_than_one", _off(state, numbers)),
+        "largest_deviation": max((abs(need) for row in state.need for need in row), default=0),
+        "kept_from_previous": sum(len(units[number].rows) for number in given),
+        "retired": len(retired),
+    }
+    return Result(
+        tables={"assignments": assignments},
+        counts=Counts(into=questions.height, kept=assignments.height, rejected=len(retired)),
+        rejects=[_retirement(ids[row]) for row in retired],
+        facts=facts,
+        notes=_notes(params, facts, quotas),
+    )
+
+
+def _honour_previous(
+    questions: pl.DataFrame, merges: pl.DataFrame, units: list[Unit], params: SplitParams
+) -> tuple[list[Unit], dict[int, int], list[int]]:
+    if params.previous is None:
+        return units, {}, []
+    return settle(units, find_splits(questions, merges, read_splits(params.previous)))
+
+
+def _strata(
+    questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams
+) -> tuple[list[Stratum], list[Stratum]]:
+    """The stratum of every question, and the strata that were too small and are pooled."""
+    by_subcategory = params.method == "per_subcategory"
+    names = list(params.stratify_by)
+    if by_subcategory:
+        names = ["exam_class", *(name for name in names if name != "exam_class")]
+    found = strata.values(questions, labels, names)
+    small: dict[Stratum, Stratum] = {}
+    if by_subcategory:
+        needed = max(params.test_per_subcategory + params.development_per_subcategory, 1)
+        classes = strata.pool(Counter(values[:1] for values in found), needed)
+        small = {before: after for before, after in classes.items() if before != after}
+        found = [(*classes[values[:1]], *values[1:]) for values in found]
+    final = strata.pool(Counter(found), params.min_stratum, keep=int(by_subcategory))
+    pooled = {before for before, after in final.items() if before != after} | set(small)
+    return [final[values] for values in found], sorted(pooled)
+
+
+def _draw(
+    units: Sequence[Unit], given: dict[int, int], of_row: Sequence[Stratum], params: SplitParams
+) -> tuple[Draw, dict[Stratum, int], list[Row]]:
+    """The draw, the strata numbered in its order, and the quotas by stratum."""
+    sizes = Counter(of_row[row] for unit in units for row in unit.rows)
+    numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
+    whole = params.method == "ratio"
+    pots: dict[Stratum, list[Stratum]] = {}
+    for stratum in numbers:
+        pots.setdefault(() if whole else stratum[:1], []).append(stratum)
+    contents: list[Contents] = [
+        tuple(sorted(Counter(numbers[of_row[row]] for row in unit.rows).items())) for unit in units
+    ]
+    units_in = Counter(
+        pot for unit in units for pot in {() if whole else of_row[row][:1] for row in unit.rows}
+    )
+    quotas: list[Row] = []
+    for pot, members in pots.items():
+        counts = [sizes[stratum] for stratum in members]
+        totals = _totals(sum(counts), units_in[pot], params)
+        quotas += round_cells(counts, members, totals)
+    state = draw(contents, quotas, given)
+    balance(state, quotas, [[numbers[stratum] for stratum in members] for members in pots.values()])
+    return state, numbers, quotas
+
+
+def _totals(size: int, units: int, params: SplitParams) -> Row:
+    if params.method == "ratio":
+        return totals_by_share(size, units, params.shares())
+    return totals_by_number(size, units, params.development_per_subcategory, params.test_per_subcategory)
+
+
+def _off(state: Draw, numbers: dict[Stratum, int]) -> list[str]:
+    """Strata that groups (or an earlier release) keep more than a question from their quota."""
+    return [
+        f"{strata.name(stratum)}: "
+        + ", ".join(
+            f"{split} {-need:+d}" for split, need in zip(SPLITS, state.need[number], strict=True) if need
+        )
+        for stratum, number in numbers.items()
+        if any(abs(need) > 1 for need in state.need[number])
+    ]
+
+
+def _listed(name: str, items: list[str]) -> dict[str, Any]:
+    return {name: items[:_LISTED], f"{name}_count": len(items)}
+
+
+def _retirement(question_id: str) -> Rejection:
+    return Rejection(
+        item_id=question_id,
+        stage="split",
+        reason="released_elsewhere",
+        detail="An earlier release has it in one split and a question that belongs with it in another; "
+        "questions are never moved, so it is left out (test stays before validation before train).",
+    )
+
+
+def _facts(
+    params: SplitParams, seed: int, assignments: pl.DataFrame, units: Sequence[Unit]
+) -> dict[str, Any]:
+    sizes = Counter(assignments["split"].to_list())
+    return {
+        "method": params.method,
+        "seed": seed,
+        "splits": {split: sizes[split] for split in SPLITS},
+        "units": len(units),
+        "units_of_several": sum(len(unit.rows) > 1 for unit in units),
+        "largest_unit": max((len(unit.rows) for unit in units), default=0),
+    }
+
+
+def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) -> list[str]:
+    sizes = facts["splits"]
+    notes = ["splits: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS)]
+    if facts["pooled_strata_count"]:
+        notes.append(
+            f"{facts['pooled_strata_count']} strata with fewer than {params.min_stratum} questions "
+            f"are pooled into {strata.OTHER} (listed in the manifest)"
+        )
+    if facts["strata_off_by_more_than_one_count"]:
+        notes.append(
+            f"{facts['strata_off_by_more_than_one_count']} strata miss their quota by more than one question, "
+            "because groups or an earlier release do not allow it (listed in the manifest)"
+        )
+    if params.method == "per_subcategory":
+        asked = params.test_per_subcategory, params.development_per_subcategory
+        short = sum(row[TEST] for row in quotas), sum(row[VALIDATION] for row in quotas)
+        notes.append(
+            f"asked for {asked[0]} test + {asked[1]} validation a subcategory: {short[0]} + {short[1]}"
+        )
+    if facts["retired"]:
+        notes.append(f"{facts['retired']} questions of the earlier release would leak and are left out")
+    empty = [split for split in SPLITS if not sizes[split]]
+    if empty and any(sizes.values()):
+        notes.append(f"warning: {' and '.join(empty)} empty: too few questions, or a ratio of 0")
+    return notes

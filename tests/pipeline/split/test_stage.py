@@ -1,0 +1,275 @@
+import random
+from collections import Counter
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pipeline.split.params import SplitParams
+from schemas.questions import Assignment
+
+TYPES = ["A1", "A2", "A3/A4", "B1", "X"]
+
+
+@st.composite
+def exams(draw):
+    """Questions of mixed types and classes, some in groups, some in clusters, some in both."""
+    size = draw(st.integers(1, 120))
+    seed = draw(st.integers(0, 2**16))
+    lots = random.Random(seed)
+    questions = []
+    for number in range(size):
+        group = f"g{lots.randrange(1 + size // 4)}" if lots.random() < 0.3 else None
+        questions.append(
+            {
+                "question_id": f"{lots.randrange(16**4):04x}-1-{number:03d}",
+                "question_type": lots.choice(TYPES),
+                "exam_class": lots.choice(["执业医师", "护师", None]),
+                "group_id": group,
+            }
+        )
+    clusters = {
+        question["question_id"]: f"c{lots.randrange(1 + size // 5)}"
+        for question in questions
+        if lots.random() < 0.2
+    }
+    labels = [
+        (question["question_id"], "medical_discipline", lots.choice(["临床医学", "药学", None]))
+        for question in questions
+    ]
+    return questions, clusters, labels
+
+
+PARAMS = st.sampled_from(
+    [
+        {},
+        {"stratify_by": []},
+        {"ratios": "7:2:1", "min_stratum": 1},
+        {"method": "per_subcategory", "test_per_subcategory": 6, "development_per_subcategory": 2},
+    ]
+)
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@given(exam=exams(), params=PARAMS)
+@relaxed
+def test_every_question_gets_one_split_and_units_stay_whole(tables, split, exam, params):
+    questions, clusters, labels = exam
+    done = split(tables(questions, clusters, labels), **params)
+    assert done.result.tables["assignments"].schema == Assignment.polars_schema()
+    assert sorted(done.of) == sorted(question["question_id"] for question in questions)
+    assert done.result.tables["assignments"]["question_id"].is_sorted()
+    for key in ("group", "cluster"):
+        members = {}
+        for question in questions:
+            name = question["question_id"]
+            unit = question["group_id"] if key == "group" else clusters.get(name)
+            if unit:
+                members.setdefault(unit, set()).add(done.of[name])
+        assert all(len(splits) == 1 for splits in members.values())
+
+
+@given(exam=exams(), params=PARAMS, seed=st.integers(0, 99))
+@relaxed
+def test_the_order_of_rows_changes_nothing(tables, split, exam, params, seed):
+    questions, clusters, labels = exam
+    before = tables(questions, clusters, labels)
+    shuffled = {name: frame.sample(fraction=1, shuffle=True, seed=seed) for name, frame in before.items()}
+    one, other = split(before, **params).result, split(shuffled, **params).result
+    assert one.tables["assignments"].equals(other.tables["assignments"])
+    assert one.facts == other.facts
+    assert one.notes == other.notes
+
+
+@given(exam=exams(), more=st.integers(1, 40), linked=st.integers(0, 5), params=PARAMS)
+@relaxed
+def test_added_questions_move_none_of_an_earlier_release(
+    tables, split, exam, more, linked, params, tmp_path_factory
+):
+    questions, clusters, labels = exam
+    first = split(tables(questions, clusters, labels), **params)
+    path = tmp_path_factory.mktemp("earlier") / "assignments.parquet"
+    first.result.tables["assignments"].write_parquet(path)
+    added = [{"question_id": f"ffff-2-{number:03d}"} for number in range(more)]
+    lots = random.Random(more)
+    links = {  # new questions join old clusters
+        question["question_id"]: lots.choice(sorted(clusters.values()))
+        for question in added[:linked]
+        if clusters
+    }
+    second = split(tables([*questions, *added], {**clusters, **links}, labels), previous=path, **params)
+    assert {name: second.of[name] for name in first.of} == first.of
+    for name, cluster in links.items():
+        assert {second.of[name]} == {first.of[old] for old, its in clusters.items() if its == cluster}
+
+
+@given(
+    strata=st.lists(st.integers(1, 60), min_size=1, max_size=12),
+    ratios=st.sampled_from(["8:1:1", "7:2:1", "3:1:1"]),
+)
+@relaxed
+def test_each_stratum_is_within_one_question_of_the_ideal(tables, split, strata, ratios):
+    questions = [
+        {"question_id": f"{number:02d}-{item:03d}", "exam_class": f"class {number:02d}"}
+        for number, size in enumerate(strata)
+        for item in range(size)
+    ]
+    done = split(tables(questions), ratios=ratios, stratify_by=["exam_class"], min_stratum=1)
+    total = sum(strata)
+    if total < 15:  # splits that would be empty get one, which may be more than their share
+        return
+    sizes = dict(zip(("train", "validation", "test"), done.sizes(), strict=True))
+    for number, size in enumerate(strata):
+        got = Counter(done.of[f"{number:02d}-{item:03d}"] for item in range(size))
+        for name, count in sizes.items():
+            assert abs(got[name] - size * count / total) <= 1
+    for name, part in zip(sizes, ratios.split(":"), strict=True):
+        share = int(part) / sum(int(other) for other in ratios.split(":"))
+        assert abs(sizes[name] - total * share) < 1
+
+
+def test_several_dimensions_hold_at_once(tables, split):
+    lots = random.Random(3)
+    questions = [
+        {
+            "question_id": f"q{number:04d}",
+            "question_type": lots.choices(TYPES, weights=[9, 5, 3, 2, 1])[0],
+            "exam_class": lots.choice(["甲", "乙", "丙"]),
+        }
+        for number in range(2000)
+    ]
+    labels = [
+        (question["question_id"], "difficulty", lots.choice(["易", "中等", "极难"])) for question in questions
+    ]
+    done = split(tables(questions, labels=labels), stratify_by=["exam_class", "difficulty", "question_type"])
+    assert done.sizes() == (1600, 200, 200)
+    difficulty = {name: label for name, _, label in labels}
+    for value_of in (
+        lambda question: question["question_type"],
+        lambda question: question["exam_class"],
+        lambda question: difficulty[question["question_id"]],
+    ):
+        whole = Counter(value_of(question) for question in questions)
+        test = Counter(
+            value_of(question) for question in questions if done.of[question["question_id"]] == "test"
+        )
+        assert all(abs(test[value] - count / 10) <= 3 for value, count in whole.items())
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 7, 9, 12, 19])
+def test_a_small_dataset_has_no_empty_split(tables, split, size):
+    done = split(tables([{"question_id": f"q{number}"} for number in range(size)]))
+    assert all(done.sizes())
+
+
+def test_a_small_dataset_of_groups_alone_has_no_empty_split(tables, split):
+    questions = [{"question_id": f"q{number:02d}", "group_id": f"g{number // 4}"} for number in range(16)]
+    assert sorted(split(tables(questions)).sizes()) == [4, 4, 8]
+
+
+def test_one_question_is_train_and_none_is_fine(tables, split):
+    assert split(tables([{"question_id": "q"}])).of == {"q": "train"}
+    done = split(tables([]))
+    assert done.of == {}
+    assert done.result.tables["assignments"].schema == Assignment.polars_schema()
+
+
+def test_a_subcategory_gives_its_numbers_and_the_rest_is_train(tables, split):
+    questions = [
+        {"question_id": f"{name}{number:03d}", "exam_class": name, "group_id": f"{name}{number // 3}"}
+        if number < 60
+        else {"question_id": f"{name}{number:03d}", "exam_class": name}
+        for name in "甲乙丙"
+        for number in range(200)
+    ]
+    done = split(
+        tables(questions), method="per_subcategory", test_per_subcategory=40, development_per_subcategory=10
+    )
+    for name in "甲乙丙":
+        got = Counter(split for question, split in done.of.items() if question.startswith(name))
+        assert got == {"train": 150, "validation": 10, "test": 40}
+
+
+def test_subcategories_that_are_too_small_are_pooled_and_listed(tables, split):
+    sizes = {"大": 100, "小": 9, "少": 8}
+    questions = [
+        {"question_id": f"{name}{number:03d}", "exam_class": name}
+        for name, size in sizes.items()
+        for number in range(size)
+    ]
+    done = split(
+        tables(questions), method="per_subcategory", test_per_subcategory=10, development_per_subcategory=2
+    )
+    small = Counter(split for question, split in done.of.items() if question[0] != "大")
+    assert small == {"train": 5, "validation": 2, "test": 10}
+    assert {"小", "少"} <= set(done.result.facts["pooled_strata"])
+    named = dict(done.result.tables["assignments"].select("question_id", "stratum").iter_rows())
+    assert all((name[0] != "大") == stratum.startswith("其他/other") for name, stratum in named.items())
+
+
+def test_a_dataset_smaller_than_one_subcategory_keeps_half_for_training(tables, split):
+    questions = [{"question_id": f"q{number:02d}", "exam_class": "甲"} for number in range(60)]
+    assert split(tables(questions), method="per_subcategory").sizes() == (30, 1, 29)
+
+
+def test_the_same_case_in_two_papers_is_one_unit(tables, split):
+    case = "患者男性，五十二岁，间断上腹部疼痛三年，加重一周，伴反酸。"
+    questions = [
+        {"question_id": f"{paper}-{number}", "group_id": paper, "shared_stem": case + " " * (paper == "b")}
+        for paper in "ab"
+        for number in range(3)
+    ]
+    questions += [{"question_id": f"c-{number:02d}"} for number in range(60)]
+    for seed in range(12):
+        done = split(tables(questions), seed=seed)
+        assert len({done.of[f"{paper}-{number}"] for paper in "ab" for number in range(3)}) == 1
+
+
+def test_a_short_shared_heading_does_not_glue_groups_together(tables, split):
+    questions = [
+        {"question_id": f"q{number:03d}", "group_id": f"g{number // 2}", "shared_stem": "共用题干"}
+        for number in range(100)
+    ]
+    assert split(tables(questions)).result.facts["largest_unit"] == 2
+
+
+def test_another_seed_draws_other_questions(tables, split):
+    exam = tables([{"question_id": f"q{number:03d}"} for number in range(100)])
+    assert split(exam, seed=1).of != split(exam, seed=2).of
+    assert split(exam, seed=7).of == split(exam).of
+
+
+def test_groups_and_single_questions_are_drawn_alike(tables, split):
+    """Groups must not pile up in train, nor in test, only because they are large."""
+    questions = [
+        {"question_id": f"q{number:04d}", "group_id": f"g{number // 3}" if number < 600 else None}
+        for number in range(2000)
+    ]
+    done = split(tables(questions))
+    grouped = sum(done.of[f"q{number:04d}"] == "test" for number in range(600))
+    assert 35 <= grouped <= 85
+
+
+def test_without_an_earlier_release_few_questions_move(tables, split):
+    questions = [{"question_id": f"q{number:05d}"} for number in range(3000)]
+    before = split(tables(questions[:2900])).of
+    after = split(tables(questions)).of
+    assert sum(before[name] != after[name] for name in before) < 60
+
+
+@pytest.mark.parametrize(
+    ("params", "hint"),
+    [
+        ({"stratify_by": ["exam_clas"]}, "did you mean exam_class"),
+        ({"stratify_by": ["zzz"]}, "known: disease_group"),
+        ({"stratify_by": ["exam_class", "exam_class"]}, "only once"),
+        ({"ratios": "8:1"}, "pattern"),
+        ({"ratios": "0:1:1"}, "train needs a share"),
+        ({"ratio": "8:1:1"}, "Extra inputs"),
+    ],
+)
+def test_wrong_options_are_told(params, hint):
+    with pytest.raises(ValidationError, match=hint):
+        SplitParams(**params)
