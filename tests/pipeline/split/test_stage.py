@@ -1,7 +1,6 @@
 import random
 from collections import Counter
 
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
