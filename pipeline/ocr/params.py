@@ -2,8 +2,72 @@
 
 from __future__ import annotations
 
-from schemas.params import Params
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import Field
+
+from schemas.params import Params, knob
+
+
+class EngineName(StrEnum):
+    """Which OCR engine reads pages without a sound text layer."""
+
+    AUTO = "auto"
+    RAPIDOCR = "rapidocr"
+    PADDLEOCR = "paddleocr"
+
+
+class RapidOcrParams(Params):
+    """The embedded engine: PP-OCRv6 small models that ship inside the rapidocr package."""
+
+    detection_side: int = Field(
+        1280, ge=320, le=4000, description="Longer side of the image that text detection sees, in pixels."
+    )
+    backend: str = Field(
+        "auto",
+        pattern="^(auto|openvino|onnxruntime)$",
+        description="Inference backend; auto takes OpenVINO when it is installed.",
+    )
+
+
+class PaddleOcrParams(Params):
+    """The paddleocr engine, on Paddle or on onnxruntime with local model folders."""
+
+    inference: str = Field(
+        "onnxruntime",
+        pattern="^(onnxruntime|paddle)$",
+        description="onnxruntime needs both model folders; paddle needs paddlepaddle and may download models.",
+    )
+    detection_model: str = Field("PP-OCRv6_small_det", description="Name of the text detection model.")
+    detection_dir: Path | None = Field(None, description="Its folder: inference.onnx and inference.yml.")
+    recognition_model: str = Field("PP-OCRv6_small_rec", description="Name of the text recognition model.")
+    recognition_dir: Path | None = Field(None, description="Its folder: inference.onnx and inference.yml.")
+    detection_side: int = Field(1280, ge=320, le=4000, description="Longer side for text detection, pixels.")
+    device: str = Field("cpu", description="cpu, gpu, gpu:0 …")
 
 
 class OcrParams(Params):
     """The ``[ocr]`` section of ``dataset.toml``."""
+
+    engine: EngineName = Field(
+        EngineName.AUTO, description="OCR engine for pages without a sound text layer; auto is rapidocr."
+    )
+    force_ocr: bool = Field(False, description="Read every page by OCR, also where the text layer is sound.")
+    dpi: int = Field(200, ge=72, le=600, description="Resolution at which pages are rendered for OCR.")
+    clean_images: bool = Field(
+        True, description="Remove red watermarks and uneven backgrounds and straighten pages before OCR."
+    )
+    max_file_mb: int = Field(500, ge=1, description="Larger files are rejected as too_large.")
+    max_pages: int = Field(3000, ge=1, description="Documents with more pages are rejected as too_large.")
+    max_rows: int = Field(
+        2_000_000, ge=1, description="Tabular files with more rows are rejected as too_large."
+    )
+    max_pixels: int = Field(
+        60_000_000,
+        ge=1_000_000,
+        description="Page images with more pixels are scaled down (rejected above 8 times).",
+    )
+    rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
+    paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
+    page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)

@@ -1,0 +1,99 @@
+"""Is a page set in two columns, and where is the gutter? Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.ocr.model import Rect
+
+_OPTION = re.compile(r"^[(（\[【]?[A-KＡ-Ｋa-e]\s*[)）\]】.．、:：]")
+
+_PROSE = re.compile(r"[\u3400-\u9fff]{4}|[A-Za-z]{5}")
+
+MIN_ROWS = 6
+"""Fewer rows on one side make no column."""
+
+MAX_CROSSING = 0.25
+"""Share of rows that may span both columns: titles, instructions, wide figures."""
+
+
+def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
+    """The x of the gutter between two columns in points, or None for one column.
+
+    The gutter is the strip in the middle third of the page that fewest segments cross. Options printed side
+    by side and answer grids leave such strips too; they are told apart by what stands right of it: mostly
+    option labels, or cells of a few characters.
+
+    Args:
+        segments: boxes of text without wide gaps inside, and their text.
+        page_width: in points.
+    """
+    if len(segments) < 2 * MIN_ROWS:
+        return None
+    candidate = _emptiest(segments, page_width)
+    if candidate is None:
+        return None
+    left = [(box, text) for box, text in segments if box.x1 <= candidate]
+    right = [(box, text) for box, text in segments if box.x0 >= candidate]
+    crossing = len(segments) - len(left) - len(right)
+    return candidate if _is_gutter(left, right, crossing) else None
+
+
+def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
+    """Middle of the widest strip with the fewest crossing segments between 0.35 and 0.65 of the width."""
+    best: tuple[int, float, float] | None = None
+    start, end = int(0.35 * page_width), int(0.65 * page_width)
+    counts = [0] * (end - start + 1)
+    for box, _ in segments:
+        for x in range(max(start, int(box.x0)), min(end, int(box.x1)) + 1):
+            counts[x - start] += 1
+    index = 0
+    while index < len(counts):
+        stop = index
+        while stop < len(counts) and counts[stop] == counts[index]:
+            stop += 1
+        width = stop - index
+        if width >= 5:
+            found = (counts[index], -float(width), start + (index + stop - 1) / 2)
+            best = found if best is None or found < best else best
+        index = stop
+    return best[2] if best else None
+
+
+def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], crossing: int) -> bool:
+    rows_left, rows_right = _rows(left), _rows(right)
+    if min(rows_left, rows_right) < MIN_ROWS:
+        return False
+    if crossing > MAX_CROSSING * (max(rows_left, rows_right) + crossing):
+        return False
+    labelled = sum(bool(_OPTION.match(text)) for _, text in _first_of_rows(right))
+    if labelled > 0.7 * rows_right:
+        return False
+    return all(_reads_like_text(side) for side in (left, right))
+
+
+def _reads_like_text(side: list[tuple[Rect, str]]) -> bool:
+    """Whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
+    rows: dict[int, bool] = {}
+    for box, text in side:
+        key = _row_key(box)
+        rows[key] = rows.get(key, False) or _PROSE.search(text) is not None
+    return sum(rows.values()) >= 0.5 * len(rows)
+
+
+def _row_key(box: Rect) -> int:
+    return int((box.y0 + box.y1) / 2 // 6)
+
+
+def _rows(side: list[tuple[Rect, str]]) -> int:
+    return len({_row_key(box) for box, _ in side})
+
+
+def _first_of_rows(side: list[tuple[Rect, str]]) -> list[tuple[Rect, str]]:
+    first: dict[int, tuple[Rect, str]] = {}
+    for box, text in side:
+        key = _row_key(box)
+        if key not in first or box.x0 < first[key][0].x0:
+            first[key] = (box, text)
+    return list(first.values())

@@ -1,0 +1,105 @@
+"""OCR engines: which one reads, and which version of it. A further engine is a module and a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from typing import Any
+
+from pipeline.ocr.engines.base import OcrEngine
+from pipeline.ocr.params import EngineName, OcrParams
+from schemas.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """An engine of the catalogue."""
+
+    name: EngineName
+    target: str
+    """``module:class``, imported in the worker that recognises; made with its options."""
+    options: str
+    """The field of ``OcrParams`` with its options."""
+    packages: tuple[str, ...]
+    """Distributions whose versions can change what is recognised."""
+    needs: tuple[str, ...]
+    """Modules that must be there."""
+    remedy: str
+
+
+ENGINES = (
+    EngineRow(
+        EngineName.RAPIDOCR,
+        "pipeline.ocr.engines.rapid:RapidEngine",
+        "rapidocr",
+        ("rapidocr", "openvino", "onnxruntime"),
+        ("rapidocr",),
+        "pip install rapidocr",
+    ),
+    EngineRow(
+        EngineName.PADDLEOCR,
+        "pipeline.ocr.engines.paddle:PaddleEngine",
+        "paddleocr",
+        ("paddleocr", "paddlepaddle", "onnxruntime"),
+        ("paddleocr",),
+        "pip install 'build-dataset[paddle]'",
+    ),
+)
+
+
+def chosen(params: OcrParams) -> EngineRow:
+    """The engine that ``params.engine`` names; ``auto`` is the embedded one."""
+    name = EngineName.RAPIDOCR if params.engine is EngineName.AUTO else params.engine
+    return next(row for row in ENGINES if row.name is name)
+
+
+def check(params: OcrParams) -> None:
+    """Make sure that the chosen engine can start, before any page is given to it.
+
+    Raises:
+        UserError: it is not installed, or its model folders are missing.
+    """
+    row = chosen(params)
+    missing = [name for name in row.needs if find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"[ocr] engine = {row.name.value!r} needs the package {missing[0]}, which is not installed: "
+            f"{row.remedy}, or set engine = 'auto'"
+        )
+    module, _, name = row.target.partition(":")
+    getattr(import_module(module), name).check(getattr(params, row.options))
+
+
+def version(params: OcrParams) -> str:
+    """Versions of the chosen engine and of what it runs on."""
+    return ", ".join(f"{name} {found}" for name in chosen(params).packages if (found := _version(name)))
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def semantic(params: OcrParams) -> dict[str, Any]:
+    """The parameters that can change what is recognised."""
+    row = chosen(params)
+    return {
+        "engine": row.name.value,
+        "dpi": params.dpi,
+        "clean_images": params.clean_images,
+        "max_pixels": params.max_pixels,
+        "options": getattr(params, row.options).semantic(),
+    }
+
+
+@cache
+def load(params: OcrParams) -> OcrEngine:
+    """The chosen engine, made once a process: loading its models takes seconds."""
+    row = chosen(params)
+    module, _, name = row.target.partition(":")
+    engine: OcrEngine = getattr(import_module(module), name)(getattr(params, row.options))
+    return engine

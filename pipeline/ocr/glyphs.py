@@ -1,0 +1,88 @@
+"""Characters of text layers: what a glyph means to a reader."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+_FOLDED = re.compile(r"[\u2e80-\u2fdf\ue000-\uf8ff\uf900-\ufaff]")
+
+# Adobe's Symbol encoding, which PDF producers leave as U+F000 + code: code points in order from each start.
+_SYMBOL_RANGES = {
+    0x20: " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧ∆ΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_",
+    0x61: "αβχδεφγηιϕκλµνοπθρστυϖωξψζ{|}∼",
+    0xA1: "ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…",
+    0xC0: "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊",
+    0xE5: "∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪",
+    0xF2: "∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
+}
+
+# Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font.
+_OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
+
+_SUPER = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
+_SUB = dict(zip("0123456789+-−=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
+
+
+@cache
+def _symbol_table() -> dict[int, str]:
+    table: dict[int, str] = {}
+    for start, characters in _SYMBOL_RANGES.items():
+        table.update({0xF000 + start + index: char for index, char in enumerate(characters)})
+    return table
+
+
+def fold(text: str, font: str = "") -> str:
+    """Give characters of a text layer the code points a reader would type.
+
+    Compatibility ideographs and radicals are folded to plain ones, and nothing else is: fonts such as Noto CJK
+    map 不 to U+F967 (character error rate 1.3 % without folding, .15 % with it), whereas full NFKC would turn
+    ① into 1 and ² into 2. Private-use glyphs of known meaning (Symbol fonts, option labels) become text.
+
+    Args:
+        text: characters as extracted.
+        font: the font's name; glyphs U+F0xx are read as Symbol only in fonts called so.
+    """
+    if not _FOLDED.search(text):
+        return text
+    return "".join(_fold_char(char, font) if _FOLDED.match(char) else char for char in text)
+
+
+def _fold_char(char: str, font: str) -> str:
+    code = ord(char)
+    if code <= 0x2FDF or 0xF900 <= code <= 0xFAFF:
+        return unicodedata.normalize("NFKC", char)
+    if code in _OPTION_LABELS:
+        return _OPTION_LABELS[code]
+    if 0xF020 <= code <= 0xF0FF and ("Symbol" in font or "MT Extra" in font):
+        return _symbol_table().get(code, char)
+    return char
+
+
+def superscript(text: str) -> str:
+    """``text`` in superscript characters where every one has one, else unchanged."""
+    return _shift(text, _SUPER)
+
+
+def subscript(text: str) -> str:
+    """``text`` in subscript characters where every one has one, else unchanged."""
+    return _shift(text, _SUB)
+
+
+def _shift(text: str, table: dict[str, str]) -> str:
+    if all(char in table for char in text):
+        return "".join(table[char] for char in text)
+    return text
+
+
+def is_private(char: str) -> bool:
+    """Whether a character is private use: it means something in one font alone."""
+    return "\ue000" <= char <= "\uf8ff" or char >= "\U000f0000"
+
+
+def is_cjk(char: str) -> bool:
+    """Whether a character is an ideograph or belongs to CJK punctuation, kana or full-width forms."""
+    return (
+        "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\uffef" or "\U00020000" <= char <= "\U0003ffff"
+    )

@@ -1,0 +1,68 @@
+"""Running heads, footers and page numbers, recognised across the pages of a document. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pipeline.ocr.model import PageLine, PageRead
+from schemas.documents import LineKind
+
+EDGE = 0.1
+"""Share of the page's height at its top and bottom where running heads and footers stand."""
+
+MIN_SHARE = 0.5
+"""Share of the pages on which a text must stand in the same place, with other digits allowed."""
+
+_DIGITS = re.compile(r"[0-9０-９一二三四五六七八九十百]+")
+_SPACE = re.compile(r"\s+")
+_PAGE_NUMBER = re.compile(
+    r"^[\s\-—–·•.~～/|]*(?:第|page|p\.?|頁次[:：]?|页码[:：]?)?\s*[0-9０-９ivxIVX]{1,4}\s*(?:页|頁)?"
+    r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",
+    re.IGNORECASE,
+)
+
+
+def mark_running_lines(pages: Sequence[PageRead]) -> None:
+    """Set kind header or footer on lines at the edges that repeat from page to page, and on page numbers.
+
+    A line repeats when the same text, digits aside, stands at the top (or bottom) of at least half of the
+    pages that have text, and of two at least. A page number is a line of nothing but a number at the very
+    edge; on its own page too.
+    """
+    with_text = [page for page in pages if page.lines]
+    seen: Counter[tuple[LineKind, str]] = Counter()
+    for page in with_text:
+        seen.update({(kind, _shape(line.text)) for line, kind in _edge_lines(page)})
+    needed = max(2.0, MIN_SHARE * len(with_text))
+    for page in with_text:
+        for line, kind in _edge_lines(page):
+            if seen[kind, _shape(line.text)] >= needed or _is_page_number(line, kind, page):
+                line.kind = kind
+
+
+def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
+    """Lines of text near the top or bottom edge."""
+    for line in page.lines:
+        if line.kind is not LineKind.TEXT or line.box is None or page.height <= 0:
+            continue
+        if line.box.y1 <= EDGE * page.height:
+            yield line, LineKind.HEADER
+        elif line.box.y0 >= (1 - EDGE) * page.height:
+            yield line, LineKind.FOOTER
+
+
+def _shape(text: str) -> str:
+    return _DIGITS.sub("#", _SPACE.sub("", text))
+
+
+def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
+    """Whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
+    if not _PAGE_NUMBER.match(line.text):
+        return False
+    assert line.box is not None
+    boxes = [other.box for other in page.lines if other.box and other.text and other is not line]
+    if kind is LineKind.HEADER:
+        return all(box.y0 >= line.box.y0 - 2 for box in boxes) and len(boxes) > 1
+    return all(box.y1 <= line.box.y1 + 2 for box in boxes) and len(boxes) > 1

@@ -1,0 +1,49 @@
+"""Keys of stored page results: a hash of everything that can change them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from schemas.identity import sha256
+
+_TEXT_MODULES = (
+    "model.py textlayer.py glyphs.py layout.py columns.py regions.py soundness.py tasks.py "
+    "readers/pdf.py readers/docx.py readers/docx_numbering.py readers/image.py readers/text.py"
+).split()
+_IMAGE_MODULES = (
+    "images.py recognise.py readers/pdf.py readers/image.py engines/rapid.py engines/paddle.py"
+).split()
+
+
+@cache
+def _sources(names: tuple[str, ...]) -> str:
+    folder = files("pipeline.ocr")
+    return sha256(*(folder.joinpath(name).read_bytes() for name in names))
+
+
+def text_key(file_sha256: str, page: int, force_ocr: bool, version: str) -> str:
+    """Key of a page's text layer (or of the verdict that it needs OCR).
+
+    Args:
+        file_sha256: of the document.
+        page: from 1.
+        force_ocr: the parameter of that name, the only one that matters here.
+        version: of the reading library.
+    """
+    return sha256("text", file_sha256, str(page), str(force_ocr), version, _sources(tuple(_TEXT_MODULES)))
+
+
+def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_version: str) -> str:
+    """Key of what an engine recognised on a page; layout comes after it and is not part of it.
+
+    Args:
+        file_sha256: of the document.
+        page: from 1.
+        semantic: ``engines.semantic``: engine, resolution, image cleaning, the engine's own options.
+        engine_version: versions of the engine, its backend and its models.
+    """
+    options = json.dumps(semantic, sort_keys=True, ensure_ascii=False)
+    return sha256("ocr", file_sha256, str(page), options, engine_version, _sources(tuple(_IMAGE_MODULES)))

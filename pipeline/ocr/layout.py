@@ -1,0 +1,243 @@
+"""From runs of text to lines in reading order: rows, gaps, columns, regions. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+
+from pipeline.ocr import glyphs
+from pipeline.ocr.columns import find_gutter
+from pipeline.ocr.model import PageLine, Rect, Region, Run
+from schemas.documents import LineKind
+
+TAB_GAP = 1.5
+"""Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid."""
+
+SPACE_GAP = 0.2
+"""Gap in em above which a space stands between Latin words whose space was not a character."""
+
+_OPENING = "（([【〔［《〈「『“‘"
+_CLOSING = "）)]】〕］》〉」』”’"
+
+
+def arrange(
+    runs: Sequence[Run], regions: Sequence[Region], page_width: float, rules: Sequence[Rect] = ()
+) -> list[PageLine]:
+    """Lines of a page in reading order.
+
+    Words on one baseline in one column are one line, with a tab where the gap is wider than ``TAB_GAP`` em.
+    Lines that span both columns split the page into bands; in a band the left column comes first. Regions
+    stand where their top edge falls in their column; the labels inside a figure are lines of kind figure.
+
+    Args:
+        runs: of text, in any order.
+        regions: figures, tables, formulas.
+        page_width: in points.
+        rules: vertical rules; where one stands between two words there is a tab, however narrow the gap.
+    """
+    figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
+    labels = [run for run in runs if any(_within(run.box, figure) for figure in figures)]
+    body = [run for run in runs if run not in labels] if labels else list(runs)
+    rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
+    segments = [(segment_box(segment), segment_text(segment)) for row in rows for segment in row]
+    gutter = find_gutter(segments, page_width)
+    joined = [part for row in rows for part in _join_segments(row, gutter)]
+    lines = [_line(row, gutter) for row in joined]
+    for row in group_rows(labels):
+        line = _line(row, gutter)
+        line.kind = LineKind.FIGURE
+        lines.append(line)
+    lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
+    return reading_order(lines, gutter)
+
+
+def _within(box: Rect, region: Rect) -> bool:
+    return box.overlap(region) > 0.6 * box.area
+
+
+def _mark_cells(row: list[Run], rules: Sequence[Rect]) -> list[Run]:
+    """The row, its runs marked that a vertical rule parts from the run before."""
+    if not rules or len(row) < 2:
+        return row
+    middle = (row[0].box.y0 + row[0].box.y1) / 2
+    edges = [rule.x0 for rule in rules if rule.y0 - 1 <= middle <= rule.y1 + 1]
+    for last, run in pairwise(row):
+        run.new_cell = any(last.box.x1 - 1.5 <= edge <= run.box.x0 + 1.5 for edge in edges)
+    return row
+
+
+def group_rows(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs that share a baseline, each group sorted from left to right.
+
+    Larger runs are placed first; a smaller one (a superscript, an index) joins the row it stands in.
+    """
+    rows: list[list[Run]] = []
+    leads: list[Run] = []
+    buckets: dict[int, list[int]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: (-round(run.size), run.box.y0, run.box.x0)):
+        index = _find_row(run, rows, leads, buckets)
+        if index is None:
+            index = len(rows)
+            rows.append([])
+            leads.append(run)
+            buckets[int(run.baseline // 8)].append(index)
+        rows[index].append(run)
+    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows]
+
+
+def _find_row(run: Run, rows: list[list[Run]], leads: list[Run], buckets: dict[int, list[int]]) -> int | None:
+    bucket = int(run.baseline // 8)
+    best: tuple[float, int] | None = None
+    for key in range(bucket - 3, bucket + 4):
+        for index in buckets.get(key, ()):
+            distance = _row_distance(run, leads[index], rows[index])
+            if distance is not None and (best is None or distance < best[0]):
+                best = (distance, index)
+    return best[1] if best else None
+
+
+def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
+    """How far a run is from a row's baseline in points, None where it does not belong."""
+    distance = abs(run.baseline - lead.baseline)
+    if run.size >= 0.8 * lead.size:
+        return distance if distance <= 0.35 * run.size else None
+    # A small run belongs to a row as its super- or subscript only beside one of its words: other small
+    # print (a footnote, a label in a figure) at the same height is a row of its own.
+    beside = any(_gap(run.box, other.box) < 0.6 * lead.size for other in row)
+    if distance <= 0.15 * lead.size or (beside and distance <= 0.6 * lead.size):
+        return distance
+    return None
+
+
+def _gap(first: Rect, second: Rect) -> float:
+    return max(first.x0 - second.x1, second.x0 - first.x1)
+
+
+def split_row(row: list[Run]) -> list[list[Run]]:
+    """A row cut where the gap is wider than ``TAB_GAP`` em."""
+    segments: list[list[Run]] = []
+    for run in row:
+        narrow = segments and run.box.x0 - segments[-1][-1].box.x1 <= TAB_GAP * _em(segments[-1][-1], run)
+        if narrow and not run.new_cell:
+            segments[-1].append(run)
+        else:
+            segments.append([run])
+    return segments
+
+
+def _em(first: Run, second: Run) -> float:
+    return max(first.size, second.size)
+
+
+def segment_box(segment: Sequence[Run]) -> Rect:
+    """The box around all runs of a segment."""
+    box = segment[0].box
+    for run in segment[1:]:
+        box = box.union(run.box)
+    return box
+
+
+def segment_text(segment: Sequence[Run]) -> str:
+    """The text of runs that stand beside each other, with spaces and tabs where the gaps say so."""
+    main = _main(segment)
+    parts: list[str] = []
+    last: Run | None = None
+    for run in segment:
+        text = _script(run, main)
+        if last is not None:
+            parts.append(_joint(last, run, parts[-1], text))
+        parts.append(text)
+        last = run
+    return "".join(parts).strip(" ")
+
+
+def _main(segment: Sequence[Run]) -> Run:
+    """The run whose size and baseline are those of the line: the longest among the largest."""
+    return max(segment, key=lambda run: (round(run.size), len(run.text)))
+
+
+def _script(run: Run, main: Run) -> str:
+    text = run.text
+    if run.confidence is not None or run.size > 0.8 * main.size:
+        return text
+    shift = run.baseline - main.baseline
+    if shift < -0.15 * main.size:
+        return glyphs.superscript(text.strip())
+    if shift > 0.08 * main.size:
+        return glyphs.subscript(text.strip())
+    return text
+
+
+def _joint(last: Run, run: Run, before: str, after: str) -> str:
+    """What stands between two runs: a tab, a space or nothing; a gap inside brackets is a blank to fill in."""
+    if run.new_cell:
+        return "\t"
+    em = _em(last, run)
+    gap = run.box.x0 - last.box.x1
+    inside = before[-1:] in _OPENING or after[:1] in _CLOSING
+    if gap > TAB_GAP * em:
+        return "  " if inside else "\t"
+    if last.space_after:
+        return " " if gap > 0.15 * em else ""
+    latin = not (glyphs.is_cjk(before[-1:]) or glyphs.is_cjk(after[:1]))
+    return " " if latin and gap > SPACE_GAP * em else ""
+
+
+def _join_segments(segments: list[list[Run]], gutter: float | None) -> list[list[Run]]:
+    """The segments of one row, those of the same column put together again."""
+    joined: list[list[Run]] = []
+    for segment in segments:
+        column = _column(segment_box(segment), gutter)
+        if joined and _column(segment_box(joined[-1]), gutter) == column:
+            joined[-1].extend(segment)
+        else:
+            joined.append(list(segment))
+    return joined
+
+
+def _line(row: list[Run], gutter: float | None) -> PageLine:
+    box = segment_box(row)
+    known = [(run.confidence, len(run.text)) for run in row if run.confidence is not None]
+    weight = sum(length for _, length in known)
+    confidence = sum(value * length for value, length in known) / weight if weight else None
+    return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
+
+
+_SPANNING = -1
+
+
+def _column(box: Rect, gutter: float | None) -> int:
+    """0 left, 1 right, ``_SPANNING`` across the gutter."""
+    if gutter is None or box.x1 <= gutter + 1:
+        return 0
+    return 1 if box.x0 >= gutter - 1 else _SPANNING
+
+
+def reading_order(lines: list[PageLine], gutter: float | None) -> list[PageLine]:
+    """Lines sorted top to bottom, column by column within the bands that spanning lines cut."""
+    lines = [line for line in lines if line.text.strip() or line.kind is not LineKind.TEXT]
+    typical = median([line.box.height for line in lines if line.box and line.text] or [10.0])
+
+    def top(line: PageLine) -> tuple[float, float]:
+        assert line.box is not None
+        return (line.box.y0 + (0.3 * typical if line.text else 0.0), line.box.x0)
+
+    ordered: list[PageLine] = []
+    band: list[PageLine] = []
+
+    def flush() -> None:
+        ordered.extend(sorted(band, key=lambda line: (line.column, *top(line))))
+        band.clear()
+
+    for line in sorted(lines, key=top):
+        assert line.box is not None
+        if _column(line.box, gutter) == _SPANNING:
+            flush()
+            line.column = 0
+            ordered.append(line)
+        else:
+            band.append(line)
+    flush()
+    return ordered

@@ -1,0 +1,141 @@
+"""What readers and the layout pass around: runs of text, regions, lines and pages, before they are records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from schemas.documents import LineKind, ReadMethod
+
+
+class Rect(NamedTuple):
+    """A rectangle in points, origin top left."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def width(self) -> float:
+        """In points."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """In points."""
+        return self.y1 - self.y0
+
+    @property
+    def area(self) -> float:
+        """In square points; 0 for an inverted rectangle."""
+        return max(0.0, self.width) * max(0.0, self.height)
+
+    def union(self, other: Rect) -> Rect:
+        """The smallest rectangle around both."""
+        return Rect(
+            min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1)
+        )
+
+    def overlap(self, other: Rect) -> float:
+        """Shared area in square points."""
+        width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        return max(0.0, width) * max(0.0, height)
+
+    def touches(self, other: Rect, reach: float) -> bool:
+        """Whether they meet when both grow by half of ``reach`` points."""
+        return (
+            self.x0 - reach <= other.x1
+            and other.x0 - reach <= self.x1
+            and self.y0 - reach <= other.y1
+            and other.y0 - reach <= self.y1
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Characters that follow each other on one baseline without a wide gap."""
+
+    text: str
+    box: Rect
+    baseline: float
+    """y in points; for OCR the bottom of the box less its descent."""
+    size: float
+    """Font size in points; for OCR the height of the box."""
+    confidence: float | None = None
+    space_after: bool = False
+    """Whether a space character follows, however narrow the gap."""
+    new_cell: bool = False
+    """Whether a vertical rule parts it from the run before."""
+
+
+@dataclass(slots=True)
+class Region:
+    """A figure, table or formula."""
+
+    kind: LineKind
+    box: Rect
+
+
+@dataclass(slots=True)
+class PageLine:
+    """A line or region of a page, in reading order."""
+
+    text: str
+    box: Rect | None
+    kind: LineKind = LineKind.TEXT
+    column: int = 0
+    confidence: float | None = None
+
+    def to_json(self) -> list[Any]:
+        """A compact JSON value, coordinates rounded to hundredths of a point."""
+        box = [round(value, 2) for value in self.box] if self.box else None
+        confidence = None if self.confidence is None else round(self.confidence, 4)
+        return [self.text, box, self.kind.value, self.column, confidence]
+
+    @classmethod
+    def from_json(cls, value: list[Any]) -> PageLine:
+        """The line that ``to_json`` wrote."""
+        text, box, kind, column, confidence = value
+        return cls(text, Rect(*box) if box else None, LineKind(kind), column, confidence)
+
+
+@dataclass(slots=True)
+class PageRead:
+    """A page as it was read."""
+
+    width: float
+    height: float
+    method: ReadMethod
+    engine: str
+    engine_version: str
+    reason: str | None = None
+    lines: list[PageLine] = field(default_factory=list)
+
+    @property
+    def confidence(self) -> float | None:
+        """Mean confidence of recognised lines, weighted by characters; None where nothing was recognised."""
+        seen = [(line.confidence, len(line.text)) for line in self.lines if line.confidence is not None]
+        weight = sum(length for _, length in seen)
+        return round(sum(value * length for value, length in seen) / weight, 4) if weight else None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON value for the item store."""
+        return {
+            "width": round(self.width, 2),
+            "height": round(self.height, 2),
+            "method": self.method.value,
+            "engine": self.engine,
+            "engine_version": self.engine_version,
+            "reason": self.reason,
+            "lines": [line.to_json() for line in self.lines],
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> PageRead:
+        """The page that ``to_json`` wrote."""
+        fields = dict(value)
+        fields["method"] = ReadMethod(fields["method"])
+        fields["lines"] = [PageLine.from_json(line) for line in fields["lines"]]
+        return cls(**fields)

@@ -1,0 +1,69 @@
+"""Stored results of pages: found by key, put the moment they arrive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.ocr import engines
+from pipeline.ocr.assemble import Reading
+from pipeline.ocr.keys import ocr_key, text_key
+from pipeline.ocr.model import PageRead
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import reader
+from pipeline.ocr.recognise import to_page
+from pipeline.stage import Store
+from schemas.documents import ReadMethod
+
+
+class PageStore:
+    """The item store of the stage, by document and page number."""
+
+    def __init__(self, store: Store, params: OcrParams) -> None:
+        self._store = store
+        self._force = params.force_ocr
+        self._semantic = engines.semantic(params)
+        self._engine = engines.chosen(params).name.value
+        self._version = engines.version(params)
+
+    def _text_key(self, reading: Reading, page: int) -> str:
+        version = getattr(reader(reading.facts.format), "version", "")
+        return text_key(reading.file.sha256, page, self._force, version)
+
+    def _ocr_key(self, reading: Reading, page: int) -> str:
+        return ocr_key(reading.file.sha256, page, self._semantic, self._version)
+
+    def unread(self, reading: Reading) -> list[int]:
+        """Pages of which nothing is stored."""
+        keys = {page: self._text_key(reading, page) for page in reading.pages}
+        found = self._store.get_many(keys.values())
+        return [page for page, key in keys.items() if key not in found]
+
+    def unrecognised(self, reading: Reading) -> list[int]:
+        """Pages that need OCR and whose recognition is not stored."""
+        keys = {page: self._text_key(reading, page) for page in reading.pages}
+        found = self._store.get_many(keys.values())
+        needed = [page for page, key in keys.items() if "needs_ocr" in found.get(key, ())]
+        done = self._store.get_many([self._ocr_key(reading, page) for page in needed])
+        return [page for page in needed if self._ocr_key(reading, page) not in done]
+
+    def put_text(self, reading: Reading, page: int, value: dict[str, Any]) -> None:
+        """Keep what ``tasks.read_pages`` said of a page."""
+        self._store.put(self._text_key(reading, page), value)
+
+    def put_recognised(self, reading: Reading, page: int, value: dict[str, Any]) -> None:
+        """Keep what ``tasks.recognise_page`` found."""
+        self._store.put(self._ocr_key(reading, page), value)
+
+    def page(self, reading: Reading, number: int) -> PageRead:
+        """The page, laid out; blank with the reason when it could not be read."""
+        failure = reading.failures.get(number)
+        if failure is not None:
+            reason = f"{failure.reason}: {failure.detail}"
+            return PageRead(0.0, 0.0, ReadMethod.BLANK, self._engine, self._version, reason)
+        value = self._store.get(self._text_key(reading, number))
+        assert value is not None, "every page was read or has a failure"
+        if "needs_ocr" not in value:
+            return PageRead.from_json(value)
+        found = self._store.get(self._ocr_key(reading, number))
+        assert found is not None, "every page was recognised or has a failure"
+        return to_page(found, value["needs_ocr"], self._engine, self._version)

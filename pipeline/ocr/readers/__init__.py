@@ -1,0 +1,24 @@
+"""The readers, in the order in which they are asked whether a file is theirs: content first, then suffix."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pipeline.ocr.readers.base import PagedReader, RowReader
+
+
+@cache
+def readers() -> tuple[PagedReader | RowReader, ...]:
+    """Every reader; imported here so that the command line starts without their libraries."""
+    from pipeline.ocr.readers.pdf import PdfReader
+
+    return (PdfReader(),)
+
+
+def reader(file_format: str) -> PagedReader | RowReader:
+    """The reader of a format of the documents table.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {reader.format: reader for reader in readers()}[file_format]

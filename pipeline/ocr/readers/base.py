@@ -1,0 +1,82 @@
+"""What a reader is: one module for each kind of file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from pipeline.ocr.model import PageRead
+from pipeline.ocr.params import OcrParams
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsOcr:
+    """A page whose text has to be recognised from its image."""
+
+    reason: str
+
+
+@dataclass(slots=True)
+class PageImage:
+    """A page as pixels."""
+
+    pixels: NDArray[np.uint8]
+    """RGB, height x width x 3."""
+    width: float
+    """Width and height of the page in points."""
+    height: float
+
+
+class Reader(Protocol):
+    """Recognises one kind of file."""
+
+    format: str
+    """Name in the documents table."""
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Whether a file is of this kind.
+
+        Args:
+            head: its first bytes, see ``sniff.HEAD``.
+            suffix: of its name, lower-case, with the dot.
+        """
+
+
+@runtime_checkable
+class PagedReader(Reader, Protocol):
+    """A reader of documents with pages. Pages count from 1."""
+
+    def count_pages(self, path: Path, params: OcrParams) -> int:
+        """How many pages there are.
+
+        Raises:
+            UnreadableDocument: the file is broken, encrypted, empty …
+        """
+
+    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
+        """Each of the pages, or that it needs OCR.
+
+        Raises:
+            UnreadableDocument: the file cannot be opened.
+        """
+
+    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
+        """The page as pixels, for OCR; called for pages that need it alone."""
+
+
+@runtime_checkable
+class RowReader(Reader, Protocol):
+    """A reader of tabular files."""
+
+    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:
+        """Each row as a JSON object with the source's own keys, in order.
+
+        Raises:
+            UnreadableDocument: the file is not what it seems to be.
+        """

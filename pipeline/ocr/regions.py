@@ -1,0 +1,210 @@
+"""Figures and ruled tables of a page from its vector drawings and images. Pure, except for asking the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pymupdf
+
+from pipeline.ocr import glyphs
+from pipeline.ocr.model import Rect, Region, Run
+from schemas.documents import LineKind
+
+_THIN = 3.0
+"""A path thinner than this in points is a rule."""
+
+MAX_RECTS = 4000
+"""Drawings with more pieces than this are clustered by a sample of them: clusters cost the square of it."""
+
+
+@dataclass(slots=True)
+class Drawing:
+    """What is drawn on a page besides text."""
+
+    across: list[Rect] = field(default_factory=list)
+    """Horizontal rules."""
+    down: list[Rect] = field(default_factory=list)
+    """Vertical rules."""
+    shapes: list[Rect] = field(default_factory=list)
+    """Everything else: curves, slanted lines, filled areas."""
+    images: list[Rect] = field(default_factory=list)
+
+    @property
+    def pieces(self) -> int:
+        """How many rules and shapes there are."""
+        return len(self.across) + len(self.down) + len(self.shapes)
+
+
+def read_drawing(page: Any) -> Drawing:
+    """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out."""
+    drawing = Drawing()
+    matrix = page.rotation_matrix if page.rotation else None
+    frame = Rect(*page.rect)
+    across: set[Rect] = set()
+    down: set[Rect] = set()
+    shapes: set[Rect] = set()
+    for path in page.get_cdrawings():
+        if path.get("fill") == (1.0, 1.0, 1.0) and path["type"] == "f":
+            continue
+        for box in _pieces(path):
+            rect = _rounded(_displayed(box, matrix))
+            if rect.height < _THIN and rect.width >= 2 * _THIN:
+                across.add(rect)
+            elif rect.width < _THIN and rect.height >= 2 * _THIN:
+                down.add(rect)
+            elif rect.area < 0.9 * frame.area and max(rect.width, rect.height) >= _THIN:
+                shapes.add(rect)
+    drawing.across, drawing.down, drawing.shapes = sorted(across), sorted(down), sorted(shapes)
+    for info in page.get_image_info():
+        rect = _clip(_displayed(info["bbox"], matrix), frame)
+        if min(info["width"], info["height"]) > 4 and min(rect.width, rect.height) >= 6:
+            drawing.images.append(rect)
+    return drawing
+
+
+def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
+    """Boxes of a path's items; a stroked rectangle gives its four sides."""
+    for item in path["items"]:
+        kind = item[0]
+        if kind == "l":
+            (x0, y0), (x1, y1) = item[1], item[2]
+            yield min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+        elif kind == "re":
+            x0, y0, x1, y1 = item[1]
+            if "s" in path["type"] and min(x1 - x0, y1 - y0) >= _THIN:
+                yield from ((x0, y0, x1, y0), (x0, y1, x1, y1), (x0, y0, x0, y1), (x1, y0, x1, y1))
+            else:
+                yield x0, y0, x1, y1
+        else:
+            points = np.array([point for point in item[1:] if isinstance(point, tuple)], dtype=float).reshape(
+                -1, 2
+            )
+            if len(points):
+                yield (*points.min(axis=0), *points.max(axis=0))
+
+
+def _displayed(box: Sequence[float], matrix: Any) -> Rect:
+    return Rect(*box) if matrix is None else Rect(*(pymupdf.Rect(box) * matrix))
+
+
+def _rounded(rect: Rect) -> Rect:
+    return Rect(*(round(float(value), 1) for value in rect))
+
+
+def _clip(rect: Rect, frame: Rect) -> Rect:
+    return Rect(
+        max(rect.x0, frame.x0), max(rect.y0, frame.y0), min(rect.x1, frame.x1), min(rect.y1, frame.y1)
+    )
+
+
+def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Region]:
+    """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
+
+    Small images on a line of text are formulas. A cluster of shapes with prose inside is decoration.
+
+    Args:
+        drawing: of the page.
+        runs: the page's text, to tell figures from shading behind text.
+        page: the page's rectangle.
+    """
+    tables, loose = _tables(drawing)
+    regions = [Region(LineKind.TABLE, box) for box in tables]
+    vectors = [box for box in _figures(drawing.shapes + loose) if not _inside_any(box, tables)]
+    regions += [Region(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
+    size = float(np.median([run.size for run in runs])) if runs else 10.0
+    for images in cluster(drawing.images, 1.5):
+        box = _around([drawing.images[index] for index in images])
+        if box.area < 0.85 * page.area and not _inside_any(box, vectors):
+            kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
+            regions.append(Region(kind, box))
+    return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
+
+
+def cell_rules(drawing: Drawing, regions: Sequence[Region]) -> list[Rect]:
+    """The vertical rules inside tables: what stands on two sides of one are two cells."""
+    tables = [region.box for region in regions if region.kind is LineKind.TABLE]
+    return [rule for rule in drawing.down if any(rule.touches(table, 1.0) for table in tables)]
+
+
+def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
+    """Boxes of ruled tables, and the rules that belong to none."""
+    rules = drawing.across + drawing.down
+    tables: list[Rect] = []
+    loose: list[Rect] = []
+    for indices in cluster(rules, 2.5):
+        members = [rules[index] for index in indices]
+        box = _around(members)
+        if _is_grid(members) and _count_inside(drawing.shapes, box) < 4:
+            tables.append(box)
+        elif len(members) > 2 and box.width > 12 and box.height > 12:
+            loose += members
+    return tables, loose
+
+
+def _is_grid(rules: Sequence[Rect]) -> bool:
+    """Whether rules form at least two cells of a table: 3 x 2 or 2 x 3 distinct rules that meet."""
+    rows = {round(rule.y0 / 4) for rule in rules if rule.width >= rule.height}
+    columns = {round(rule.x0 / 4) for rule in rules if rule.width < rule.height}
+    box = _around(rules)
+    enough = len(rows) >= 2 and len(columns) >= 2 and len(rows) + len(columns) >= 5
+    return enough and box.width >= 40 and box.height >= 14
+
+
+def _figures(pieces: Sequence[Rect]) -> list[Rect]:
+    boxes = []
+    for indices in cluster(pieces, 12.0):
+        box = _around([pieces[index] for index in indices])
+        if len(indices) >= 3 and min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30:
+            boxes.append(box)
+    return boxes
+
+
+def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:
+    """Whether text inside a box is sentences rather than labels: one long run, or runs that fill it."""
+    inside = [run for run in runs if run.box.overlap(box) > 0.5 * run.box.area]
+    if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
+        return True
+    return sum(run.box.area for run in inside) > 0.4 * box.area
+
+
+def _count_inside(rects: Sequence[Rect], box: Rect) -> int:
+    return sum(rect.touches(box, 0.0) for rect in rects)
+
+
+def _inside_any(box: Rect, others: Sequence[Rect]) -> bool:
+    return any(box.overlap(other) > 0.7 * box.area for other in others)
+
+
+def _around(rects: Sequence[Rect]) -> Rect:
+    array = np.array(rects, dtype=float)
+    low, high = array[:, :2].min(axis=0), array[:, 2:].max(axis=0)
+    return Rect(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+
+
+def cluster(rects: Sequence[Rect], reach: float) -> list[list[int]]:
+    """Groups of indices of rectangles that touch, directly or through others, within ``reach`` points."""
+    if not rects:
+        return []
+    step = -(-len(rects) // MAX_RECTS)
+    chosen = list(range(0, len(rects), step))
+    array = np.array([rects[index] for index in chosen], dtype=np.float32)
+    waiting = np.ones(len(chosen), dtype=bool)
+    groups: list[list[int]] = []
+    for start in range(len(chosen)):
+        if not waiting[start]:
+            continue
+        waiting[start] = False
+        group, frontier = [start], [start]
+        while frontier:
+            x0, y0, x1, y1 = array[frontier.pop()]
+            meets = waiting & (array[:, 0] <= x1 + reach) & (array[:, 2] >= x0 - reach)
+            meets &= (array[:, 1] <= y1 + reach) & (array[:, 3] >= y0 - reach)
+            found = np.flatnonzero(meets).tolist()
+            waiting[found] = False
+            group += found
+            frontier += found
+        groups.append([chosen[index] for index in sorted(group)])
+    return groups

@@ -1,0 +1,213 @@
+"""The ocr stage: every file of the raw folder becomes pages and lines, or rows, or is rejected with a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.ocr import engines
+from pipeline.ocr.assemble import Reading, TableBuilder
+from pipeline.ocr.exams import MANIFEST, exam_of, read_manifest
+from pipeline.ocr.model import PageRead
+from pipeline.ocr.pages import PageStore
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
+from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.documents import RawFile, ReadMethod
+from schemas.questions import Rejection
+
+CHUNK = 32
+"""Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
+
+_MENDABLE = ("timeout", "crashed")
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """The files, each in one place."""
+
+    first: list[RawFile] = field(default_factory=list)
+    duplicates: dict[str, str] = field(default_factory=dict)
+    """Document → the earlier document with the same bytes."""
+
+
+def run(tables: Tables, params: OcrParams, context: Context) -> Result:
+    """Read every file of table ``files``.
+
+    Files are the unit of the counts: kept when read, merged when their bytes equal an earlier file's,
+    rejected with a reason. A page that cannot be read does not lose its document: it stands in table
+    ``pages`` as ``blank`` with the reason, and in the facts. Hidden files and the manifest are not counted.
+
+    Raises:
+        UserError: the manifest is wrong, or the chosen engine is not installed and a page needs it.
+    """
+    manifest = read_manifest(context.raw)
+    files = _sort(RawFile.from_frame(tables["files"]))
+    readings, rejects = _look(files.first, params, context)
+    store = PageStore(context.store, params)
+    _read_text(readings, store, params, context)
+    _recognise(readings, store, params, context)
+
+    builder = TableBuilder()
+    summary = _Summary()
+    kept = 0
+    for reading in readings:
+        if reading.pages and len(reading.failures) == len(reading.pages):
+            rejects.append(_rejection(reading.name, reading.failures[1]))
+            continue
+        pages = [store.page(reading, number) for number in reading.pages]
+        summary.add(reading, pages)
+        builder.add(reading, pages, exam_of(reading.name, manifest))
+        kept += 1
+    rejects.sort(key=lambda reject: reject.item_id)
+    return Result(
+        tables=dict(builder.tables()),
+        counts=Counts(
+            into=len(files.first) + len(files.duplicates),
+            kept=kept,
+            merged=len(files.duplicates),
+            rejected=len(rejects),
+        ),
+        rejects=rejects,
+        facts=summary.facts(files.duplicates, params),
+        complete=not any(failure.reason in _MENDABLE for failure in _failures(readings)),
+        notes=summary.notes(files.duplicates),
+    )
+
+
+def _sort(files: Iterator[RawFile]) -> _Sorted:
+    found = _Sorted()
+    seen: dict[str, str] = {}
+    for file in sorted(files, key=lambda file: file.document):
+        hidden = any(part.startswith(".") for part in file.document.split("/"))
+        if hidden or file.document == MANIFEST:
+            continue
+        if file.sha256 in seen:
+            found.duplicates[file.document] = seen[file.sha256]
+        else:
+            seen[file.sha256] = file.document
+            found.first.append(file)
+    return found
+
+
+def _look(
+    files: Sequence[RawFile], params: OcrParams, context: Context
+) -> tuple[list[Reading], list[Rejection]]:
+    """Open every file in a worker, where a hostile one can do no harm."""
+    by_name = {file.document: file for file in files}
+    tasks = [FileTask(name, context.raw / name, params) for name in by_name]
+    readings: list[Reading] = []
+    rejects: list[Rejection] = []
+    with context.progress(len(tasks), "files") as advance:
+        for task, facts in context.map(inspect, tasks, timeout=params.page_timeout):
+            advance(1)
+            if isinstance(facts, Failure):
+                rejects.append(_rejection(task.document, facts))
+            else:
+                readings.append(Reading(by_name[task.document], task.path, facts))
+    return sorted(readings, key=lambda reading: reading.name), rejects
+
+
+def _rejection(document: str, failure: Failure) -> Rejection:
+    return Rejection(item_id=document, stage="ocr", reason=failure.reason, detail=failure.detail)
+
+
+def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
+    """Read the text layers that are not in the store, in chunks; a chunk that fails is read page by page."""
+    tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
+    again: list[PageTask] = []
+    by_name = {reading.name: reading for reading in readings}
+    with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
+        for task, values in context.map(read_pages, tasks, timeout=params.page_timeout):
+            advance(len(task.pages))
+            if isinstance(values, Failure):
+                again.append(task)
+                continue
+            for number, value in zip(task.pages, values, strict=True):
+                store.put_text(by_name[task.document], number, value)
+    singles = [_task(by_name[task.document], (page,), params) for task in again for page in task.pages]
+    for task, values in context.map(read_pages, singles, timeout=params.page_timeout):
+        if isinstance(values, Failure):
+            by_name[task.document].failures[task.pages[0]] = values
+        else:
+            store.put_text(by_name[task.document], task.pages[0], values[0])
+
+
+def _chunks(reading: Reading, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:
+    for start in range(0, len(pages), CHUNK):
+        yield _task(reading, tuple(pages[start : start + CHUNK]), params)
+
+
+def _task(reading: Reading, pages: tuple[int, ...], params: OcrParams) -> PageTask:
+    return PageTask(reading.name, reading.path, reading.facts.format, pages, params)
+
+
+def _recognise(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
+    """Recognise the pages that need OCR and are not in the store, one page a task."""
+    by_name = {reading.name: reading for reading in readings}
+    tasks = [_task(reading, (page,), params) for reading in readings for page in store.unrecognised(reading)]
+    if not tasks:
+        return
+    engines.check(params)
+    with context.progress(len(tasks), "pages (OCR)") as advance:
+        for task, value in context.map(recognise_page, tasks, timeout=params.page_timeout):
+            advance(1)
+            if isinstance(value, Failure):
+                by_name[task.document].failures[task.pages[0]] = value
+            else:
+                store.put_recognised(by_name[task.document], task.pages[0], value)
+
+
+def _failures(readings: Sequence[Reading]) -> Iterator[Failure]:
+    for reading in readings:
+        yield from reading.failures.values()
+
+
+@dataclass(slots=True)
+class _Summary:
+    """What the manifest and the user are told."""
+
+    formats: Counter[str] = field(default_factory=Counter)
+    methods: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    lost: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+
+    def add(self, reading: Reading, pages: Sequence[PageRead]) -> None:
+        self.formats[reading.facts.format] += 1
+        for number, page in enumerate(pages, 1):
+            self.methods[page.method.value] += 1
+            if page.reason:
+                self.reasons[page.reason.partition(":")[0]] += 1
+            if number in reading.failures or (page.reason or "").startswith("broken_page"):
+                self.lost.append(f"{reading.name}#{number}: {page.reason}")
+            if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
+                self.doubtful.append(f"{reading.name}#{number}: {page.confidence:.2f}")
+
+    def facts(self, duplicates: dict[str, str], params: OcrParams) -> dict[str, object]:
+        return {
+            "documents_by_format": dict(sorted(self.formats.items())),
+            "pages_by_method": dict(sorted(self.methods.items())),
+            "pages_by_reason": dict(sorted(self.reasons.items())),
+            "pages_lost": self.lost,
+            "pages_of_low_confidence": self.doubtful,
+            "duplicate_files": duplicates,
+            "ocr_engine": engines.chosen(params).name.value if self.methods[ReadMethod.OCR.value] else None,
+        }
+
+    def notes(self, duplicates: dict[str, str]) -> list[str]:
+        notes = [f"{name} has the same bytes as {first}: merged" for name, first in duplicates.items()]
+        if self.lost:
+            notes.append(f"{len(self.lost)} pages could not be read and are blank: {_some(self.lost)}")
+        if self.doubtful:
+            notes.append(f"{len(self.doubtful)} pages were read with low confidence: {_some(self.doubtful)}")
+        return notes
+
+
+LOW_CONFIDENCE = 0.85
+"""Mean confidence below which a page is named in the notes: clean scans have 0.97 and more."""
+
+
+def _some(items: list[str]) -> str:
+    return ", ".join(items[:3]) + (" …" if len(items) > 3 else "")

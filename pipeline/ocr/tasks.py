@@ -1,0 +1,80 @@
+"""What worker processes do: look at a file, read some of its pages or rows, recognise one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.ocr.model import PageRead
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import reader
+from pipeline.ocr.readers.base import NeedsOcr, PagedReader
+from pipeline.ocr.sniff import find_reader
+from schemas.errors import UnreadableDocument
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """Look at a file, or read its rows."""
+
+    document: str
+    path: Path
+    params: OcrParams
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What a first look at a file says."""
+
+    format: str
+    pages: int | None
+    rows: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """Read pages of a document."""
+
+    document: str
+    path: Path
+    format: str
+    pages: tuple[int, ...]
+    params: OcrParams
+
+
+def inspect(task: FileTask) -> FileFacts:
+    """The format of a file, its number of pages, or its rows when it is tabular.
+
+    Raises:
+        UnreadableDocument: it cannot be read, with the reason.
+    """
+    found = find_reader(task.path, task.params)
+    if isinstance(found, PagedReader):
+        return FileFacts(found.format, found.count_pages(task.path, task.params), None)
+    rows: list[str] = []
+    for row in found.rows(task.path, task.params):
+        rows.append(row)
+        if len(rows) > task.params.max_rows:
+            raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
+    if not rows:
+        raise UnreadableDocument("no_rows", "there is no row of data in the file")
+    return FileFacts(found.format, None, tuple(rows))
+
+
+def read_pages(task: PageTask) -> list[dict[str, Any]]:
+    """The pages as JSON, each a ``PageRead`` or ``{"needs_ocr": reason}``."""
+    found = reader(task.format)
+    assert isinstance(found, PagedReader)
+    return [_to_json(page) for page in found.read(task.path, task.pages, task.params)]
+
+
+def _to_json(page: PageRead | NeedsOcr) -> dict[str, Any]:
+    return {"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json()
+
+
+def recognise_page(task: PageTask) -> dict[str, Any]:
+    """What the OCR engine finds on the task's one page, see ``recognise.recognise``."""
+    from pipeline.ocr.recognise import recognise
+
+    return recognise(task.path, task.format, task.pages[0], task.params)

@@ -1,0 +1,163 @@
+"""The text layer of a PDF page: its glyphs as runs in displayed coordinates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pymupdf
+
+from pipeline.ocr import glyphs
+from pipeline.ocr.model import Rect, Run
+
+_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
+
+BREAK_GAP = 0.4
+"""Gap in em at which a run ends, far below ``layout.TAB_GAP``: layout decides what the gap means, and a symbol
+that the producer printed on its own (formulas) finds its place inside."""
+
+_ASCENT, _DESCENT = 0.88, 0.18
+"""Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
+
+MAX_GLYPHS = 60_000
+"""Glyphs of one page that are looked at: a dense A3 page has about 8,000."""
+
+_UNKNOWN = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+
+Char = tuple[str, float, float, float]
+"""A character, its left and right edge and its baseline in points."""
+
+
+@dataclass(slots=True)
+class TextLayer:
+    """What the text layer of a page holds."""
+
+    runs: list[Run] = field(default_factory=list)
+    glyphs: int = 0
+    """Visible characters, watermarks and copies of fake bold included."""
+    turned: int = 0
+    """Visible characters that do not run from left to right."""
+
+    @property
+    def text(self) -> str:
+        """The visible level characters in stored order, folded."""
+        return "".join(run.text for run in self.runs)
+
+    @property
+    def unknown(self) -> int:
+        """Characters without a meaning: U+FFFD, control characters, private use of unknown meaning."""
+        return len(_UNKNOWN.findall(self.text))
+
+
+def read_text_layer(page: Any) -> TextLayer:
+    """The runs of text of a PyMuPDF page, without watermarks, outer spaces and copies of fake bold."""
+    layer = TextLayer()
+    lines = [
+        line for block in page.get_text("rawdict", flags=_FLAGS)["blocks"] for line in block.get("lines", ())
+    ]
+    doubtful = _overlapping([line["bbox"] for line in lines])
+    matrix = page.rotation_matrix if page.rotation else None
+    seen: set[tuple[str, int, int]] = set()
+    for index, line in enumerate(lines):
+        level = _is_level(line["dir"], matrix)
+        for span in line["spans"]:
+            chars = _chars(span, matrix)
+            visible = sum(not char[0].isspace() for char in chars)
+            layer.glyphs += visible
+            if not level:
+                layer.turned += visible
+            elif not _is_watermark(span, page.rect.width) and layer.glyphs <= MAX_GLYPHS:
+                if index in doubtful:
+                    chars = _without_copies(chars, span["size"], seen)
+                layer.runs.extend(_runs(chars, span["size"], span["font"]))
+    return layer
+
+
+def _is_level(direction: tuple[float, float], matrix: Any) -> bool:
+    dx, dy = direction
+    if matrix is not None:
+        dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
+    return dx > 0.99 and abs(dy) < 0.1
+
+
+def _chars(span: dict[str, Any], matrix: Any) -> list[Char]:
+    """The characters of a span in displayed coordinates."""
+    if matrix is None:
+        return [(char["c"], char["bbox"][0], char["bbox"][2], char["origin"][1]) for char in span["chars"]]
+    turned: list[Char] = []
+    for char in span["chars"]:
+        box = pymupdf.Rect(char["bbox"]) * matrix
+        turned.append((char["c"], box.x0, box.x1, (pymupdf.Point(char["origin"]) * matrix).y))
+    return turned
+
+
+def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
+    """Indices of lines that share half of the smaller one's area with another line: perhaps fake bold."""
+    order = sorted(range(len(boxes)), key=lambda index: boxes[index][1])
+    found: set[int] = set()
+    active: list[int] = []
+    for index in order:
+        box = Rect(*boxes[index])
+        active = [other for other in active if boxes[other][3] > box.y0]
+        for other in active:
+            rival = Rect(*boxes[other])
+            if box.overlap(rival) > 0.5 * min(box.area, rival.area):
+                found |= {index, other}
+        active.append(index)
+    return found
+
+
+def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, int]]) -> list[Char]:
+    """Characters that were not printed here before: fake bold prints them two to four times."""
+    reach = max(1.0, 0.12 * size)
+    kept: list[Char] = []
+    for char in chars:
+        x, y = round(char[1] / reach), round(char[3] / reach)
+        near = any((char[0], x + i, y + j) in seen for i in (-1, 0, 1) for j in (-1, 0, 1))
+        if not near or char[0].isspace():
+            kept.append(char)
+        seen.add((char[0], x, y))
+    return kept
+
+
+def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
+    """Whether a span is faint: transparent, or nearly white, or huge pale letters across the page."""
+    color = span["color"]
+    if color == 0 and span.get("alpha", 255) == 255:
+        return False
+    red, green, blue = color >> 16 & 255, color >> 8 & 255, color & 255
+    lightness = (299 * red + 587 * green + 114 * blue) / 1000
+    if span.get("alpha", 255) < 100 or lightness > 235:
+        return True
+    return bool(span["size"] > page_width / 14 and lightness > 150)
+
+
+def _runs(chars: list[Char], size: float, font: str) -> Iterator[Run]:
+    """The runs of a span: a wide gap, a step back or another baseline ends one."""
+    part: list[Char] = []
+    spaced = False
+    for char in chars:
+        if char[0].isspace():
+            spaced = True
+            continue
+        if part:
+            gap = char[1] - part[-1][2]
+            if not -0.5 * size < gap < BREAK_GAP * size or abs(char[3] - part[-1][3]) > 0.05 * size:
+                yield _run(part, size, font, spaced)
+                part = []
+            elif spaced:
+                part.append((" ", part[-1][2], char[1], char[3]))
+        spaced = False
+        part.append(char)
+    if part:
+        yield _run(part, size, font, spaced)
+
+
+def _run(part: list[Char], size: float, font: str, spaced: bool) -> Run:
+    text = glyphs.fold("".join(char[0] for char in part), font)
+    baseline = part[0][3]
+    left, right = min(char[1] for char in part), max(char[2] for char in part)
+    box = Rect(left, baseline - _ASCENT * size, right, baseline + _DESCENT * size)
+    return Run(text, box, baseline, size, space_after=spaced)
