@@ -1,0 +1,50 @@
+"""Models behind OpenAI-compatible endpoints, through the client that annotation uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, ChatRequest, Failed
+from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.params import OpenAiModel
+from pipeline.evaluate.prompting import Prompt
+
+
+class OpenAiBackend:
+    """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing.
+
+    Raises:
+        UserError: no model is named, or its key is missing.
+    """
+
+    def __init__(self, options: OpenAiModel, setting: Setting) -> None:
+        self._client = LlmClient(options)
+        self._store = setting.context.store
+
+    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
+        """See ``Backend``."""
+        requests = [
+            ChatRequest(prompt.question.question_id, prompt.messages, keep_unfinished=True)
+            for prompt in prompts
+        ]
+        for outcome in self._client.complete_many(requests, self._store, advance):
+            yield _generation(outcome)
+
+    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
+        """A model that reads the question has no expected score."""
+        return None
+
+
+def _generation(outcome: Answer | Failed) -> Generation:
+    if isinstance(outcome, Failed):
+        return Generation(outcome.request.id, None, failure=f"{outcome.reason}: {outcome.detail}")
+    return Generation(
+        outcome.request.id,
+        outcome.text,
+        outcome.finish_reason,
+        stored=outcome.stored,
+        prompt_tokens=outcome.usage.prompt_tokens,
+        completion_tokens=outcome.usage.completion_tokens,
+        cost=outcome.cost,
+    )

@@ -1,0 +1,6 @@
+"""Reading the answer out of what a model wrote about a Chinese multiple-choice question."""
+
+from pipeline.evaluate.extraction.extract import Extraction, extract
+from pipeline.evaluate.extraction.rules import RULES
+
+__all__ = ["RULES", "Extraction", "extract"]

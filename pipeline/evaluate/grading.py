@@ -1,0 +1,55 @@
+"""From a raw output to a prediction and a grade."""
+
+from __future__ import annotations
+
+from pipeline.evaluate.backends.base import Generation
+from pipeline.evaluate.outcomes import read
+from pipeline.evaluate.prompting import Prompt, is_multiple
+from pipeline.evaluate.scoring import Graded
+from schemas.evaluation import Outcome, Prediction
+
+CHOSEN = "chosen"
+"""The rule of answers that a backend chose as letters, so that nothing had to be read."""
+
+
+def grade(
+    run: str, prompt: Prompt, made: Generation, *, answer_first: bool, expected: float | None
+) -> tuple[Prediction, Graded | None]:
+    """Read one generation.
+
+    Args:
+        run: the model's name in the results.
+        prompt: what was asked.
+        made: what came back.
+        answer_first: see ``outcomes.read``.
+        expected: probability of a right answer where the model guesses.
+
+    Returns:
+        The prediction, and the grade; None when the request failed, as there is nothing to grade.
+    """
+    question = prompt.question
+    outcome, letters, rule = _read(prompt, made, answer_first=answer_first)
+    graded = None if outcome is Outcome.FAILED else Graded(question, outcome, letters, expected)
+    prediction = Prediction(
+        run=run,
+        question_id=question.question_id,
+        raw_output=made.text,
+        extracted=None if letters is None else list(letters),
+        rule=rule,
+        outcome=outcome,
+        correct=graded.correct if graded is not None and letters is not None else None,
+    )
+    return prediction, graded
+
+
+def _read(
+    prompt: Prompt, made: Generation, *, answer_first: bool
+) -> tuple[Outcome, tuple[str, ...] | None, str | None]:
+    if made.text is None:
+        return Outcome.FAILED, None, None
+    if made.letters is not None:
+        return Outcome.ANSWERED, made.letters, CHOSEN
+    options = {option.label: option.text for option in prompt.question.options}
+    multiple = is_multiple(prompt.question)
+    outcome, extraction = read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)
+    return outcome, extraction.letters, extraction.rule

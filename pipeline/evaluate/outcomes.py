@@ -1,0 +1,52 @@
+"""What became of one output: an answer, no answer, a refusal, or a text that was cut off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pipeline.evaluate.extraction import Extraction, extract
+from schemas.evaluation import Outcome
+
+_REFUSAL = re.compile(
+    r"无法(?:回答|提供|协助|给出|帮助|满足)|不能(?:回答|提供|协助|给出)|拒绝回答|不便回答|抱歉|对不起|作为(?:一个|一名)?(?:AI|人工智能)"
+    r"|I(?:'m| am) sorry|I can(?:no|')t (?:help|assist|answer|provide)|As an AI",
+    re.IGNORECASE,
+)
+_SURE = frozenset({"stated", "everything"})
+"""Rules whose finding holds in a text that was cut off."""
+
+
+def read(
+    text: str,
+    finish: str,
+    options: Mapping[str, str],
+    *,
+    multiple: bool | None = None,
+    answer_first: bool = True,
+) -> tuple[Outcome, Extraction]:
+    """Read an output and say what became of the question.
+
+    Args:
+        text: the raw output.
+        finish: why it ended: ``stop``, ``length``, ``refusal``.
+        options: option texts by label.
+        multiple: see ``extract``.
+        answer_first: whether the prompt asked to open with the answer.
+
+    Returns:
+        The outcome, and the extraction, which is empty unless the outcome is ``answered``.
+    """
+    if finish == "refusal":
+        return Outcome.REFUSED, Extraction()
+    extraction = extract(text, options, multiple)
+    if finish == "length" and not _holds(extraction, answer_first=answer_first):
+        return Outcome.TRUNCATED, Extraction()
+    if extraction.letters is not None:
+        return Outcome.ANSWERED, extraction
+    return (Outcome.REFUSED if _REFUSAL.search(text) else Outcome.NO_ANSWER), Extraction()
+
+
+def _holds(extraction: Extraction, *, answer_first: bool) -> bool:
+    """Whether a finding would stand whatever the rest of a cut-off text had said."""
+    return extraction.rule in _SURE or (answer_first and extraction.rule == "head")

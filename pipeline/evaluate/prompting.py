@@ -1,0 +1,173 @@
+"""Prompts: templates, worked examples, and the messages that ask a question."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Formatter
+
+from schemas.errors import UserError
+from schemas.identity import sha256
+from schemas.release import ReleaseRow
+
+Message = dict[str, str]
+
+_ASKED = frozenset({"exam", "question_type", "stem", "options"})
+_KEY = frozenset({"answer", "explanation"})
+_FIELDS = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
+"""What each part may name; the question may not give its key away."""
+_SEVERAL = "X"
+
+
+@dataclass(frozen=True)
+class Template:
+    """How a question, and a worked example's answer, are put to a model."""
+
+    question: str
+    answer: str
+    system: str | None = None
+    answer_first: bool = True
+    """Whether an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A question as it is asked."""
+
+    question: ReleaseRow
+    messages: tuple[Message, ...]
+
+
+def is_multiple(question: ReleaseRow) -> bool:
+    """Whether the question asks for several answers."""
+    return question.question_type == _SEVERAL
+
+
+def load_template(name: str) -> Template:
+    """A shipped template by name, or one of the user's own by path.
+
+    Raises:
+        UserError: there is no such template, or it lacks a part or names an unknown field.
+    """
+    shipped = files("pipeline.evaluate") / "prompts"
+    known = sorted(
+        entry.name.removesuffix(".toml") for entry in shipped.iterdir() if entry.name.endswith(".toml")
+    )
+    try:
+        if name in known:
+            content = tomllib.loads((shipped / f"{name}.toml").read_text(encoding="utf-8"))
+        else:
+            content = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            f"prompt {name!r}: no such template; there are {', '.join(known)}, or give a path"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
+    return _checked(name, content)
+
+
+def _checked(name: str, content: dict[str, object]) -> Template:
+    parts = {key: content.get(key) for key in ("question", "answer", "system")}
+    for key in ("question", "answer"):
+        if not isinstance(parts[key], str):
+            raise UserError(f"prompt {name!r}: needs a text {key!r}")
+    for key, text in parts.items():
+        if text is None:
+            continue
+        try:
+            fields = {field for _, field, _, _ in Formatter().parse(str(text)) if field is not None}
+        except ValueError as error:
+            raise UserError(f"prompt {name!r}, {key}: {error}; write {{{{ for a brace") from None
+        if unknown := sorted(fields - _FIELDS[key]):
+            raise UserError(
+                f"prompt {name!r}, {key}: no field {unknown[0]!r} there; it may use {sorted(_FIELDS[key])}"
+            )
+    system = parts["system"]
+    return Template(
+        str(parts["question"]),
+        str(parts["answer"]),
+        None if system is None else str(system),
+        answer_first=bool(content.get("answer_first", True)),
+    )
+
+
+def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
+    """A chat that asks ``question`` after the worked ``examples``; what all questions share comes first."""
+    turns: list[Message] = []
+    if template.system is not None:
+        turns.append({"role": "system", "content": template.system})
+    for example in examples:
+        turns.append({"role": "user", "content": _fill(template.question, example)})
+        turns.append({"role": "assistant", "content": _fill(template.answer, example)})
+    turns.append({"role": "user", "content": _fill(template.question, question)})
+    return tuple(turns)
+
+
+class Examples:
+    """Worked examples of the same subcategory: from the validation split, where it has too few, from train.
+
+    All questions of a subcategory get the same examples, so that a server can reuse their common head. Which ones
+    they are hangs on the seed and on ids alone.
+
+    Args:
+        shots: how many.
+        sources: the splits to take them from, the first preferred; without the split that is asked.
+        seed: the dataset's.
+    """
+
+    def __init__(self, shots: int, sources: Sequence[Sequence[ReleaseRow]], seed: int) -> None:
+        self._shots = shots
+        self._sources = [
+            sorted((row for row in rows if row.answer), key=lambda row: sha256(str(seed), row.question_id))
+            for rows in sources
+        ]
+        self._chosen: dict[tuple[str | None, str | None], list[ReleaseRow]] = {}
+
+    def of(self, question: ReleaseRow) -> list[ReleaseRow]:
+        """The examples for ``question``; fewer than asked for only where the splits hold no more."""
+        if not self._shots:
+            return []
+        key = (question.exam_type, question.exam_class)
+        if key not in self._chosen:
+            self._chosen[key] = self._choose(*key)
+        return self._chosen[key]
+
+    def _choose(self, exam_type: str | None, exam_class: str | None) -> list[ReleaseRow]:
+        nearest = [
+            [row for row in rows if (row.exam_type, row.exam_class) == (exam_type, exam_class)]
+            for rows in self._sources
+        ]
+        wider = [[row for row in rows if row.exam_type == exam_type] for rows in self._sources]
+        found: dict[str, ReleaseRow] = {}
+        for rows in [*nearest, *wider, *self._sources]:
+            for row in rows:
+                found.setdefault(row.question_id, row)
+        return list(found.values())[: self._shots]
+
+
+def _fill(template: str, question: ReleaseRow) -> str:
+    stem = question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
+    explanation = (question.explanation or "").strip()
+    return template.strip("\n").format(
+        exam=_exam(question),
+        question_type="多项选择题" if is_multiple(question) else "单项选择题",
+        stem=stem,
+        options="\n".join(f"{option.label}. {option.text}" for option in question.options),
+        answer="".join(question.answer),
+        explanation=f"{explanation}\n" if explanation else "",
+    )
+
+
+def _exam(question: ReleaseRow) -> str:
+    """中国医师考试中执业医师考试的; empty where the exam is not known, as nothing may be invented."""
+    if question.exam_type is None:
+        return ""
+    within = ""
+    if question.exam_class is not None:
+        suffix = "" if question.exam_class.endswith("考试") else "考试"
+        within = f"中{question.exam_class}{suffix}"
+    return f"中国{question.exam_type}{within}的"

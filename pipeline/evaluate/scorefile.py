@@ -1,0 +1,121 @@
+"""Scores raw outputs that others produced: a JSONL file in, the same rows with what was read out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from pipeline.evaluate.extraction import extract
+from pipeline.evaluate.extraction.folding import fold
+from schemas.errors import UserError
+from schemas.questions import QuestionType
+
+_SINGLE_NAMES = {
+    "单项选择题",
+    "单选题",
+    "single",
+    *(kind.value for kind in QuestionType if kind is not QuestionType.X),
+}
+_MULTIPLE_NAMES = {"多项选择题", "多选题", "multiple", QuestionType.X.value}
+
+
+class _Row(BaseModel):
+    """What a row must say; anything else it says is passed on as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str | int
+    options: dict[str, str]
+    answer: str | list[str]
+    raw_output: str | None
+    question: str | None = None
+    question_type: str | None = None
+
+    @field_validator("answer")
+    @classmethod
+    def _letters(cls, value: str | list[str]) -> list[str]:
+        letters = [char for part in value for char in fold(part).upper() if "A" <= char <= "Z"]
+        if not letters:
+            raise ValueError("names no letter")
+        return sorted(set(letters))
+
+
+def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
+    """Score a file of raw outputs.
+
+    Args:
+        path_in: JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if
+            known, ``question_type`` (A1 … X, 单项选择题, 多项选择题; anything else counts as not known).
+        path_out: the same rows with ``extracted`` (letters as one string), ``rule`` and ``correct``: true, false, or
+            null when no answer was stated. Written whole or not at all.
+
+    Returns:
+        Counts: ``rows``, ``correct``, ``wrong``, ``no_answer``.
+
+    Raises:
+        UserError: the file cannot be read, or a row lacks something; names the line.
+    """
+    counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
+    lines = []
+    for row in _rows(path_in):
+        scored = score_row(row)
+        counts["rows"] += 1
+        counts[{True: "correct", False: "wrong", None: "no_answer"}[scored["correct"]]] += 1
+        lines.append(json.dumps(scored, ensure_ascii=False) + "\n")
+    partial = path_out.with_name(path_out.name + ".partial")
+    try:
+        partial.write_text("".join(lines), encoding="utf-8")
+        partial.replace(path_out)
+    except OSError as error:
+        raise UserError(f"{path_out}: cannot be written: {error.strerror}") from None
+    return counts
+
+
+def score_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One row with ``extracted``, ``rule`` and ``correct`` added.
+
+    Raises:
+        ValidationError: the row lacks something.
+    """
+    known = _Row.model_validate(row)
+    multiple = _multiple(known.question_type)
+    extraction = extract(known.raw_output or "", known.options, multiple)
+    letters = extraction.letters
+    return {
+        **row,
+        "extracted": None if letters is None else "".join(letters),
+        "rule": extraction.rule,
+        "correct": None if letters is None else list(letters) == known.answer,
+    }
+
+
+def _multiple(question_type: str | None) -> bool | None:
+    if question_type in _MULTIPLE_NAMES:
+        return True
+    return False if question_type in _SINGLE_NAMES else None
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            _Row.model_validate(row)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}, line {number}: is not JSON: {error.msg}") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"]) or "the row"
+            raise UserError(f"{path}, line {number}: {key}: {first['msg']}") from None
+        yield row
