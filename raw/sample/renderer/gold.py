@@ -22,7 +22,7 @@ def gold_json(papers: list[Paper]) -> str:
     documents += [_document(paper.key_file, "key") for paper in papers if paper.key_file]
     documents.append(
         _document(BROKEN_FILE, "rejected")
-        | {"expect": {"place": "rejected", "stage": "ocr", "reason": "damaged"}}
+        | {"expect": {"place": "rejected", "stage": "ocr", "reason": "no_pages"}}
     )
     gold = {"about": ABOUT, "totals": _totals(questions), "documents": documents, "questions": questions}
     return json.dumps(gold, ensure_ascii=False, indent=1) + "\n"

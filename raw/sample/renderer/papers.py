@@ -10,7 +10,7 @@ from renderer import scan
 from renderer.blocks import Style, end_key, grid_key, paper_blocks
 from renderer.model import Paper
 from renderer.office import docx
-from renderer.tabular import cmb_json, cmexam_csv
+from renderer.tabular import cmb_json, cmexam_csv, manifest_csv
 from renderer.typeset import Sheet, furnish, to_bytes
 
 Files = dict[str, bytes]
@@ -84,4 +84,5 @@ def render(papers: list[Paper]) -> Files:
     for paper in papers:
         files |= LAYOUTS[paper.layout](paper)
     files[BROKEN_FILE] = files["internal-medicine.pdf"][:700]
+    files["manifest.csv"] = manifest_csv(papers)
     return files

@@ -10,6 +10,8 @@ from renderer.model import LETTERS, Item, Paper
 
 CSV_COLUMNS = ("Question", "Options", "Answer", "Explanation", "Respondents", "Correct", "Comment")
 
+EXAM_COLUMNS = ("exam_type", "exam_class", "exam_subject")
+
 
 def cmb_json(paper: Paper) -> bytes:
     """A list of objects with CMB's keys; an unknown answer or explanation is an empty string, as there."""
@@ -18,11 +20,8 @@ def cmb_json(paper: Paper) -> bytes:
 
 
 def _cmb_row(item: Item) -> dict[str, object]:
-    exam_type, exam_class, exam_subject = item.exam
     return {
-        "exam_type": exam_type,
-        "exam_class": exam_class,
-        "exam_subject": exam_subject,
+        **dict(zip(EXAM_COLUMNS, item.exam, strict=True)),
         "question": item.stem,
         "answer": item.answer or "",
         "explanation": item.explanation or "",
@@ -41,4 +40,13 @@ def cmexam_csv(paper: Paper) -> bytes:
         writer.writerow(
             [item.stem, options, item.answer, item.explanation, item.respondents, item.right, item.comment]
         )
+    return target.getvalue().encode()
+
+
+def manifest_csv(papers: list[Paper]) -> bytes:
+    """Which exam each paper belongs to; papers whose rows say so themselves are left out."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(("document", *EXAM_COLUMNS))
+    writer.writerows((paper.file, *paper.exam) for paper in papers if paper.exam)
     return target.getvalue().encode()
