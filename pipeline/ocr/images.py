@@ -1,0 +1,90 @@
+"""Cleaning of page images before recognition: coloured watermarks, uneven backgrounds."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]
+
+_SATURATION = 60
+"""Least difference between the strongest and weakest channel, 0..255, of a coloured pixel."""
+
+_SLANT = (15.0, 75.0)
+"""Angles in degrees between which coloured print is a watermark: answers printed in colour stand level."""
+
+
+def clean(pixels: Pixels) -> Pixels:
+    """The page without slanted coloured watermarks and with an even white background.
+
+    Args:
+        pixels: RGB, height x width x 3; not changed.
+
+    Returns:
+        RGB of the same size.
+    """
+    return even_background(remove_coloured_watermark(pixels))
+
+
+def remove_coloured_watermark(pixels: Pixels) -> Pixels:
+    """Turn slanted coloured print white by keeping each pixel's strongest channel there.
+
+    Black print under or over the watermark keeps its darkness, because all of its channels are weak.
+    """
+    strongest, weakest = pixels.max(axis=2), pixels.min(axis=2)
+    coloured = ((strongest - weakest) > _SATURATION).astype(np.uint8)
+    if coloured.mean() < 0.0005:
+        return pixels
+    mask = _slanted(coloured)
+    if not mask.any():
+        return pixels
+    cleaned = pixels.copy()
+    cleaned[mask] = strongest[mask][:, None]
+    return cleaned
+
+
+def _slanted(coloured: Pixels) -> NDArray[np.bool_]:
+    """Where coloured pixels belong to a large slanted group."""
+    height, width = coloured.shape
+    scale = 600 / max(height, width)
+    small = cv2.resize(coloured, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    small = ((small > 0) * 255).astype(np.uint8)
+    joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
+    chosen = np.zeros(count, dtype=bool)
+    for label in range(1, count):
+        _, _, box_width, box_height, _ = stats[label]
+        points = np.column_stack(np.nonzero((labels == label) & (small > 0))[::-1]).astype(np.float32)
+        if min(box_width, box_height) < 40 or len(points) < 20:
+            continue
+        vx, vy, _, _ = cv2.fitLine(points, cv2.DIST_L2, 0, 0.01, 0.01).ravel()
+        chosen[label] = _SLANT[0] < abs(np.degrees(np.arctan2(vy, vx))) % 180 < 180 - _SLANT[0] and (
+            _elongation(points) > 2
+        )
+    mask = cv2.resize(chosen[labels].astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
+    return mask.astype(bool)
+
+
+def _elongation(points: NDArray[np.float32]) -> float:
+    """Length over width of a cloud of points."""
+    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(points.T)), 1e-6))
+    return float(spread[-1] / spread[0])
+
+
+def even_background(pixels: Pixels) -> Pixels:
+    """Divide the page by its own background where that is uneven or dark: photographs, grey scans.
+
+    The background is the median of the brightest neighbours, estimated on a small copy.
+    """
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    height, width = grey.shape
+    scale = min(1.0, 500 / max(height, width))
+    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    background = cv2.medianBlur(cv2.dilate(small, np.ones((7, 7), np.uint8)), 41)
+    low, middle = np.percentile(background, (5, 50))
+    if middle > 225 and low > 200:
+        return pixels
+    full = cv2.resize(background, (width, height), interpolation=cv2.INTER_LINEAR)
+    divided = cv2.divide(grey, np.maximum(full, 32), scale=255)
+    return cv2.cvtColor(divided, cv2.COLOR_GRAY2RGB)

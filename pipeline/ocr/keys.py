@@ -14,7 +14,7 @@ _TEXT_MODULES = (
     "readers/pdf.py readers/docx.py readers/docx_numbering.py readers/image.py readers/text.py"
 ).split()
 _IMAGE_MODULES = (
-    "images.py recognise.py readers/pdf.py readers/image.py engines/rapid.py engines/paddle.py"
+    "images.py engines/base.py recognise.py readers/pdf.py readers/image.py engines/rapid.py engines/paddle.py"
 ).split()
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.ocr import engines, layout
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.ocr import engines, layout, skew
+from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.model import PageRead, Rect, Run
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
@@ -15,9 +20,17 @@ from schemas.documents import ReadMethod
 _DESCENT = 0.2
 """How far a line's box reaches below its baseline, in heights of the box."""
 
+_DOUBT = 0.75
+"""Mean confidence below which a page may stand on its head: upright pages, also poor ones, are above."""
+
 
 def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dict[str, Any]:
-    """What the engine finds on a page, as JSON: size in points and words as [text, x0, y0, x1, y1, confidence].
+    """What the engine finds on a page.
+
+    Returns:
+        JSON: ``width`` and ``height`` in points once upright, ``turned`` (degrees the page was turned
+        counter-clockwise to read it), ``words`` as [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with
+        corners in points.
 
     Raises:
         UnreadableDocument: the page has no image that could be read.
@@ -27,23 +40,84 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     found = reader(file_format)
     assert isinstance(found, PagedReader)
     image = found.image(path, page, params)
-    height, width = image.pixels.shape[:2]
     pixels = clean(image.pixels) if params.clean_images else image.pixels
-    words = engines.load(params).recognise(pixels)
-    across, down = image.width / width, image.height / height
-    rows = []
-    for word in words:
-        xs, ys = [x * across for x, _ in word.corners], [y * down for _, y in word.corners]
-        box = (min(xs), min(ys), max(xs), max(ys))
-        rows.append([word.text, *(round(value, 2) for value in box), round(word.confidence, 4)])
-    return {"width": round(image.width, 2), "height": round(image.height, 2), "words": rows}
+    turned, words = read_upright(engines.load(params), pixels)
+    width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
+    rows, columns = pixels.shape[:2] if turned % 180 == 0 else pixels.shape[1::-1]
+    return {
+        "width": round(width, 2),
+        "height": round(height, 2),
+        "turned": turned,
+        "words": [_word_json(word, width / columns, height / rows) for word in words],
+    }
+
+
+def _word_json(word: Word, across: float, down: float) -> list[Any]:
+    corners = [round(value, 2) for x, y in word.corners for value in (x * across, y * down)]
+    return [word.text, *corners, round(word.confidence, 4)]
+
+
+def read_upright(engine: OcrEngine, pixels: NDArray[np.uint8]) -> tuple[int, list[Word]]:
+    """The words of an image, turned by 90, 180 or 270 degrees when it was not upright.
+
+    Lines that stand on end show quarter turns. A page on its head reads with low confidence and reads
+    better the other way up.
+
+    Returns:
+        Degrees the image was turned counter-clockwise, and the words in the turned image.
+    """
+    words = engine.recognise(pixels)
+    if len(words) < 3:
+        return 0, words
+    tries: tuple[int, ...] = ()
+    if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):
+        tries = (90, 270)
+    elif mean_confidence(words) < _DOUBT:
+        tries = (180,)
+    best = (0, words)
+    for angle in tries:
+        turned = engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
+        if mean_confidence(turned) * len(turned) ** 0.5 > 1.05 * mean_confidence(best[1]) * len(best[1]) ** 0.5:
+            best = (angle, turned)
+    return best
+
+
+def _stands_on_end(word: Word) -> bool:
+    xs, ys = zip(*word.corners, strict=True)
+    return len(word.text) > 1 and max(ys) - min(ys) > 1.5 * (max(xs) - min(xs))
+
+
+def mean_confidence(words: Sequence[Word]) -> float:
+    """Weighted by characters; 0 for no words."""
+    weight = sum(len(word.text) for word in words)
+    return sum(word.confidence * len(word.text) for word in words) / weight if weight else 0.0
 
 
 def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> PageRead:
-    """The page that ``recognise`` saw, laid out in lines."""
+    """The page that ``recognise`` saw, laid out in lines.
+
+    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
+    the boxes of its lines are where they stand on the page.
+    """
+    words = [
+        Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]
+    ]
+    angle = skew.page_angle(words)
+    centre = (value["width"] / 2, value["height"] / 2)
     runs = []
-    for text, x0, y0, x1, y1, confidence in value["words"]:
-        box = Rect(x0, y0, x1, y1)
-        runs.append(Run(text, box, y1 - _DESCENT * box.height, box.height, confidence))
+    for word in words:
+        if skew.is_slanted(word, angle):
+            continue
+        corners = [skew.turn(point, -angle, centre) for point in word.corners]
+        xs, ys = zip(*corners, strict=True)
+        box = Rect(min(xs), min(ys), max(xs), max(ys))
+        baseline = box.y1 - _DESCENT * box.height
+        runs.append(Run(word.text, box, baseline, box.height, word.confidence))
     lines = layout.arrange(runs, [], value["width"])
-    return PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
+    for line in lines:
+        if line.box and angle:
+            line.box = skew.moved(line.box, angle, centre)
+    page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
+    if value["turned"]:
+        page.reason = f"{reason}: turned by {value['turned']} degrees"
+    return page
