@@ -1,0 +1,99 @@
+"""Other people's formats: CMB's JSON and CMExam's CSV, for the tools that read them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from schemas.questions import QuestionType
+from schemas.taxonomy import dimensions
+
+SINGLE, MULTIPLE = "单项选择题", "多项选择题"
+"""CMB's two values of ``question_type``."""
+
+CMEXAM_DIMENSIONS = {
+    "disease_group": "Disease Group",
+    "clinical_department": "Clinical Department",
+    "medical_discipline": "Medical Discipline",
+    "competency": "Area of Competency",
+    "difficulty": "Difficulty level",
+}
+"""CMExam's names of the dimensions, as in its ``test_with_annotations.csv``."""
+
+
+def question_text() -> pl.Expr:
+    """The question as one text: the case of its group, if it has one, and its own stem on the next line."""
+    return pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True)
+
+
+def cmb_json(rows: pl.DataFrame) -> bytes:
+    """A split as CMB has it: an array of objects with CMB's own keys, one object a line.
+
+    ``id`` is our ``question_id``; ``explanation`` is there where the question has one, as in CMB's
+    development set. Absent exam names are null.
+    """
+    lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in _cmb_items(rows))
+    return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
+
+
+def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    columns = ["question_id", "exam_type", "exam_class", "exam_subject", "question_type"]
+    columns += ["options", "answer", "explanation"]
+    for row in rows.select(question_text().alias("question"), *columns).iter_rows(named=True):
+        several = row["question_type"] == QuestionType.X or len(row["answer"]) > 1
+        item = {
+            "id": row["question_id"],
+            "exam_type": row["exam_type"],
+            "exam_class": row["exam_class"],
+            "exam_subject": row["exam_subject"],
+            "question": row["question"],
+            "answer": "".join(row["answer"]),
+            "question_type": MULTIPLE if several else SINGLE,
+            "option": {option["label"]: option["text"] for option in row["options"]},
+        }
+        if row["explanation"] is not None:
+            item["explanation"] = row["explanation"]
+        yield item
+
+
+def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
+    """A split with CMExam's columns: ``Question, Options, Answer, Explanation`` and its five dimensions.
+
+    Options are lines ``A text``; a line break inside an option becomes a space, because CMExam's readers
+    take every line for an option. Labels are Chinese names, difficulty is CMExam's number from 1 (easy) to 5.
+    """
+    option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
+    levels = {label.zh: int(label.code) for label in dimensions()["difficulty"].labels if label.code}
+    labels = {name: pl.col(name) for name in CMEXAM_DIMENSIONS}
+    labels["difficulty"] = pl.col("difficulty").replace_strict(levels, default=None, return_dtype=pl.Int64)
+    return rows.select(
+        question_text().alias("Question"),
+        pl.col("options")
+        .list.eval(pl.concat_str(pl.element().struct.field("label"), option, separator=" "))
+        .list.join("\n")
+        .alias("Options"),
+        pl.col("answer").list.join("").alias("Answer"),
+        pl.col("explanation").alias("Explanation"),
+        *(labels[name].alias(title) for name, title in CMEXAM_DIMENSIONS.items()),
+    )
+
+
+def cmexam_csv(rows: pl.DataFrame) -> bytes:
+    """A split as CMExam has it: UTF-8 without a byte order mark, read by ``pandas.read_csv`` as it is.
+
+    Cells are written as they are, also those that a spreadsheet would take for formulas (see
+    ``formula_cells``): an apostrophe before them would be part of the question for every other reader.
+    """
+    target = io.BytesIO()
+    cmexam_frame(rows).write_csv(target, quote_style="non_numeric")
+    return target.getvalue()
+
+
+def formula_cells(rows: pl.DataFrame) -> int:
+    """How many text cells of the CSV a spreadsheet would run as formulas: they begin with ``= + - @``."""
+    texts = cmexam_frame(rows).select(pl.col(pl.String).str.contains(r"^[=+\-@\t\r]").sum())
+    return int(sum(texts.row(0))) if texts.width else 0

@@ -1,0 +1,43 @@
+"""Markdown and YAML that text from papers and configurations cannot break out of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|(?<=^\d\d\d)[.)]")
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+def text(value: object) -> str:
+    """Plain text inside a paragraph or a table's cell: no markup, no HTML, no line break."""
+    plain = escape(" ".join(str(value).split()), quote=False)
+    return _SPECIAL.sub(r"\\\g<0>", plain)
+
+
+def code(value: object) -> str:
+    """An inline code span with any content."""
+    plain = " ".join(str(value).split()).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{pad}{plain}{pad}{fence}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
+    """A table whose cells are Markdown already; columns after the first ``left`` are aligned right."""
+    lines = [
+        "| " + " | ".join(head) + " |",
+        "|" + "|".join("---" if column < left else "---:" for column in range(len(head))) + "|",
+    ]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def scalar(value: Any) -> str:
+    """A value as YAML: JSON, which YAML 1.2 contains, with what YAML readers trip over escaped."""
+    plain = json.dumps(value, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)

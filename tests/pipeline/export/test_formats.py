@@ -1,0 +1,103 @@
+import csv
+import io
+import json
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.export.formats import cmb_json, cmexam_csv, formula_cells
+from schemas.release import ReleaseRow
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
+LINE = TEXT.filter(lambda text: "\n" not in text and "\r" not in text)
+
+
+def released(stem, texts, explanation=None, shared_stem=None, **more):
+    row = {
+        "question_id": "q",
+        "question_type": "A1",
+        "stem": stem,
+        "shared_stem": shared_stem,
+        "options": [{"label": label, "text": text} for label, text in zip("ABCDE", texts, strict=False)],
+        "answer": ["B"],
+        "explanation": explanation,
+        "document": "d",
+        **more,
+    }
+    return pl.DataFrame([row], schema=ReleaseRow.polars_schema())
+
+
+def read_csv(data):
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
+
+
+@given(TEXT, st.lists(LINE, min_size=2, max_size=5), st.none() | TEXT)
+@settings(deadline=None)
+def test_a_cmexam_csv_reads_back_equal(stem, texts, explanation):
+    (row,) = read_csv(cmexam_csv(released(stem, texts, explanation)))
+    assert row["Question"] == stem
+    assert row["Options"].split("\n") == [
+        f"{label} {text}" for label, text in zip("ABCDE", texts, strict=False)
+    ]
+    assert row["Explanation"] == (explanation or "")
+    assert row["Answer"] == "B"
+
+
+@given(TEXT, st.lists(TEXT, min_size=2, max_size=5), st.none() | TEXT)
+@settings(deadline=None)
+def test_a_cmb_json_reads_back_equal(stem, texts, explanation):
+    (item,) = json.loads(cmb_json(released(stem, texts, explanation)))
+    assert item["question"] == stem
+    assert list(item["option"].values()) == texts
+    assert item.get("explanation") == explanation
+
+
+def test_pandas_reads_the_csv_as_cmexam_does():
+    import pandas as pd
+
+    data = cmexam_csv(
+        released("=1+1 等于“几”？", ["一", "二"], None, difficulty="较难", competency="疾病治疗")
+    )
+    frame = pd.read_csv(io.BytesIO(data))
+    assert list(frame.columns) == [
+        "Question",
+        "Options",
+        "Answer",
+        "Explanation",
+        "Disease Group",
+        "Clinical Department",
+        "Medical Discipline",
+        "Area of Competency",
+        "Difficulty level",
+    ]
+    row = frame.iloc[0]
+    assert (row["Question"], row["Options"], row["Difficulty level"]) == ("=1+1 等于“几”？", "A 一\nB 二", 4)
+    assert row["Area of Competency"] == "疾病治疗"
+    assert pd.isna(row["Explanation"])
+
+
+def test_a_line_break_inside_an_option_does_not_make_two():
+    (row,) = read_csv(cmexam_csv(released("题", ["上\n下", "右"])))
+    assert row["Options"] == "A 上 下\nB 右"
+
+
+def test_a_shared_case_stands_before_its_question():
+    rows = released("诊断是", ["甲", "乙"], shared_stem="患者，男。")
+    assert json.loads(cmb_json(rows))[0]["question"] == "患者，男。\n诊断是"
+    assert read_csv(cmexam_csv(rows))[0]["Question"] == "患者，男。\n诊断是"
+
+
+def test_cmb_keys_and_types_are_cmbs():
+    one = released("题", ["甲", "乙"], exam_class="执业医师")
+    (item,) = json.loads(cmb_json(one))
+    keys = ["id", "exam_type", "exam_class", "exam_subject", "question", "answer", "question_type", "option"]
+    assert list(item) == keys
+    assert (item["question_type"], item["answer"], item["exam_type"]) == ("单项选择题", "B", None)
+    (item,) = json.loads(cmb_json(released("题", ["甲", "乙"], answer=["A", "B"])))
+    assert (item["question_type"], item["answer"]) == ("多项选择题", "AB")
+
+
+def test_cells_that_a_spreadsheet_would_run_are_counted():
+    assert formula_cells(released("=1+1", ["甲", "乙"], "-见上")) == 2
+    assert formula_cells(released("1+1=", ["=甲", "@乙"])) == 0

@@ -1,0 +1,172 @@
+import hashlib
+import io
+import json
+import re
+import sys
+
+import polars as pl
+import pytest
+import yaml
+
+from pipeline.export.columns import meanings
+from schemas.release import ReleaseRow
+
+SIZES = {"train": 4, "validation": 1, "test": 2}
+
+
+def test_polars_duckdb_and_pandas_read_the_release(folder):
+    import duckdb
+    import pandas as pd
+
+    for name, size in SIZES.items():
+        path = folder / f"{name}.parquet"
+        frame = pl.read_parquet(path)
+        assert frame.schema == ReleaseRow.polars_schema()
+        assert frame.height == size
+        assert frame["question_id"].is_sorted()
+        assert duckdb.sql(f"select count(*), count(disease_group) from '{path}'").fetchall() == [(size, size)]
+        assert list(pd.read_parquet(path)["stem"]) == frame["stem"].to_list()
+        list(ReleaseRow.from_frame(frame))
+
+
+def test_datasets_loads_the_folder_with_its_named_splits_alone(folder, tmp_path, monkeypatch):
+    for name in ("HF_HOME", "HF_DATASETS_CACHE", "HF_MODULES_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "hf"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for module in [name for name in sys.modules if name.split(".")[0] in {"datasets", "huggingface_hub"}]:
+        monkeypatch.delitem(sys.modules, module)
+    import datasets
+
+    loaded = datasets.load_dataset(str(folder))
+    assert {name: part.num_rows for name, part in loaded.items()} == SIZES
+    assert loaded["test"][0] == pl.read_parquet(folder / "test.parquet").row(0, named=True)
+
+
+def test_an_empty_split_is_written_and_does_not_stop_datasets(export, tables, context):
+    tables["assignments"] = tables["assignments"].with_columns(split=pl.lit("train"))
+    result = export(tables)
+    assert result.tables["test"].is_empty()
+    assert result.tables["test"].schema == ReleaseRow.polars_schema()
+    front = yaml.safe_load(result.files["README.md"].decode().split("---\n")[1])
+    assert [part["split"] for part in front["configs"][0]["data_files"]] == ["train"]
+    assert any("no questions in validation, test" in note for note in result.notes)
+
+
+def test_a_dataset_without_questions_is_written(export, tables):
+    empty = {name: frame.clear() for name, frame in tables.items()}
+    result = export(empty)
+    assert result.counts.into == 0
+    assert json.loads(result.files["cmb/train.json"]) == []
+
+
+def test_the_card_opens_with_yaml_that_parses_whatever_the_names_are(export, tables):
+    title = 'a: "b" - [c] {d} #e \u2028 \x85 \ufeff 🩺 `x`\n---\nlicense: stolen'
+    result = export(tables, {"title": title, "license": "My own licence: v2", "language": "no"})
+    card = result.files["README.md"].decode()
+    head, _, _ = card.removeprefix("---\n").partition("\n---\n")
+    front = yaml.safe_load(head)
+    assert front["pretty_name"] == title
+    assert front["language"] == ["no"]
+    assert (front["license"], front["license_name"]) == ("other", "My own licence: v2")
+    assert front["size_categories"] == ["n<1K"]
+    assert front["configs"] == [
+        {
+            "config_name": "default",
+            "data_files": [{"split": name, "path": f"{name}.parquet"} for name in SIZES],
+        }
+    ]
+
+
+def test_text_cannot_break_out_of_the_card(export, tables):
+    result = export(
+        tables, {"title": "<img src=x onerror=y> | `t`", "description": "# h\n\n<script>a</script>"}
+    )
+    body = result.files["README.md"].decode().split("\n---\n", 1)[1]
+    assert "<script" not in body
+    assert "<img" not in body
+    assert "\n# h" not in body
+    lengths = set()
+    for block in re.findall(r"(?:^\|.*\n)+", body, flags=re.M):
+        rows = [len(re.findall(r"(?<!\\)\|", line)) for line in block.strip().split("\n")]
+        assert len(set(rows)) == 1, block
+        lengths.add(rows[0])
+    assert len(lengths) > 1
+
+
+def test_the_card_names_the_offline_annotator_and_keeps_unreviewed_labels_apart(export, tables):
+    card = export(tables).files["README.md"].decode()
+    assert "`lexicon` (7 questions): an offline stand-in" in card
+    assert "| ICD-11 disease group 疾病组 | 7 | 0 | 0 | 0 | 0 | 0 |" in card
+    assert "not measured on people for 6 questions" in card
+
+
+def test_labels_settled_by_experts_name_no_annotator(export, tables):
+    tables["labels"] = tables["labels"].with_columns(
+        status=pl.lit("agreed"), annotator=pl.lit(None, dtype=pl.String)
+    )
+    result = export(tables)
+    assert result.tables["train"]["annotator"].null_count() == 4
+    assert "All labels are experts'." in result.files["README.md"].decode()
+
+
+def test_missing_and_disputed_labels_stay_null(export, tables):
+    labels = tables["labels"]
+    first = (pl.col("question_id") == "abcdef01-1-000") & (pl.col("dimension") == "competency")
+    second = (pl.col("question_id") == "abcdef01-1-001") & (pl.col("dimension") == "competency")
+    disputed = labels.filter(second).with_columns(
+        label=pl.lit(None, dtype=pl.String), label_en=pl.lit(None, dtype=pl.String), status=pl.lit("disputed")
+    )
+    tables["labels"] = pl.concat([labels.filter(~first & ~second), disputed])
+    rows = export(tables).tables["train"]
+    assert rows["competency"].to_list()[:2] == [None, None]
+    assert rows["competency_en"].to_list()[:2] == [None, None]
+    assert rows["competency_status"].to_list()[:2] == ["unreviewed", "disputed"]
+
+
+def test_difficulty_says_whether_it_was_measured(export, tables):
+    assert export(tables).tables["train"]["difficulty_estimate"].to_list() == [False, True, True, True]
+
+
+def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):
+    unanswered = pl.col("question_id") == "abcdef01-1-002"
+    tables["questions"] = tables["questions"].with_columns(
+        answer=pl.when(~unanswered).then("answer"),
+    )
+    result = export(tables)
+    assert [(item.item_id, item.reason) for item in result.rejects] == [("abcdef01-1-002", "no_answer")]
+    assert (result.counts.into, result.counts.kept, result.counts.rejected) == (7, 6, 1)
+
+
+def test_the_order_of_rows_changes_no_byte(export, tables):
+    shuffled = {name: frame.sample(fraction=1, shuffle=True, seed=3) for name, frame in tables.items()}
+    one, other = export(tables), export(shuffled)
+    assert one.files == other.files
+    assert all(frame.equals(other.tables[name]) for name, frame in one.tables.items())
+
+
+def test_the_checksums_of_the_card_are_those_of_the_files(export, tables):
+    result = export(tables)
+    card = result.files["README.md"].decode()
+    for name, data in result.files.items():
+        if name != "README.md":
+            assert hashlib.sha256(data).hexdigest() in card
+    rows = io.BytesIO()
+    result.tables["test"].write_ndjson(rows)
+    assert hashlib.sha256(rows.getvalue()).hexdigest() in card
+
+
+def test_every_column_is_explained():
+    assert list(meanings()) == list(ReleaseRow.model_fields)
+
+
+@pytest.mark.parametrize("option", ["cmb_json", "cmexam_csv"])
+def test_other_formats_can_be_left_out(export, tables, option):
+    files = export(tables, **{option: False}).files
+    assert not any(name.startswith(option.split("_")[0] + "/") for name in files)
+
+
+def test_statistics_are_a_file(export, tables):
+    figures = json.loads(export(tables).files["statistics.json"])
+    assert figures["total"]["questions"] == 7
+    assert sum(row["train"] for row in figures["labels"]["difficulty"]) == 4
+    assert figures["labels"]["difficulty"][0]["label_en"]
