@@ -1,0 +1,255 @@
+"""From items to drafts: fields of every item, parts, shared cases and options, what is set aside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pipeline.parse.cut import Group, Item, Outline
+from pipeline.parse.draft import Draft
+from pipeline.parse.fields import Fields, by_text, leading_letters, letter_line, split_fields, trailing_answer
+from pipeline.parse.kinds import SET_ASIDE, announcement
+from pipeline.parse.lines import Piece
+from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, stems_after_options
+from pipeline.parse.options import Run, find_run
+from pipeline.parse.text import join_lines
+
+_INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
+_BLANK = re.compile(r"_{3,}|＿{2,}|填空")
+_TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
+_FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
+
+
+def drafts_of(outline: Outline) -> list[Draft]:
+    """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
+    drafts: list[Draft] = []
+    shared = _SharedOptions()
+    in_key: set[int] = set()
+    for item in outline.items:
+        text = "\n".join(piece.text for piece in item.pieces)
+        own, rest = split_off(text)
+        border = own.count("\n") if rest is not None else len(item.pieces)
+        fields = split_fields(own)
+        found = list(_drafts(item, item.pieces[:border], fields, shared, is_key=_is_key(item, in_key)))
+        if item.block.is_key and any(draft.options and not draft.entry for draft in found):
+            in_key.add(id(item.block))
+        drafts.extend(found)
+        if rest is not None:
+            drafts.extend(_unnumbered(item, item.pieces[border:], rest))
+    return drafts
+
+
+def _is_key(item: Item, overruled: set[int]) -> bool:
+    return item.block.is_key and id(item.block) not in overruled
+
+
+class _SharedOptions:
+    """Options that stand before the items of a B section without a head of their own."""
+
+    def __init__(self) -> None:
+        self.block: object = None
+        self.run: Run | None = None
+        self.count = 0
+
+    def of(self, item: Item) -> Run | None:
+        """The options shared by this item, if its section has such."""
+        if item.block is not self.block:
+            self.block = item.block
+            is_b = announcement(item.block.text).kind == "B1"
+            self.replace(find_run(item.block.text) if is_b else None)
+        return self.run
+
+    def replace(self, run: Run | None) -> None:
+        """Options for the items that follow."""
+        self.run = run
+        self.count += 1
+
+
+def _drafts(
+    item: Item, pieces: list[Piece], fields: Fields, shared: _SharedOptions, *, is_key: bool
+) -> Iterable[Draft]:
+    head, bare_letters = letter_line(fields.head)
+    run = find_run(head)
+    common = _group_options(item.group) or shared.of(item)
+    if run is None and _is_entry(fields, is_key=is_key):
+        yield _entry(item, pieces, fields)
+        return
+    parts = parts_with_options(head, fields.answers)
+    if parts is None and run is not None:
+        # the letters of matching items may be the last lines, so the untouched head is read
+        parts = stems_after_options(fields.head, find_run(fields.head) or run)
+    if parts is not None:
+        yield from _part_drafts(item, pieces, parts, fields)
+        return
+    draft = _draft(item, pieces, fields)
+    if common and (run is None or shared.run is not None):
+        _use_shared(draft, head, run, common, shared)
+    elif run is not None:
+        _use_own(draft, head, run)
+    else:
+        draft.stem = join_lines(fields.head)
+    _answer(draft, fields, bare_letters if run is not None else None)
+    draft.stem = _without_own_number(draft.stem, item.number)
+    _share_case(draft, item.group)
+    _set_aside(draft, fields)
+    yield draft
+
+
+def _draft(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
+    return Draft(
+        number=item.number,
+        run=item.run,
+        pieces=pieces,
+        block=item.block,
+        explanation=fields.explanation,
+        answered=fields.answered,
+        verdict=fields.verdict,
+    )
+
+
+def _is_entry(fields: Fields, *, is_key: bool) -> bool:
+    """Whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
+    head = fields.head.strip()
+    if is_key:
+        return True
+    marked = fields.answered or fields.explanation is not None
+    return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
+
+
+def _entry(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
+    draft = _draft(item, pieces, fields)
+    draft.entry = True
+    letters, rest = leading_letters(fields.head)
+    draft.answer = letters or (fields.answers[0] if fields.answers else None)
+    said = join_lines(rest if letters else fields.head)
+    draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
+    return draft
+
+
+def _use_own(draft: Draft, head: str, run: Run) -> None:
+    draft.stem = join_lines(head[: run.start])
+    draft.options = list(run.options)
+    if run.repaired:
+        draft.notes.append(f"label {run.repaired} put back")
+    again = find_run(head, run.last)
+    if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
+        draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
+
+
+def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _SharedOptions) -> None:
+    draft.options, draft.shared_options = list(common.options), True
+    draft.stem = join_lines(head[: run.start] if run else head)
+    if shared.run is common:
+        draft.group = f"b{shared.count}"
+        if run is not None:
+            shared.replace(run)
+
+
+def _answer(draft: Draft, fields: Fields, bare_letters: str | None) -> None:
+    labels = [label for label, _ in draft.options]
+    if not labels:
+        return
+    stated = {"".join(sorted(answer)) for answer in fields.answers if _usable(answer, labels)}
+    if len(stated) > 1:
+        draft.doubt("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
+    if fields.answers:
+        draft.answer = fields.answers[0]
+    elif bare_letters:
+        draft.answer = bare_letters
+    else:
+        draft.stem, draft.answer = trailing_answer(draft.stem, labels)
+    if draft.answer is None and fields.answer_texts:
+        draft.answer = by_text(fields.answer_texts, draft.options)
+        if draft.answer is None:
+            draft.doubt("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
+
+
+def _usable(answer: str, labels: list[str]) -> bool:
+    return set(answer) <= set(labels)
+
+
+def _part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -> Iterable[Draft]:
+    group = f"p{item.run}.{item.number}"
+    for index, part in enumerate(parts.parts):
+        draft = _part_draft(item, pieces, part, parts)
+        draft.suffix = chr(97 + index) if index < 26 else f"z{index}"
+        draft.group = group
+        draft.answered = part.answer is not None or fields.answered
+        if not parts.shared_options:
+            draft.explanation = fields.explanation
+        if parts.doubt:
+            draft.doubt("parts_and_answers_differ", parts.doubt)
+        yield draft
+
+
+def _part_draft(item: Item, pieces: list[Piece], part: Part, parts: Parts) -> Draft:
+    return Draft(
+        number=item.number,
+        run=item.run,
+        pieces=pieces,
+        block=item.block,
+        stem=part.stem,
+        options=list(part.options),
+        answer=part.answer,
+        explanation=part.explanation,
+        shared_stem=parts.lead or None,
+        shared_options=parts.shared_options,
+    )
+
+
+def _unnumbered(item: Item, pieces: list[Piece], rest: str) -> Iterable[Draft]:
+    """Options with stems that follow an answer and have no number: named after the item before them."""
+    run = find_run(rest)
+    parts = stems_after_options(rest, run) if run else None
+    if parts is None:
+        return
+    for index, part in enumerate(parts.parts):
+        draft = _part_draft(item, pieces, part, parts)
+        draft.number, draft.suffix = None, f"{item.number:03d}{chr(97 + index)}"
+        draft.group = f"u{item.run}.{item.number}" if len(parts.parts) > 1 else None
+        draft.shared_options = len(parts.parts) > 1
+        draft.answered = True
+        yield draft
+
+
+def _group_options(group: Group | None) -> Run | None:
+    if group is None:
+        return None
+    return find_run("\n".join(piece.text for piece in group.pieces))
+
+
+def _share_case(draft: Draft, group: Group | None) -> None:
+    if group is None:
+        return
+    draft.group = f"g{id(group)}"
+    draft.shared_pieces = group.pieces
+    if not draft.shared_options:
+        draft.shared_stem = join_lines("\n".join(piece.text for piece in group.pieces)) or None
+
+
+def _without_own_number(stem: str, number: int) -> str:
+    """A stem without the number that is printed once more before its options: …is （69）. （69）A. …"""
+    return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)
+
+
+def _set_aside(draft: Draft, fields: Fields) -> None:
+    """Recognise items that are no multiple-choice questions."""
+    announced = announcement(draft.block.text).kind
+    if draft.options:
+        if announced in ("C", "K"):
+            draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
+        return
+    reason = None
+    if _TRUE_FALSE.match(draft.stem) or fields.verdict:
+        reason = "true_false"
+    elif _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
+        reason = "fill_in"
+    elif announced in ("true_false", "fill_in", "short_answer"):
+        reason = announced
+    elif _INSTRUCTION.search(draft.stem):
+        draft.set_aside = ("instruction", "an instruction to candidates")
+        return
+    elif fields.answered and not fields.answers:
+        reason = "short_answer"
+    if reason:
+        draft.set_aside = (reason, SET_ASIDE[reason])

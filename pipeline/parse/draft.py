@@ -1,0 +1,90 @@
+"""What the parser knows about a question before it is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipeline.parse.cut import Block
+from pipeline.parse.lines import REGIONS, Piece
+from schemas.documents import Box
+from schemas.questions import Region
+
+
+@dataclass(slots=True)
+class Draft:
+    """A candidate question, an item that is set aside, or an entry of a key."""
+
+    number: int | None
+    run: int
+    pieces: list[Piece]
+    block: Block
+    stem: str = ""
+    suffix: str = ""
+    """a, b … for parts of a numbered item."""
+    options: list[tuple[str, str]] = field(default_factory=list)
+    answer: str | None = None
+    """Letters without separators, as printed."""
+    accepted: list[str] | None = None
+    comment: str | None = None
+    explanation: str | None = None
+    shared_stem: str | None = None
+    group: str | None = None
+    """Name of its group within the paper."""
+    shared_options: bool = False
+    shared_pieces: list[Piece] = field(default_factory=list)
+    """The pieces of its shared stem or options."""
+    section: int = 0
+    entry: bool = False
+    """Whether it is an entry of a key: an answer or explanation without a stem."""
+    answered: bool = False
+    verdict: bool = False
+    set_aside: tuple[str, str] | None = None
+    """Reason and detail, for items that are no multiple-choice questions."""
+    doubts: list[tuple[str, str]] = field(default_factory=list)
+    """Reasons and details for a person to look at it."""
+    notes: list[str] = field(default_factory=list)
+    """What was repaired: part of the trace."""
+
+    def doubt(self, reason: str, detail: str) -> None:
+        """Send it to review."""
+        self.doubts.append((reason, detail))
+
+    @property
+    def all_pieces(self) -> list[Piece]:
+        """Its own pieces after the shared ones."""
+        return [*self.shared_pieces, *self.pieces]
+
+    @property
+    def pages(self) -> list[int]:
+        """Pages it stands on, in order."""
+        return sorted({piece.page for piece in self.all_pieces})
+
+    @property
+    def regions(self) -> list[Region] | None:
+        """One box around its lines on every page; None without layout."""
+        boxes: dict[int, Box] = {}
+        for piece in self.all_pieces:
+            if piece.box is not None:
+                known = boxes.get(piece.page)
+                boxes[piece.page] = _around(known, piece.box) if known else piece.box
+        return [Region(page=page, box=boxes[page]) for page in sorted(boxes)] or None
+
+    @property
+    def attachments(self) -> list[str] | None:
+        """Kinds of regions inside it."""
+        return sorted({piece.kind.value for piece in self.all_pieces if piece.kind in REGIONS}) or None
+
+    @property
+    def confidence(self) -> float | None:
+        """Lowest confidence of its lines."""
+        known = [piece.confidence for piece in self.all_pieces if piece.confidence is not None]
+        return min(known) if known else None
+
+
+def _around(one: Box, other: Box) -> Box:
+    return Box(
+        x0=min(one.x0, other.x0),
+        y0=min(one.y0, other.y0),
+        x1=max(one.x1, other.x1),
+        y1=max(one.y1, other.y1),
+    )

@@ -1,0 +1,162 @@
+"""Drafts become records: questions, rejections, review items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pipeline.parse.draft import Draft
+from pipeline.parse.kinds import announcement, question_type
+from pipeline.parse.paper import Paper
+from schemas.documents import Document
+from schemas.identity import content_hash, question_id
+from schemas.questions import Option, Question, Rejection, ReviewItem
+
+STAGE = "parse"
+
+
+@dataclass
+class Outcome:
+    """What became of candidates: each is in exactly one list."""
+
+    questions: list[Question] = field(default_factory=list)
+    rejects: list[Rejection] = field(default_factory=list)
+    review: list[ReviewItem] = field(default_factory=list)
+    merged: int = 0
+    """Key documents that went into their papers."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many candidates it holds."""
+        return len(self.questions) + len(self.rejects) + len(self.review) + self.merged
+
+    def extend(self, other: Outcome) -> None:
+        """Add another's."""
+        self.questions.extend(other.questions)
+        self.rejects.extend(other.rejects)
+        self.review.extend(other.review)
+        self.merged += other.merged
+        self.notes.extend(other.notes)
+
+
+def finish(paper: Paper, document: Document) -> Outcome:
+    """The records of a judged paper."""
+    outcome = Outcome()
+    ids = _Ids(document.sha256)
+    groups: dict[str, str] = {}
+    sizes = Counter(draft.group for draft in paper.items if draft.group)
+    for draft in paper.items:
+        name = ids.of(draft)
+        if draft.group and sizes[draft.group] > 1:
+            groups.setdefault(draft.group, f"{name}-g")
+        elif draft.group:
+            _alone(draft)
+        question = _question(draft, name, groups.get(draft.group or ""), document)
+        if draft.set_aside:
+            outcome.rejects.append(_reject(name, *draft.set_aside, question))
+        elif draft.doubts:
+            outcome.review.append(_review(name, draft.doubts, question))
+        else:
+            outcome.questions.append(question)
+    outcome.review.extend(_missing(paper, document, ids))
+    return outcome
+
+
+def _alone(draft: Draft) -> None:
+    """A group of one is no group: its case is its stem where it has none of its own."""
+    draft.group = None
+    if draft.shared_stem and not draft.shared_options:
+        draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
+        draft.shared_stem = None
+
+
+class _Ids:
+    """Ids of questions of a document; a collision gets a letter."""
+
+    def __init__(self, sha256: str) -> None:
+        self.sha256 = sha256
+        self.taken: set[str] = set()
+
+    def of(self, draft: Draft) -> str:
+        number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix
+        return self.take(question_id(self.sha256, draft.section, number))
+
+    def take(self, name: str) -> str:
+        """The name itself, or with the first letter that makes it unique."""
+        free = name
+        extra = 0
+        while free in self.taken:
+            free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"
+            extra += 1
+        self.taken.add(free)
+        return free
+
+
+def _question(draft: Draft, name: str, group: str | None, document: Document) -> Question:
+    stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")
+    answer = "".join(sorted(set(draft.answer))) if draft.answer else None
+    kind = question_type(
+        announcement(draft.block.text).kind,
+        stem,
+        answer,
+        shared_case=draft.shared_stem is not None and not draft.shared_options,
+        shared_options=draft.shared_options,
+    )
+    return Question(
+        question_id=name,
+        document=document.document,
+        section=draft.section,
+        number=draft.number,
+        question_type=kind,
+        stem=stem,
+        shared_stem=draft.shared_stem,
+        group_id=group,
+        options=[Option(label=label, text=text) for label, text in draft.options],
+        answer=list(answer) if answer else None,
+        accepted_answers=[list(letters) for letters in draft.accepted] if draft.accepted else None,
+        explanation=draft.explanation,
+        comment=draft.comment,
+        pages=draft.pages,
+        regions=draft.regions,
+        attachments=draft.attachments,
+        confidence=draft.confidence,
+        exam_type=document.exam_type,
+        exam_class=document.exam_class,
+        exam_subject=document.exam_subject,
+        content_hash=content_hash(stem, (text for _, text in draft.options), draft.shared_stem),
+    )
+
+
+def _reject(name: str, reason: str, detail: str, question: Question) -> Rejection:
+    return Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=question.model_dump_json())
+
+
+def _review(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:
+    return ReviewItem(
+        item_id=name,
+        question_ids=[name],
+        stage=STAGE,
+        reason=doubts[0][0],
+        detail="; ".join(f"{reason}: {detail}" for reason, detail in doubts),
+        item=question.model_dump_json(),
+    )
+
+
+def _missing(paper: Paper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
+    for gap in paper.gaps:
+        name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
+        detail = (
+            f"{document.document}: number {gap.number} of section {gap.section} was not found; {gap.detail}"
+        )
+        yield ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason="missing_number", detail=detail)
+    for index, (head, detail) in enumerate(paper.mismatches):
+        name = f"{document.sha256[:8]}-head{index + 1}"
+        yield ReviewItem(
+            item_id=name,
+            question_ids=[],
+            stage=STAGE,
+            reason="count_differs",
+            detail=f"{document.document}: {head}: {detail}",
+        )

@@ -1,0 +1,140 @@
+"""Structural gates: what a sound question and a sound numbering look like. What fails waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.parse.draft import Draft
+from pipeline.parse.kinds import announcement
+from pipeline.parse.numbering import GAP
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A number that the paper must have and that was not found."""
+
+    section: int
+    number: int
+    detail: str
+
+
+def check_questions(drafts: Sequence[Draft]) -> None:
+    """Note doubts on every draft that is neither set aside nor an entry, in place."""
+    has_options = {draft.section for draft in drafts if draft.options}
+    for draft in drafts:
+        if draft.entry or draft.set_aside:
+            continue
+        if draft.options:
+            _check_options(draft)
+            _check_answer(draft)
+        elif draft.section in has_options:
+            draft.doubt("no_options", "no run of options was found")
+        else:
+            draft.set_aside = ("no_options", "no options here, nor at any item of this section")
+    _check_duplicates(drafts)
+    _check_joint_answers(drafts)
+
+
+def _check_options(draft: Draft) -> None:
+    labels = [label for label, _ in draft.options]
+    if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
+        draft.doubt("options_not_contiguous", f"labels {' '.join(labels)}")
+    empty = [label for label, text in draft.options if not text]
+    if empty:
+        draft.doubt("empty_option", f"no text at {' '.join(empty)}")
+    if not draft.stem and not draft.shared_stem:
+        draft.doubt("no_stem", "no text before the options")
+
+
+def _check_answer(draft: Draft) -> None:
+    if draft.answer is None:
+        return
+    labels = {label for label, _ in draft.options}
+    letters = list(draft.answer)
+    if not set(letters) <= labels or len(set(letters)) != len(letters):
+        draft.doubt("answer_not_in_options", f"answer {draft.answer}, options {' '.join(sorted(labels))}")
+    announced = announcement(draft.block.text).kind
+    if len(letters) > 1 and announced in ("single", "A1", "A2", "A3/A4", "B1"):
+        draft.doubt("several_answers", f"answer {draft.answer} under a head for one answer")
+
+
+def _check_duplicates(drafts: Sequence[Draft]) -> None:
+    seen: dict[tuple[int, int, str], Draft] = {}
+    for draft in drafts:
+        if draft.entry or draft.number is None:
+            continue
+        key = (draft.section, draft.number, draft.suffix)
+        if key in seen:
+            for one in (seen[key], draft):
+                if not any(reason == "duplicate_number" for reason, _ in one.doubts):
+                    one.doubt("duplicate_number", f"number {draft.number} stands twice")
+        else:
+            seen[key] = draft
+
+
+def _check_joint_answers(drafts: Sequence[Draft]) -> None:
+    """Questions without an answer before one whose answer has a letter for each of them: 3. … 4. … 答：CD."""
+    waiting: list[Draft] = []
+    for draft in drafts:
+        if draft.entry or not draft.options or draft.suffix:
+            waiting = []
+            continue
+        if draft.answer is None and not draft.answered:
+            waiting.append(draft)
+            continue
+        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
+            for one in (*waiting, draft):
+                one.doubt(
+                    "joint_answer", f"{draft.answer} may answer {len(waiting) + 1} questions, one letter each"
+                )
+        waiting = []
+
+
+def gaps(drafts: Sequence[Draft], count: int | None) -> list[Gap]:
+    """Numbers missing from sections that have questions with options.
+
+    Args:
+        drafts: all of a paper.
+        count: how many questions the paper says it has; None if it does not.
+    """
+    found: list[Gap] = []
+    sections = sorted({draft.section for draft in drafts if draft.options and not draft.entry})
+    for section in sections:
+        members = [draft for draft in drafts if draft.section == section and not draft.entry]
+        numbers = {draft.number for draft in members if draft.number is not None}
+        if not numbers:
+            continue
+        first, last = min(numbers), max(numbers)
+        start = 1 if first <= GAP else first
+        end, why = last, "the numbers around it are there"
+        stated = _stated_last(members, first, count if len(sections) == 1 else None)
+        if stated is not None and last < stated:
+            end, why = stated, f"the paper announces {stated}"
+        found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+    return found
+
+
+def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int | None:
+    """The last number a section or the paper announces."""
+    spans = [announcement(draft.block.text).span for draft in members]
+    lasts = [span[1] for span in spans if span]
+    if count is not None:
+        lasts.append(count if first == 1 else first + count - 1)
+    return max(lasts) if lasts else None
+
+
+def count_mismatches(drafts: Sequence[Draft]) -> list[tuple[str, str]]:
+    """Heads that announce another number of items than stand under them: (head, detail)."""
+    found: list[tuple[str, str]] = []
+    blocks: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if not draft.entry:
+            blocks.setdefault(id(draft.block), []).append(draft)
+    for members in blocks.values():
+        head = members[0].block.text
+        stated = announcement(head).count
+        numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
+        if stated is not None and stated != len(numbers):
+            found.append((head.split("\n", 1)[0][:40], f"{stated} announced, {len(numbers)} found"))
+    return found

@@ -1,0 +1,233 @@
+"""Keys: found in a paper or in a document of their own, and applied to drafts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipeline.parse.cut import KeyLine, Outline
+from pipeline.parse.draft import Draft
+from pipeline.parse.keylines import Correction, corrections
+
+NOTED = ("#", "*")
+"""Cells whose answer is told in a note."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """What a key says about one question."""
+
+    letters: str | None
+    explanation: str | None = None
+
+
+@dataclass(slots=True)
+class KeyRun:
+    """One numbering of a key: the answers of one section or of the whole paper."""
+
+    entries: dict[int, Entry] = field(default_factory=dict)
+    repeated: list[int] = field(default_factory=list)
+    """Numbers with two different answers."""
+    after_section: int = 0
+    """How many question sections stand before it."""
+    noted: bool = False
+    """Whether some cells refer to a note."""
+
+    def add(self, number: int, letters: str | None, explanation: str | None = None) -> None:
+        """Add an entry; a second one for the same number completes the first or contradicts it."""
+        known = self.entries.get(number)
+        if known is None:
+            self.entries[number] = Entry(letters, explanation)
+            return
+        if known.letters and letters and known.letters != letters:
+            self.repeated.append(number)
+        known.letters = known.letters or letters
+        known.explanation = known.explanation or explanation
+
+
+@dataclass(slots=True)
+class Key:
+    """All that a document says about answers."""
+
+    runs: list[KeyRun] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many questions it answers."""
+        return sum(len(run.entries) for run in self.runs)
+
+
+def key_of(outline: Outline, drafts: Sequence[Draft], text: str) -> Key:
+    """The key inside a document: its lines of answers, entries, and notes on corrections.
+
+    Args:
+        outline: the document, cut.
+        drafts: of the document, sections set; entries among them.
+        text: the whole text, for the notes.
+    """
+    key = Key()
+    positions = _sections_before(outline, drafts)
+    for line in outline.keys:
+        _add_line(key, line, positions[line.item])
+    _add_entries(key, drafts)
+    key.corrections = corrections(text) if key.runs else []
+    return key
+
+
+def _sections_before(outline: Outline, drafts: Sequence[Draft]) -> list[int]:
+    """For every count of items, how many question sections have begun by then."""
+    section_of_run = {draft.run: draft.section for draft in drafts if draft.section}
+    before = [0]
+    for item in outline.items:
+        before.append(max(before[-1], section_of_run.get(item.run, 0)))
+    return before
+
+
+def _add_line(key: Key, line: KeyLine, section: int) -> None:
+    numbers = [pair.number for pair in line.pairs] or list(line.span)
+    if not numbers:
+        return
+    last = key.runs[-1] if key.runs else None
+    restarts = (
+        last is None
+        or last.after_section != section
+        or (numbers[0] <= max(last.entries, default=0) and numbers[0] in last.entries)
+    )
+    if restarts or last is None:
+        last = KeyRun(after_section=section)
+        key.runs.append(last)
+    for pair in line.pairs:
+        if pair.letters in NOTED:
+            last.noted = True
+            last.add(pair.number, None)
+        else:
+            last.add(pair.number, pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None)
+
+
+def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
+    runs: dict[int, KeyRun] = {}
+    section = 0
+    for draft in drafts:
+        if not draft.entry:
+            section = max(section, draft.section)
+        elif draft.number is not None:
+            if draft.run not in runs:
+                runs[draft.run] = KeyRun(after_section=section)
+                key.runs.append(runs[draft.run])
+            runs[draft.run].add(draft.number, draft.answer, draft.explanation)
+
+
+@dataclass(slots=True)
+class Applied:
+    """What became of a key."""
+
+    matched: int = 0
+    unmatched: list[tuple[int, int]] = field(default_factory=list)
+    """(section or 0, number) of entries without a question."""
+    unanswered: list[Draft] = field(default_factory=list)
+    """Questions the key is silent about."""
+    trouble: str | None = None
+    """Why the key could not be applied at all."""
+
+
+def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applied:
+    """Apply a key to the questions and items of its paper, in place.
+
+    Args:
+        key: from the paper or from a document of its own.
+        drafts: the paper's, without entries.
+        replace: whether the key overrides answers that are there: one of corrections does.
+    """
+    applied = Applied()
+    by_section: dict[int, dict[int, list[Draft]]] = {}
+    for draft in drafts:
+        if draft.number is not None and not draft.entry:
+            by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
+    pending = sorted(by_section)
+    for run in key.runs:
+        targets = _targets(run, by_section, pending)
+        if not targets:
+            applied.unmatched.extend((0, number) for number in run.entries)
+            continue
+        pending = [section for section in pending if section not in targets]
+        _apply_run(run, [by_section[section] for section in targets], applied, replace=replace)
+    for correction in key.corrections:
+        _correct(correction, drafts)
+    applied.unanswered = [
+        draft for draft in drafts if draft.options and draft.answer is None and draft.accepted is None
+    ]
+    return applied
+
+
+def _targets(run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int]) -> list[int]:
+    """The sections a run of a key belongs to.
+
+    The whole paper where numbers do not repeat; otherwise, of the sections still without a key (and before this
+    one, where some are), the one whose numbers fit best.
+    """
+    if not by_section:
+        return []
+    counts = Counter(number for numbers in by_section.values() for number in numbers)
+    numbers = set(run.entries)
+    if all(counts[number] <= 1 for number in numbers):
+        return sorted(by_section)
+    before = [section for section in pending if section <= run.after_section] or pending or sorted(by_section)
+    fits = [(_overlap(numbers, set(by_section[section])), -section) for section in before]
+    fit, section = max(fits)
+    return [-section] if fit > 0 else []
+
+
+def _overlap(one: set[int], other: set[int]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _apply_run(
+    run: KeyRun, sections: list[dict[int, list[Draft]]], applied: Applied, *, replace: bool
+) -> None:
+    for number, entry in run.entries.items():
+        drafts = next((numbers[number] for numbers in sections if number in numbers), None)
+        if drafts is None:
+            applied.unmatched.append((0, number))
+            continue
+        applied.matched += 1
+        for index, draft in enumerate(drafts):
+            letters = entry.letters
+            if letters and draft.suffix and len(letters) == len(drafts):
+                letters = letters[index]
+            _apply_entry(draft, letters, entry.explanation, replace=replace)
+            if number in run.repeated:
+                draft.doubt("answers_disagree", f"the key answers {number} twice, differently")
+
+
+def _apply_entry(draft: Draft, letters: str | None, explanation: str | None, *, replace: bool) -> None:
+    draft.explanation = draft.explanation or explanation
+    draft.answered = True
+    if letters is None or not draft.options:
+        return
+    if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:
+        draft.doubt("answers_disagree", f"{draft.answer} at the question, {letters} in the key")
+        return
+    draft.answer = letters
+
+
+def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
+    for draft in drafts:
+        if draft.number not in correction.numbers or not draft.options or draft.entry:
+            continue
+        labels = [label for label, _ in draft.options]
+        draft.accepted = list(correction.accepted) or labels
+        draft.comment = correction.note
+        if correction.accepted and (draft.answer is None or draft.answer not in correction.accepted):
+            draft.answer = correction.accepted[0]
+
+
+_COUNT = re.compile(r"[题題]\s*[数數]\s*[:：]\s*(\d{1,3})|共\s*(\d{1,3})\s*[题題]")
+
+
+def stated_count(text: str) -> int | None:
+    """How many questions a text says there are (題數：80題)."""
+    found = _COUNT.search(text)
+    return int(found[1] or found[2]) if found else None

@@ -1,0 +1,89 @@
+"""Item types: what a head announces, what an item is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from schemas.questions import QuestionType
+
+_ANNOUNCED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("A3/A4", re.compile(r"A\s*[34]\s*(?:[/／、]\s*A?\s*4)?\s*型|共用题干|共用題幹")),
+    ("A2", re.compile(r"A\s*2\s*型|病例摘要型|病历摘要型")),
+    ("B1", re.compile(r"B\s*1?\s*型|配伍[选題题]|标准配伍|共用备选|匹配题")),
+    ("C", re.compile(r"(?<![A-Z])C\s*型|比较选择")),
+    ("K", re.compile(r"(?<![A-Z])K\s*型")),
+    ("X", re.compile(r"X\s*型|多项?选择?题|多項|多选|複選題|不定项|多选题")),
+    ("true_false", re.compile(r"判断[题改正]|是非[题題]|判断正误")),
+    ("fill_in", re.compile(r"填空")),
+    (
+        "short_answer",
+        re.compile(
+            r"简答|簡答|问答|問答|论述|論述|名词解释|名詞解釋|病例分析|案例分析|综合应用|计算题|综合题|申論"
+        ),
+    ),
+    ("A1", re.compile(r"A\s*1\s*型|单句型")),
+    ("single", re.compile(r"单项?选择?|單一選擇|單選|单选|最佳选择|[选選](?:择|擇)[题題]")),
+)
+SET_ASIDE = {
+    "true_false": "a true/false item",
+    "fill_in": "an item with blanks to fill in",
+    "short_answer": "an item to be answered in words",
+    "C": "a C-type item",
+    "K": "a K-type item",
+}
+
+_PATIENT = re.compile(
+    r"(?:患者|病人|患儿|患兒)[，,、：:]?\s*(?:[男女]|\d)|[男女](?:性|婴|嬰|孩|童|子)?\s*[，,、。]?\s*(?:患者)?[，,]?\s*\d+(?:\.\d+)?\s*(?:岁|歲|个月|個月|天|日|周|週)"
+    r"|\d+\s*(?:岁|歲|个月|個月)\S{0,2}\s*(?:的|之)?\s*(?:男|女|患|病|婦|妇|童|孩|老|婆|嬰|婴|先生|小姐)"
+    r"|(?:先生|小姐|女士|太太|婆婆|病患|男童|女童|孕婦|孕妇|婦人)[，,]?\s*\d+\s*[岁歲]|\d+\s*[岁歲]\S{0,3}(?:先生|小姐|女士|婆婆)"
+)
+_COUNT = re.compile(
+    r"共(?:有)?\s*(\d{1,3})\s*(?:小|道)?[题題](?!.{0,2}空)|[题題]\s*[数數]\s*[:：]\s*(\d{1,3})"
+)
+_SPAN = re.compile(r"(?:第)?\s*(\d{1,3})\s*[~～\-—–至]\s*(?:第)?\s*(\d{1,3})\s*(?:小)?[题題]")
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What a head says about the items under it."""
+
+    kind: str | None
+    """A question type, ``single``, or a reason to set items aside."""
+    count: int | None
+    span: tuple[int, int] | None
+
+
+def announcement(head: str) -> Announcement:
+    """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
+    first = head.split("\n", 1)[0]
+    kind = _kind(first) or _kind(head)
+    count, span = _COUNT.search(head), _SPAN.search(head)
+    numbers = (int(span[1]), int(span[2])) if span else None
+    if numbers and not numbers[0] < numbers[1]:
+        numbers = None
+    return Announcement(kind, int(count[1] or count[2]) if count else None, numbers)
+
+
+def _kind(head: str) -> str | None:
+    return next((kind for kind, form in _ANNOUNCED if form.search(head)), None)
+
+
+def is_case(stem: str) -> bool:
+    """Whether a stem tells of a patient."""
+    return len(stem) >= 20 and _PATIENT.search(stem) is not None
+
+
+def question_type(
+    announced: str | None, stem: str, answer: str | None, *, shared_case: bool, shared_options: bool
+) -> QuestionType:
+    """The type of a question: several answers first, then what it shares, then what it says."""
+    if (answer and len(answer) > 1) or announced == "X":
+        return QuestionType.X
+    if shared_options:
+        return QuestionType.B1
+    if shared_case:
+        return QuestionType.A3_A4
+    if announced in ("A1", "A2"):
+        return QuestionType(announced)
+    return QuestionType.A2 if is_case(stem) else QuestionType.A1

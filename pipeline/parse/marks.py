@@ -1,0 +1,178 @@
+"""What a line could be: the start of a question, a section head, a head of shared text, the head of a key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.parse.text import CJK
+
+
+class Habit(StrEnum):
+    """How question numbers are printed."""
+
+    DOT = "dot"
+    PAREN = "paren"
+    TITLE = "title"
+    BRACKET = "bracket"
+    CIRCLED = "circled"
+    BARE = "bare"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place that may be the start of a question."""
+
+    line: int
+    """Index of its piece."""
+    value: int
+    habit: Habit
+    end: int
+    """Where the rest of the line begins."""
+    weight: float
+    """How much the place alone looks like a question number, about 0..1.2."""
+
+
+_CIRCLED = {
+    **{chr(0x2460 + i): i + 1 for i in range(20)},
+    **{chr(0x3251 + i): i + 21 for i in range(15)},
+    **{chr(0x32B1 + i): i + 36 for i in range(15)},
+}
+CIRCLED_DIGITS = "".join(_CIRCLED)
+
+_UNIT = r"(?:mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|℃|[~～-]\s*\d)"
+_FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
+    (
+        Habit.TITLE,
+        re.compile(r"\s*第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),
+        1.2,
+    ),
+    (
+        Habit.TITLE,
+        re.compile(
+            r"\s*(?:试题|試題|题目|題目)\s*[(（]?\s*(\d{1,4})\s*[)）]?\s*[.．、:：]?\s*(?![~～\-—]|.?分析)"
+        ),
+        1.2,
+    ),
+    (Habit.BRACKET, re.compile(r"\s*[【\[〔]\s*(\d{1,4})\s*[】\]〕]\s*[.．、]?\s*"), 1.1),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[.．、]\s*(?!\d)"), 1.0),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．、]\s*(?=\d+\s*(?:岁|歲|个|個|名|例|位|年|月|天|日))"), 0.9),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．、](?=\d)(?!\d+(?:\.\d+)?\s*" + _UNIT + ")"), 0.6),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．](?=\d)"), 0.1),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[,，](?!\d{3})\s*"), 0.6),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[)）]\s*"), 0.7),
+    (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*(?=[A-K][.．、])"), 1.1),
+    (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"), 0.6),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3})\s*$"), 0.45),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3})\t\s*(?=\S)"), 0.7),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=" + _UNIT + r"|mm|次|h\b|min)"), 0.1),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=[" + CJK + r"A-Za-z(（「“\"])"), 0.6),
+    (
+        Habit.BARE,
+        re.compile(
+            r"\s*(\d{1,3})(?=[" + CJK + r"])(?!\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种))"
+        ),
+        0.3,
+    ),
+)
+
+
+def number_mark(line: int, text: str) -> Mark | None:
+    """The likeliest question number at the start of ``text``, if it could be one."""
+    first = text.lstrip()[:1]
+    if first in _CIRCLED:
+        end = text.index(first) + 1
+        return Mark(line, _CIRCLED[first], Habit.CIRCLED, end, 0.3)
+    if not first.isdigit() and first not in "第试試题題【[〔(（":
+        return None
+    for habit, form, weight in _FORMS:
+        found = form.match(text)
+        if found and 0 < int(found[1]) < 5000:
+            return Mark(line, int(found[1]), habit, found.end(), weight if len(found[1]) < 4 else weight / 2)
+    return None
+
+
+class HeadKind(StrEnum):
+    """What a head opens."""
+
+    SECTION = "section"
+    KEY = "key"
+    GROUP = "group"
+
+
+_CHINESE = "一二三四五六七八九十"
+_SECTION = (
+    re.compile(rf"\s*[{_CHINESE}]{{1,3}}\s*[、.．,，]\s*\S"),
+    re.compile(rf"\s*[(（]\s*[{_CHINESE}]{{1,3}}\s*[)）]\s*\S"),
+    re.compile(rf"\s*第\s*[{_CHINESE}百\d]+\s*(?:部分|章|节|節|单元|單元|篇|卷|大题|大題|科)"),
+    re.compile(r"\s*[【\[(（]?\s*(?:[ABCXK][1-4]?|A3\s*[/／、]\s*A4)\s*型\s*(?:选择|單選|选|多选)?\s*[题題]"),
+    re.compile(r"\s*[【\[]?\s*(?:单项|單項|单|單|多项|多項|多|不定项|最佳)\s*选?選?(?:择|擇)?[题題]"),
+    re.compile(
+        r"\s*[【\[]?\s*(?:判断|是非|填空|简答|簡答|问答|問答|论述|名词解释|名詞解釋|病例分析|案例分析|计算|综合应用|配伍|匹配)[题題]"
+    ),
+)
+_KEY_HEAD = re.compile(
+    r"(?:参考答案|參考答案|标准答案|標準答案|答案\s*[与與及和]\s*(?:解析|详解|詳解|分析)|答案解析|答案部分|试题答案|試題答案)"
+)
+_KEY_ALONE = re.compile(
+    r"\s*[【\[]?\s*(?:答案|解析|答案及评分标准|key)\s*[】\]]?\s*[:：]?\s*$", re.IGNORECASE
+)
+_GIVES_ANSWER = re.compile(r"(?:答案|答)\s*[】\])）]?\s*[:：是为為]?\s*[A-K#](?![a-z])")
+_GROUP = re.compile(
+    r"\s*[(（【\[]?\s*(?:第|题)?\s*(\d{1,4})\s*[题題]?\s*[~～\-－—–─至到、]+\s*(?:第)?\s*(\d{1,4})\s*(?:小)?[题題]?\s*"
+    r"(?:[^。]{0,8}?)(?:共用|共享|公用|基于|根据|根據|使用|依据|依據|问题|選項|为|為题组|题组|題組)"
+)
+_BOOK_GROUP = re.compile(
+    r"\s*[试試][题題]\s*[(（]?(\d{1,4})[)）]?\s*[~～\-－—–─至到]+\s*[(（]?(\d{1,4})[)）]?()\s*$"
+)
+_SHARED = re.compile(r"共用|共享|公用")
+
+
+def is_section_head(text: str, *, centred: bool = False) -> bool:
+    """Whether a line opens a section or is a heading between questions."""
+    bare = text.strip()
+    if any(form.match(bare) for form in _SECTION):
+        return len(bare) <= 24 or re.search(r"[题題]|每小?题|共\s*\d+", bare) is not None
+    return (
+        centred
+        and len(bare) <= 20
+        and re.search(rf"[{CJK}]{{2}}", bare) is not None
+        and re.search(r"[。？?！；;:：]$", bare) is None
+    )
+
+
+def is_key_head(text: str) -> bool:
+    """Whether a line opens a key: 参考答案, 答案与解析 … without an answer of its own."""
+    bare = text.strip()
+    if _KEY_ALONE.match(bare):
+        return True
+    return len(bare) <= 40 and _KEY_HEAD.search(bare) is not None and _GIVES_ANSWER.search(bare) is None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHead:
+    """A head such as (1~3题共用题干) or (4~6题共用备选答案)."""
+
+    first: int | None
+    last: int | None
+    options: bool
+    """Whether options are shared; otherwise a case is."""
+    end: int
+    """Where the rest of the line begins."""
+
+
+def group_head(text: str) -> GroupHead | None:
+    """The head of shared text that a line is, if it is one."""
+    found = _GROUP.match(text) or _BOOK_GROUP.match(text)
+    if found and int(found[1]) < int(found[2]) <= int(found[1]) + 30:
+        closing = re.compile(r"[^。:：)）】\]]*[:：)）】\]]?").match(text, found.end())
+        end = closing.end() if closing else len(text)
+        return GroupHead(int(found[1]), int(found[2]), _about_options(text[:end]), end)
+    if _SHARED.search(text) and len(text.strip()) <= 24 and re.search(r"题干|題幹|备选答案|选项|選項", text):
+        return GroupHead(None, None, _about_options(text), len(text))
+    return None
+
+
+def _about_options(text: str) -> bool:
+    return re.search(r"备选|備選|选项|選項|答案", text) is not None

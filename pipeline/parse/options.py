@@ -1,0 +1,223 @@
+"""Find the run of options in a text: labels from A on, contiguous, inline, in lines or in columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipeline.parse.text import CJK, join_lines
+
+
+class Form(StrEnum):
+    """How a label is printed."""
+
+    DOTTED = "dotted"
+    PAREN = "paren"
+    CIRCLED = "circled"
+    COMMA = "comma"
+    LOWER = "lower"
+    BARE = "bare"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place that may be an option's label."""
+
+    letter: str
+    start: int
+    end: int
+    form: Form
+    strength: float
+    """0..3: how much place and form look like a label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of options in a text."""
+
+    start: int
+    """Where the first label stands."""
+    options: tuple[tuple[str, str], ...]
+    """(label, text), in the order of labels."""
+    last: int
+    """Where the text of the last option begins."""
+    strength: float
+    """Mean strength of its labels."""
+    repaired: str | None = None
+    """The label that was missing and left only one place."""
+
+
+_LETTER_DELIMITED = re.compile(
+    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-K])([.．、])(?=\d)"
+)
+_PAREN = re.compile(r"[(（【\[]\s?([A-K])\s?[)）】\]]\s?[.．、]?")
+_CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
+_BARE = re.compile(rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)", re.MULTILINE)
+_CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
+_TERMS = re.compile(r"(?:维生素|維生素|生素|[型素抗组組族类類株])$")
+"""What a letter belongs to rather than being a label: 维生素A, 抗B …"""
+
+_FORM_STRENGTH = {
+    Form.DOTTED: 0.0,
+    Form.PAREN: 0.0,
+    Form.CIRCLED: 0.0,
+    Form.COMMA: -0.6,
+    Form.LOWER: -0.7,
+    Form.BARE: -1.0,
+}
+_THRESHOLD = 1.2
+"""What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
+
+
+def find_run(text: str, start: int = 0) -> Run | None:
+    """The run of at least two options in ``text`` from ``start`` on, or None."""
+    labels = find_labels(text, start)
+    chain = _best_chain(labels) or []
+    shuffled = _any_order(labels, chain)
+    if shuffled:
+        return _run(text, shuffled)
+    repaired = _with_missing(text, labels, chain)
+    if repaired:
+        return repaired
+    return _run(text, chain) if len(chain) >= 2 else None
+
+
+def find_labels(text: str, start: int = 0) -> list[Label]:
+    """All places that may be labels, in order."""
+    found: dict[int, Label] = {}
+    for match in _BARE.finditer(text, start):
+        _add(found, text, match.start(1), match.end(1), match[1], Form.BARE)
+    for match in _LETTER_DELIMITED.finditer(text, start):
+        letter, mark = match[1] or match[4], match[3] or match[5]
+        form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
+        _add(found, text, match.start(), match.end(), letter.upper(), form)
+    for match in _PAREN.finditer(text, start):
+        _add(found, text, match.start(), match.end(), match[1], Form.PAREN)
+        found.pop(match.start(1), None)
+    for match in _CIRCLED.finditer(text, start):
+        base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
+        _add(found, text, match.start(), match.end(), chr(65 + ord(match[0]) - base), Form.CIRCLED)
+    return [found[position] for position in sorted(found)]
+
+
+def _add(found: dict[int, Label], text: str, start: int, end: int, letter: str, form: Form) -> None:
+    strength = _place(text, start) + _FORM_STRENGTH[form]
+    if form is Form.LOWER and strength < 1:
+        return
+    found[start] = Label(letter, start, end, form, strength)
+
+
+def _place(text: str, position: int) -> float:
+    """How much a place looks like the start of an option: line or column start 3, after a space 2, inline 1.5."""
+    before = text[:position]
+    bare = before.rstrip(" ")
+    if not bare or bare[-1] in "\n\t":
+        return 3.0
+    if _TERMS.search(bare[-4:]):
+        return 0.3 if bare == before else 0.8
+    spaces = len(before) - len(bare)
+    if spaces:
+        return 2.6 if spaces > 1 else 2.0
+    return 1.5
+
+
+def _best_chain(labels: Sequence[Label]) -> list[Label]:
+    """The chain A, B, C … with most strength; near labels win over far ones."""
+    best: dict[str, tuple[float, int]] = {}
+    back: list[int] = []
+    scores: list[float] = []
+    for index, label in enumerate(labels):
+        gain = label.strength - _THRESHOLD
+        if label.letter == "A":
+            score, origin = gain, -1
+        else:
+            known = best.get(chr(ord(label.letter) - 1))
+            if known is None:
+                back.append(-2)
+                scores.append(float("-inf"))
+                continue
+            score = known[0] + gain - _change(labels[known[1]], label)
+            origin = known[1]
+        back.append(origin)
+        scores.append(score)
+        if label.letter not in best or score >= best[label.letter][0]:
+            best[label.letter] = (score, index)
+    if not scores or max(scores) == float("-inf"):
+        return []
+    index = max(range(len(scores)), key=lambda i: (round(scores[i], 6), -i))
+    chain: list[Label] = []
+    while index >= 0:
+        chain.append(labels[index])
+        index = back[index]
+    return chain[::-1]
+
+
+def _change(before: Label, after: Label) -> float:
+    far = 1e-4 * (after.start - before.start)
+    return far if before.form is after.form else far + 0.3
+
+
+def _any_order(labels: Sequence[Label], chain: Sequence[Label]) -> list[Label] | None:
+    """All labels at line and column starts when they are exactly A..n, each once, but stand in another order."""
+    strong = [label for label in labels if label.strength >= 2.3]
+    letters = [label.letter for label in strong]
+    if len(strong) <= len(chain) or len(strong) < 3 or letters[0] != "A":
+        return None
+    if sorted(letters) != [chr(65 + i) for i in range(len(letters))]:
+        return None
+    return strong
+
+
+def _run(text: str, labels: Sequence[Label]) -> Run:
+    """The run of those labels, which stand in the order of the text."""
+    ends = [label.start for label in labels[1:]] + [len(text)]
+    options = [
+        (label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)
+    ]
+    strength = sum(label.strength for label in labels) / len(labels)
+    return Run(labels[0].start, tuple(sorted(options)), labels[-1].end, strength)
+
+
+def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) -> Run | None:
+    """The run with one label put back, where the order of options leaves one way.
+
+    That is: the labels around it are there, every other option is one segment (a line or a column), and between
+    them stand exactly two, the first of them clearly not a full line.
+    """
+    if not chain:
+        return None
+    missing = chr(ord(chain[-1].letter) + 1)
+    wanted = chr(ord(missing) + 1)
+    later = [label for label in labels if label.start > chain[-1].start and label.letter == wanted]
+    if not later or later[0].strength < 2.3:
+        return None
+    tail = _best_tail(labels, later[0])
+    between = text[chain[-1].end : later[0].start]
+    segments = [part for part in re.split(r"[\n\t]+", between) if part.strip()]
+    others = [*chain[:-1], *tail]
+    ends = [label.start for label in chain[1:]] + [label.start for label in tail[1:]] + [len(text)]
+    single = all(
+        len(re.split(r"[\n\t]+", text[label.end : end].strip())) == 1
+        for label, end in zip(others, ends, strict=True)
+    )
+    longest = max(len(line) for line in text.split("\n"))
+    if len(segments) != 2 or not single or ("\n" in between and len(segments[0]) > 0.6 * max(longest, 20)):
+        return None
+    start = chain[-1].end + between.index(segments[1])
+    put_back = Label(missing, start, start, Form.BARE, 1.0)
+    run = _run(text, [*chain, put_back, *tail])
+    return Run(run.start, run.options, run.last, run.strength, missing)
+
+
+def _best_tail(labels: Sequence[Label], first: Label) -> list[Label]:
+    tail = [first]
+    for label in labels:
+        if (
+            label.start > tail[-1].start
+            and ord(label.letter) == ord(tail[-1].letter) + 1
+            and label.strength >= 2
+        ):
+            tail.append(label)
+    return tail

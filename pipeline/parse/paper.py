@@ -1,0 +1,74 @@
+"""A document's lines → its questions, its key, and what stands in between: the pure core of the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipeline.parse.assemble import drafts_of
+from pipeline.parse.cut import Outline, cut
+from pipeline.parse.draft import Draft
+from pipeline.parse.gates import Gap, check_questions, count_mismatches, gaps
+from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
+from pipeline.parse.lines import pieces
+from schemas.documents import Line
+
+
+@dataclass(slots=True)
+class Paper:
+    """A parsed document."""
+
+    document: str
+    drafts: list[Draft]
+    """Questions, items set aside and entries of keys, in order."""
+    key: Key
+    count: int | None
+    """How many questions it says it has."""
+    text: str
+    outline: Outline
+    applied: Applied = field(default_factory=Applied)
+    gaps: list[Gap] = field(default_factory=list)
+    mismatches: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def questions(self) -> list[Draft]:
+        """Items with options."""
+        return [draft for draft in self.drafts if draft.options and not draft.entry]
+
+    @property
+    def items(self) -> list[Draft]:
+        """Questions and items set aside."""
+        return [draft for draft in self.drafts if not draft.entry]
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is a key alone: answers, and no question with options."""
+        return self.key.size > 0 and not self.questions
+
+
+def read_paper(document: str, lines: Sequence[Line]) -> Paper:
+    """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
+    parts = pieces(lines)
+    outline = cut(parts)
+    drafts = drafts_of(outline)
+    _number_sections(drafts)
+    text = "\n".join(piece.text for piece in parts)
+    paper = Paper(document, drafts, key_of(outline, drafts, text), stated_count(text), text, outline)
+    if paper.questions and paper.key.runs:
+        paper.applied = apply(paper.key, paper.items)
+    return paper
+
+
+def judge(paper: Paper) -> None:
+    """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
+    check_questions(paper.drafts)
+    paper.gaps = gaps(paper.drafts, paper.count)
+    paper.mismatches = count_mismatches(paper.drafts)
+
+
+def _number_sections(drafts: Sequence[Draft]) -> None:
+    """Sections are runs of the numbering that hold items, from 1: they survive an unread head."""
+    runs = sorted({draft.run for draft in drafts if not draft.entry})
+    section = {run: index + 1 for index, run in enumerate(runs)}
+    for draft in drafts:
+        draft.section = section.get(draft.run, 0)

@@ -1,0 +1,164 @@
+"""The parse stage: lines and rows in, questions out, everything accounted for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import polars as pl
+
+from pipeline.parse.finish import STAGE, Outcome, finish
+from pipeline.parse.keys import apply
+from pipeline.parse.pairing import find_paper, is_corrected
+from pipeline.parse.paper import Paper, judge, read_paper
+from pipeline.parse.params import ParseParams
+from pipeline.parse.rows import RowError, question_of
+from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.documents import Document, Line, SourceRow
+from schemas.questions import Question, Rejection, ReviewItem
+
+
+def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noqa: ARG001 -- the stage's signature
+    """Parse every document and row.
+
+    Reads ``documents``, ``lines``, ``rows``; writes ``questions``. Counts are of items: questions, items set
+    aside, rows, missing numbers, key documents, documents that hold no question.
+    """
+    documents = {document.document: document for document in Document.from_frame(tables["documents"])}
+    outcome = Outcome()
+    outcome.extend(_papers(documents, tables["lines"], context))
+    outcome.extend(_rows(documents, tables["rows"]))
+    frame = Question.to_frame(outcome.questions)
+    counts = Counts(
+        into=outcome.size,
+        kept=len(outcome.questions),
+        merged=outcome.merged,
+        rejected=len(outcome.rejects),
+        waiting=len(outcome.review),
+    )
+    return Result({"questions": frame}, counts, outcome.rejects, outcome.review, notes=outcome.notes)
+
+
+def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> Outcome:
+    """All documents with pages, in the order of their names."""
+    outcome = Outcome()
+    tasks = [(name, frame) for name, frame in _by_document(lines) if name in documents]
+    silent = [
+        name for name, document in documents.items() if document.rows is None and name not in dict(tasks)
+    ]
+    outcome.rejects.extend(_no_questions(name, "no text was read from it") for name in sorted(silent))
+    parsed: dict[str, Paper] = {}
+    with context.progress(len(tasks), "papers") as advance:
+        for (name, _), paper in context.map(_read, tasks):
+            advance(1)
+            if isinstance(paper, Failure):
+                detail = f"{name}: the parser failed: {paper.detail}"
+                outcome.rejects.append(
+                    Rejection(item_id=name, stage=STAGE, reason="parser_failed", detail=detail)
+                )
+            else:
+                parsed[name] = paper
+    papers = [parsed[name] for name in sorted(parsed)]
+    outcome.extend(pair_keys(papers))
+    for paper in papers:
+        if paper.is_key:
+            continue
+        if not paper.items:
+            outcome.rejects.append(
+                _no_questions(paper.document, "no numbered question was found in its text")
+            )
+            continue
+        judge(paper)
+        outcome.extend(finish(paper, documents[paper.document]))
+    return outcome
+
+
+def _by_document(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    parts = lines.sort("document", "page", "order", maintain_order=True).partition_by(
+        "document", as_dict=True
+    )
+    return sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
+
+
+def _read(task: tuple[str, pl.DataFrame]) -> Paper:
+    """Parse one document, in a worker process."""
+    name, frame = task
+    return read_paper(name, list(Line.from_frame(frame)))
+
+
+def pair_keys(papers: list[Paper]) -> Outcome:
+    """Apply key documents to their papers: original keys first, then those after appeals, which override."""
+    outcome = Outcome()
+    candidates = [paper for paper in papers if not paper.is_key and paper.questions]
+    keys = [paper for paper in papers if paper.is_key]
+    originals: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
+        match = find_paper(key, candidates)
+        corrected = is_corrected(key)
+        if len(match.papers) != 1:
+            outcome.review.append(_unpaired(key, match.papers, match.why))
+            continue
+        paper = match.papers[0]
+        if not corrected and originals[paper.document]:
+            others = ", ".join(originals[paper.document])
+            outcome.review.append(_key_review(key, "second_key", f"{paper.document} has {others} already"))
+            continue
+        if not corrected:
+            originals[paper.document].append(key.document)
+        applied = apply(key.key, paper.items, replace=corrected)
+        outcome.merged += 1
+        numbers = [number for _, number in applied.unmatched]
+        if numbers:
+            outcome.notes.append(
+                f"{key.document} answers {_some(numbers)}, which {paper.document} does not have"
+            )
+        if applied.unanswered:
+            silent = [draft.number or 0 for draft in applied.unanswered]
+            outcome.notes.append(f"{key.document} is silent about {_some(silent)} of {paper.document}")
+    return outcome
+
+
+def _some(numbers: list[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:5])
+    return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
+
+
+def _unpaired(key: Paper, papers: tuple[Paper, ...], why: str) -> ReviewItem:
+    if not papers:
+        return _key_review(key, "key_without_paper", why)
+    names = ", ".join(paper.document for paper in papers)
+    return _key_review(key, "key_of_several_papers", f"may belong to {names}")
+
+
+def _key_review(key: Paper, reason: str, detail: str) -> ReviewItem:
+    return ReviewItem(
+        item_id=key.document,
+        question_ids=[],
+        stage=STAGE,
+        reason=reason,
+        detail=f"{key.document}: a key of {key.key.size} answers; {detail}",
+    )
+
+
+def _no_questions(name: str, detail: str) -> Rejection:
+    return Rejection(item_id=name, stage=STAGE, reason="no_questions", detail=f"{name}: {detail}")
+
+
+def _rows(documents: dict[str, Document], rows: pl.DataFrame) -> Outcome:
+    outcome = Outcome()
+    seen: set[str] = set()
+    for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
+        seen.add(row.document)
+        try:
+            outcome.questions.append(question_of(row, documents[row.document]))
+        except RowError as error:
+            item_id = f"{documents[row.document].sha256[:8]}-r{row.row:06d}"
+            outcome.rejects.append(
+                Rejection(
+                    item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields
+                )
+            )
+    empty = sorted(
+        name for name, document in documents.items() if document.rows is not None and name not in seen
+    )
+    outcome.rejects.extend(_no_questions(name, "it has no rows") for name in empty)
+    return outcome

@@ -1,0 +1,101 @@
+"""Characters: widths folded where they carry no meaning, private-use labels read, lines joined to paragraphs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+CJK = r"\u3400-\u4dbf\u4e00-\u9fff"
+
+_WIDTHS = {
+    **{0xFF10 + i: chr(0x30 + i) for i in range(10)},
+    **{0xFF21 + i: chr(0x41 + i) for i in range(26)},
+    **{0xFF41 + i: chr(0x61 + i) for i in range(26)},
+    0xFF03: "#",
+    0xFF0A: "*",
+    0x00A0: " ",
+    0x2002: " ",
+    0x2003: " ",
+    0x3000: " ",
+    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x00AD), ""),
+    **{code: "" for code in range(0x20) if code not in (0x09, 0x0A)},
+}
+"""Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
+
+_COMPATIBILITY = re.compile("[\u2e80-\u2fdf\uf900-\ufaff]")
+_WIDE_GAP = re.compile(r" {3,}(?=[(（]?[A-K][.．、)）])")
+_PRIVATE_LABEL = re.compile(r"(?:^|[\t\n]|(?<=\s))\s*([\ue000-\uf8ff])")
+_LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
+_LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
+_ENUMERATOR = re.compile(
+    r"(?:[\u2460-\u2473\u2160-\u2169]|[(（]\d{1,2}[)）]|[IVX]{1,4}[.．、]|(?:甲|乙|丙|丁)[.．、:：])"
+)
+_SPACES = re.compile(r"[ \t]+")
+
+
+def fold(text: str) -> str:
+    """Fold widths of letters, digits and spaces, drop control characters, undo compatibility ideographs.
+
+    Punctuation, circled digits, superscripts and units stay as they are printed.
+    """
+    folded = text.translate(_WIDTHS)
+    if _COMPATIBILITY.search(folded):
+        folded = _COMPATIBILITY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), folded)
+    return _WIDE_GAP.sub("\t", folded).strip(" \r\n")
+
+
+def private_labels(texts: Iterable[str]) -> dict[int, str]:
+    """Which private-use characters are option labels, as a table for ``str.translate``.
+
+    Labels are glyphs of consecutive code points that stand at the start of segments about equally often.
+    """
+    seen: Counter[int] = Counter()
+    for text in texts:
+        seen.update(ord(found[1]) for found in _PRIVATE_LABEL.finditer(text))
+    table: dict[int, str] = {}
+    for run in _runs(sorted(seen)):
+        counts = [seen[code] for code in run]
+        labels = next((k for k in range(len(run), 2, -1) if min(counts[:k]) * 2 >= max(counts[:k])), 0)
+        table.update({code: f"{chr(65 + i)}." for i, code in enumerate(run[:labels])})
+    return table
+
+
+def _runs(codes: list[int]) -> Iterable[list[int]]:
+    run: list[int] = []
+    for code in codes:
+        if run and code != run[-1] + 1:
+            yield run
+            run = []
+        run.append(code)
+    if run:
+        yield run
+
+
+def join_lines(text: str) -> str:
+    """One paragraph from lines: no space between Chinese characters, one between words, lists keep their lines."""
+    lines = [line.strip() for line in text.split("\n")]
+    out = ""
+    previous = ""
+    for line in lines:
+        if not line:
+            continue
+        out += _joint(previous, line) if out else ""
+        out += line
+        previous = line
+    return _clean(out)
+
+
+def _joint(before: str, after: str) -> str:
+    if ("\t" in before and "\t" in after) or _ENUMERATOR.match(after):
+        return "\n"
+    if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():
+        return ""
+    if _LATIN_END.search(before) and _LATIN_START.match(after):
+        return " "
+    return ""
+
+
+def _clean(text: str) -> str:
+    return "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n"))
