@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from annotation.annotate_params import AnnotateParams
 from schemas.params import Params, knob
 
-
-class AnnotateParams(Params):
-    """The ``[annotate]`` section of ``dataset.toml``."""
+__all__ = ["AnnotateParams", "ReviewParams"]
 
 
 class ReviewParams(Params):

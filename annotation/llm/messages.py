@@ -64,6 +64,8 @@ class ChatRequest:
     """Raises ``BadAnswerError`` for a text that cannot be used; such an answer is not stored."""
     keep_unfinished: bool = False
     """Whether truncated and refused answers are answers (evaluation) and not failures (annotation)."""
+    part: int = 0
+    """Number among the caller's requests of that id; not sent, not part of the key."""
     sample: int = 0
     """Number of the sample, where the same is asked several times on purpose."""
 
@@ -75,7 +77,7 @@ class ChatRequest:
             options.max_tokens_field: options.max_tokens,
         }
         optional = {
-            "temperature": options.temperature,
+            "temperature": options.temperature if options.send_temperature else None,
             "seed": options.seed,
             "response_format": self.response_format,
         }

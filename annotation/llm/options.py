@@ -21,9 +21,8 @@ class LlmOptions(Params):
     )
     model: str | None = Field(None, description="The model's name at that endpoint.")
     api_key_env: str = knob("OPENAI_API_KEY", "Name of the environment variable that holds the key.")
-    temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Null leaves it out, for models that refuse it."
-    )
+    temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
+    send_temperature: bool = Field(True, description="False leaves it out, for models that refuse it.")
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer.")
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = Field(
         "max_tokens",

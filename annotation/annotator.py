@@ -1,0 +1,101 @@
+"""What an annotator is, and how one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from annotation.annotate_params import AnnotateParams
+from schemas.annotations import AnnotationRequest
+from schemas.dataset import DatasetParams
+from schemas.questions import Question
+from schemas.taxonomy import LabelName
+
+if TYPE_CHECKING:
+    from annotation.llm.client import AnswerStore
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A label for one dimension."""
+
+    label: LabelName
+    confidence: float | None
+    estimate: bool
+    """True where it stands in for something that was not measured."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A question with a verdict in every dimension."""
+
+    question_id: str
+    verdicts: Mapping[str, Verdict]
+    """By name of the dimension."""
+    requests: Sequence[AnnotationRequest] = ()
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """A question that got no labels this time; it is asked again on the next run."""
+
+    question_id: str
+    reason: str
+    detail: str
+    billed: float = 0.0
+    """What the failed answer did cost."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What stands on every annotation of an annotator."""
+
+    name: str
+    model: str | None = None
+    prompt_hash: str | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+    """Lines for the user."""
+
+
+class Annotator(Protocol):
+    """Labels questions."""
+
+    @property
+    def identity(self) -> Identity:
+        """Who it is."""
+
+    def annotate(
+        self, questions: Sequence[Question], progress: Callable[[int], None]
+    ) -> Iterator[Labelled | Unlabelled]:
+        """One result a question, in any order.
+
+        Args:
+            questions: to label.
+            progress: called with the number of units of work that have just ended; see ``units``.
+        """
+
+    def units(self, questions: Sequence[Question]) -> int:
+        """How many units of work those questions are."""
+
+
+def choose(params: AnnotateParams, store: AnswerStore) -> Annotator:
+    """The annotator that the options select.
+
+    Raises:
+        UserError: an LLM is wanted, and no model is named or its key is missing.
+    """
+    if params.chosen() == "llm":
+        from annotation.llm_annotator import LlmAnnotator
+
+        return LlmAnnotator(params.llm, store)
+    from annotation.lexicon_annotator import LexiconAnnotator
+
+    return LexiconAnnotator(why_not_llm=params.llm.missing() if params.annotator == "auto" else None)
+
+
+def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
+    """What stands in the way of annotating, each with its remedy; empty when nothing does."""
+    if params.annotator != "llm" or (missing := params.llm.missing()) is None:
+        return []
+    return [f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'"]

@@ -1,0 +1,1 @@
+"""Prompts as versioned files; what they say is part of every stored answer's key."""
