@@ -1,0 +1,161 @@
+"""Final labels: what experts' reviews, a measurement and an annotator's label add up to. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
+from schemas.taxonomy import dimensions
+
+MEASURED = "human_accuracy"
+"""The annotator whose labels are measured, not judged: difficulty from the share of right answers."""
+
+_ENOUGH = 2  # experts who must say the same for it to be final
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How disagreement is settled."""
+
+    adjudicators: frozenset[str] = frozenset()
+    """Reviewers whose label is final."""
+    majority: bool = True
+    """Whether two of three settle it."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something an expert says is wrong with a question."""
+
+    kind: str
+    """``wrong_stem``, ``wrong_key``, ``out_of_scope``."""
+    reviewers: tuple[str, ...]
+
+
+def final_labels(
+    question_ids: Iterable[str],
+    annotations: Iterable[Annotation],
+    reviews: Iterable[ExpertReview],
+    rules: Rules,
+) -> list[Label]:
+    """The label of every question in every dimension, in the order of ``question_ids`` and of the taxonomy.
+
+    Args:
+        question_ids: of all questions.
+        annotations: what annotators said; where there are several, a measurement goes first, then what comes
+            first.
+        reviews: at most one a question, dimension and reviewer, see ``latest_reviews``.
+        rules: how disagreement is settled.
+    """
+    stated: dict[tuple[str, str], Annotation] = {}
+    for annotation in annotations:
+        key = (annotation.question_id, annotation.dimension)
+        if key not in stated or annotation.annotator == MEASURED:
+            stated[key] = annotation
+    votes: dict[tuple[str, str], dict[str, str]] = {}
+    for review in reviews:
+        votes.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
+    return [
+        settle(question_id, dimension, stated.get(key), votes.get(key, {}), rules)
+        for question_id in question_ids
+        for dimension in dimensions()
+        for key in [(question_id, dimension)]
+    ]
+
+
+def settle(
+    question_id: str, dimension: str, stated: Annotation | None, votes: Mapping[str, str], rules: Rules
+) -> Label:
+    """The label of one question in one dimension.
+
+    An adjudicator's label is final. Without one, two experts who say the same make it final; of three or more,
+    the majority does where ``rules`` allow it. A measurement stands until the experts agree on another label:
+    it outweighs a single expert, and counts as a vote when they disagree.
+
+    Args:
+        question_id: of the question.
+        dimension: of the taxonomy.
+        stated: the annotator's label, or the measured one.
+        votes: labels by reviewer.
+        rules: how disagreement is settled.
+    """
+    experts = [label for reviewer, label in sorted(votes.items()) if reviewer not in rules.adjudicators]
+    rulings = [label for reviewer, label in sorted(votes.items()) if reviewer in rules.adjudicators]
+    measured = stated.label if stated is not None and stated.annotator == MEASURED else None
+    label, status = _decide(experts, rulings, stated, measured, rules)
+    own = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
+    return Label(
+        question_id=question_id,
+        dimension=dimension,
+        label=label,
+        label_en=dimensions()[dimension].english(label),
+        status=status,
+        annotator=stated.annotator if own and stated is not None else None,
+        estimate=_is_estimate(stated, measured, label),
+        reviewers=sorted(votes),
+    )
+
+
+def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview], list[ExpertReview]]:
+    """Reviews with at most one a question, dimension and reviewer: the latest counts.
+
+    Returns:
+        Those that count, in the order of question, dimension and reviewer; and those that were superseded.
+    """
+    latest: dict[tuple[str, str, str], ExpertReview] = {}
+    superseded = []
+    for review in sorted(reviews, key=lambda review: (review.updated_at, review.annotation_id)):
+        key = (review.question_id, review.dimension, review.reviewer)
+        if key in latest:
+            superseded.append(latest[key])
+        latest[key] = review
+    return [latest[key] for key in sorted(latest)], superseded
+
+
+def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
+    """The flags of one question that stand: an adjudicator's where one looked at it, otherwise every expert's."""
+    ruling = [review for review in reviews if review.reviewer in rules.adjudicators]
+    raised: dict[str, set[str]] = {}
+    for review in ruling or reviews:
+        for kind in review.flags:
+            raised.setdefault(kind, set()).add(review.reviewer)
+    return [Flag(kind, tuple(sorted(raised[kind]))) for kind in sorted(raised)]
+
+
+def _decide(
+    experts: Sequence[str],
+    rulings: Sequence[str],
+    stated: Annotation | None,
+    measured: str | None,
+    rules: Rules,
+) -> tuple[str | None, LabelStatus]:
+    unanimous = len(experts) >= _ENOUGH and len(set(experts)) == 1
+    if len(set(rulings)) == 1:
+        agreed = unanimous and experts[0] == rulings[0]
+        return rulings[0], LabelStatus.AGREED if agreed else LabelStatus.ADJUDICATED
+    if rulings:
+        return None, LabelStatus.DISPUTED
+    if not experts:
+        return (stated.label if stated is not None else None), LabelStatus.UNREVIEWED
+    if len(experts) == 1:
+        return (experts[0] if measured is None else measured), LabelStatus.SINGLE
+    if unanimous:
+        return experts[0], LabelStatus.AGREED
+    winner = _majority(experts) if rules.majority else None
+    if winner is None and rules.majority and measured is not None:
+        winner = _majority([*experts, measured])
+    return winner, LabelStatus.DISPUTED if winner is None else LabelStatus.ADJUDICATED
+
+
+def _majority(votes: Sequence[str]) -> str | None:
+    label, count = Counter(votes).most_common(1)[0]
+    return label if count >= _ENOUGH and count > len(votes) / 2 else None
+
+
+def _is_estimate(stated: Annotation | None, measured: str | None, label: str | None) -> bool:
+    """Whether the label stands in for a measurement: an expert cannot measure either."""
+    if stated is None or label is None:
+        return False
+    return stated.estimate or (measured is not None and label != measured)

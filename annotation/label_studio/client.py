@@ -1,0 +1,212 @@
+"""The connection to Label Studio: what the pipeline asks of it, and what goes wrong in words for users."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from schemas.errors import UserError
+
+_ONCE = {"max_retries": 0}
+"""Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
+tasks for 100 while the caller saw success."""
+_PAGE = 500  # tasks
+
+Filter = Mapping[str, Any]
+
+
+class ReplyLostError(Exception):
+    """A request was sent and its reply did not come: what it asked for may have happened or not."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as Label Studio keeps it."""
+
+    id: int
+    title: str
+    created_at: str
+    label_config: str
+    model_version: str | None
+    tasks: int
+    annotations: int
+    """Submitted ones, without those that were skipped."""
+
+
+class Studio:
+    """A connection to a Label Studio server.
+
+    Every method raises ``UserError`` when the server is down, refuses the token, or is something else.
+    """
+
+    def __init__(self, url: str, token: str, *, key_env: str, timeout: float) -> None:
+        self.url = url.rstrip("/")
+        self._key_env = key_env
+        from label_studio_sdk import LabelStudio
+
+        with self._told():
+            self._http = httpx.Client(timeout=timeout, follow_redirects=True)
+            self._check_server()
+            self._sdk = LabelStudio(base_url=self.url, api_key=token, httpx_client=self._http)
+            self._sdk.users.whoami()
+
+    @classmethod
+    def connect(cls, url: str, *, key_env: str, timeout: float) -> Studio:
+        """Connect with the token in the environment variable ``key_env``.
+
+        Raises:
+            UserError: there is no token, no server, or the server refuses the token.
+        """
+        token = os.environ.get(key_env, "").strip()
+        if not token:
+            raise UserError(
+                f"{key_env} is not set: copy an API token from Label Studio ({url}, Account & Settings)"
+                f" and `export {key_env}=…`"
+            )
+        return cls(url, token, key_env=key_env, timeout=timeout)
+
+    def reviewers(self) -> dict[int, str]:
+        """E-mail addresses of its users by id."""
+        with self._told():
+            return {user.id: user.email or f"user {user.id}" for user in self._sdk.users.list()}
+
+    def find_project(self, marker: str) -> Project | None:
+        """The oldest project whose description contains ``marker``."""
+        with self._told():
+            found = [
+                project.id for project in self._sdk.projects.list() if marker in (project.description or "")
+            ]
+            return self.project(min(found)) if found else None
+
+    def project(self, project_id: int) -> Project:
+        """A project with its counts."""
+        with self._told():
+            found = self._sdk.projects.get(project_id)
+        return Project(
+            id=found.id,
+            title=found.title,
+            created_at=found.created_at.isoformat(),
+            label_config=found.label_config,
+            model_version=found.model_version,
+            tasks=found.task_number or 0,
+            annotations=found.total_annotations_number or 0,
+        )
+
+    def create_project(self, **settings: Any) -> int:
+        """Create a project; its id."""
+        with self._told():
+            project_id: int = self._sdk.projects.create(**settings, request_options=_ONCE).id
+        return project_id
+
+    def update_project(self, project_id: int, **settings: Any) -> None:
+        """Change settings of a project."""
+        with self._told():
+            self._sdk.projects.update(project_id, **settings)
+
+    def tasks(
+        self, project_id: int, filters: Sequence[Filter], *, match: str = "and", results: bool = True
+    ) -> Iterator[dict[str, Any]]:
+        """Tasks that match filters, with their annotations.
+
+        Args:
+            project_id: of the project.
+            filters: each with ``filter``, ``operator``, ``type`` and ``value``, as the data manager has them.
+            match: ``and`` or ``or``.
+            results: False leaves out annotations and predictions, which is faster.
+        """
+        query = json.dumps({"filters": {"conjunction": match, "items": list(filters)}})
+        fields = "all" if results else "task_only"
+        with self._told():
+            for task in self._sdk.tasks.list(
+                project=project_id, query=query, fields=fields, page_size=_PAGE, include=None
+            ):
+                yield task.dict()
+
+    def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:
+        """Add tasks, once.
+
+        Raises:
+            ReplyLostError: the tasks may be there or not; the server adds all of them or none.
+        """
+        with self._told(lost=True):
+            self._sdk.projects.import_tasks(
+                project_id, request=list(payloads), return_task_ids=True, request_options=_ONCE
+            )
+
+    def replace_predictions(self, project_id: int, predictions: Mapping[int, Mapping[str, Any]]) -> None:
+        """Make these the only predictions of those tasks, by task id."""
+        chosen = {"all": False, "included": sorted(predictions)}
+        filled = [
+            {"task": task_id, **prediction}
+            for task_id, prediction in sorted(predictions.items())
+            if prediction
+        ]
+        with self._told():
+            self._sdk.actions.create(
+                id="delete_tasks_predictions",
+                project=project_id,
+                selected_items=chosen,
+                request_options=_ONCE,
+            )
+            if filled:
+                self._sdk.projects.import_predictions(project_id, request=filled, request_options=_ONCE)
+
+    def update_task(self, task_id: int, data: Mapping[str, Any]) -> None:
+        """Replace a task's data."""
+        with self._told():
+            self._sdk.tasks.update(str(task_id), data=dict(data))
+
+    def delete_task(self, task_id: int) -> None:
+        """Delete a task."""
+        with self._told():
+            self._sdk.tasks.delete(str(task_id))
+
+    def _check_server(self) -> None:
+        reply = self._http.get(f"{self.url}/api/version")
+        try:
+            is_label_studio = "label-studio-os-package" in reply.json()
+        except (ValueError, TypeError):
+            is_label_studio = False
+        if not is_label_studio:
+            raise UserError(f"what answers at {self.url} is not Label Studio: set review.url")
+
+    @contextmanager
+    def _told(self, *, lost: bool = False) -> Iterator[None]:
+        """Turn what goes wrong into one line; with ``lost``, a missing reply into ``ReplyLostError``."""
+        from label_studio_sdk.core.api_error import ApiError
+
+        try:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise UserError(
+                f"Label Studio does not answer at {self.url}: start it with `make label-studio`, or set review.url"
+            ) from None
+        except httpx.TransportError as error:
+            if lost:
+                raise ReplyLostError(str(error)) from error
+            raise UserError(
+                f"the connection to Label Studio at {self.url} broke ({type(error).__name__}): run it again,"
+                " nothing is added twice"
+            ) from None
+        except ApiError as error:
+            if lost and (error.status_code or 0) >= 500:
+                raise ReplyLostError(f"status {error.status_code}") from error
+            raise UserError(self._refusal(error.status_code, error.body)) from None
+
+    def _refusal(self, status: int | None, body: Any) -> str:
+        if status in (401, 403):
+            return (
+                f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
+                " Account & Settings there"
+            )
+        detail = body.get("detail") if isinstance(body, dict) else None
+        validation = body.get("validation_errors") if isinstance(body, dict) else None
+        return f"Label Studio at {self.url} refused a request ({status}): {validation or detail or body}"[
+            :500
+        ]

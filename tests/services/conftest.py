@@ -1,0 +1,7 @@
+"""Fixtures that start real servers."""
+
+from __future__ import annotations
+
+from tests.services.label_studio_server import label_studio, label_studio_template
+
+__all__ = ["label_studio", "label_studio_template"]

@@ -1,0 +1,105 @@
+"""A real Label Studio for tests: installed once, migrated once, copied and started for each session."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from annotation.label_studio import process
+from annotation.label_studio.installation import Installation
+from annotation.label_studio.process import Account
+
+ROOT = Path(__file__).resolve().parents[2]
+ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
+ZHANG = Account("zhang@example.org", "zhang-password", "b" * 40)
+LI = Account("li@example.org", "li-password", "c" * 40)
+WANG = Account("wang@example.org", "wang-password", "d" * 40)
+ACCOUNTS = (ADMIN, ZHANG, LI, WANG)
+
+
+@dataclass(frozen=True)
+class LabelStudioServer:
+    """A server that runs, and what an expert's browser would ask of it."""
+
+    url: str
+    home: Path
+
+    def as_expert(self, account: Account) -> Expert:
+        return Expert(httpx.Client(base_url=self.url, headers={"Authorization": f"Token {account.token}"}))
+
+
+@dataclass(frozen=True)
+class Expert:
+    """An expert at work, with the requests that the labelling screen makes."""
+
+    http: httpx.Client
+
+    def next_task(self, project: int) -> dict[str, Any] | None:
+        reply = self.http.get(f"/api/projects/{project}/next")
+        return reply.json() if reply.status_code == 200 else None
+
+    def submit(self, task: int, result: list[dict[str, Any]], *, skip: bool = False) -> int:
+        body = {"result": result, "was_cancelled": skip}
+        return self._ok(self.http.post(f"/api/tasks/{task}/annotations/", json=body)).json()["id"]
+
+    def change(self, annotation: int, result: list[dict[str, Any]]) -> None:
+        self._ok(self.http.patch(f"/api/annotations/{annotation}/", json={"result": result}))
+
+    def delete(self, annotation: int) -> None:
+        self._ok(self.http.delete(f"/api/annotations/{annotation}/"))
+
+    def delete_task(self, task: int) -> None:
+        self._ok(self.http.delete(f"/api/tasks/{task}/"))
+
+    def delete_project(self, project: int) -> None:
+        self._ok(self.http.delete(f"/api/projects/{project}/"))
+
+    @staticmethod
+    def _ok(reply: httpx.Response) -> httpx.Response:
+        reply.raise_for_status()
+        return reply
+
+
+@pytest.fixture(scope="session")
+def label_studio_template() -> tuple[Installation, Path]:
+    """An installation, and the data folder of a server with its accounts, made once and kept for later sessions."""
+    installation = Installation(ROOT / ".venv-label-studio")
+    installation.install()
+    package = files("annotation.label_studio")
+    recipe = (package / "requirements.txt").read_bytes() + (package / "_accounts.py").read_bytes()
+    name = hashlib.sha256(recipe + repr(ACCOUNTS).encode()).hexdigest()[:12]
+    template = ROOT / ".label-studio" / "templates" / name
+    if not template.exists():
+        making = template.with_name(f".{name}.new")
+        shutil.rmtree(making, ignore_errors=True)
+        process.create_accounts(installation, making, ACCOUNTS)
+        making.rename(template)
+    return installation, template
+
+
+@pytest.fixture(scope="session")
+def label_studio(
+    label_studio_template: tuple[Installation, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LabelStudioServer]:
+    """A server on a free port of this machine."""
+    installation, template = label_studio_template
+    home = tmp_path_factory.mktemp("label-studio") / "home"
+    shutil.copytree(template, home)
+    server = process.start(installation, home, free_port())
+    yield LabelStudioServer(server.url, home)
+    process.stop(home)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((process.HOST, 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,328 @@
+"""Two experts review questions in a real Label Studio, answering through the API as its screen does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from annotation.label_studio.push import PushReport
+from annotation.label_studio.tasks import QUESTION_ID, choice
+from annotation.params import ReviewParams
+from annotation.standing import State
+from pipeline import review
+from schemas.annotations import Annotation, ExpertReview, LabelStatus
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from schemas.identity import content_hash
+from schemas.questions import Option, Question, QuestionType, Rejection
+from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
+
+PREFILLED = {
+    "disease_group": "循环系统疾病",
+    "clinical_department": "内科",
+    "medical_discipline": "临床医学",
+    "competency": "疾病诊断和鉴别诊断",
+    "difficulty": "中等",
+}
+QUESTIONS = 12
+
+
+def question(number: int, stem: str | None = None) -> Question:
+    stem = stem or f"第{number}题：下列哪一项最可能？<b>不是标签</b> & $meta"
+    options = [Option(label=letter, text=f"选项{letter}{number}") for letter in "ABCDE"]
+    return Question(
+        question_id=f"0a1b2c3d-1-{number:03}",
+        document="papers/example.pdf",
+        section=1,
+        number=number,
+        question_type=QuestionType.A1,
+        stem=stem,
+        options=options,
+        answer=["A"],
+        pages=[1],
+        content_hash=content_hash(stem, [option.text for option in options]),
+    )
+
+
+def tables(questions: Iterable[Question], labels: Mapping[str, str] = PREFILLED) -> dict[str, pl.DataFrame]:
+    questions = list(questions)
+    annotations = [
+        Annotation(
+            question_id=each.question_id,
+            dimension=dimension,
+            label=label,
+            annotator="lexicon",
+            confidence=0.5,
+            estimate=dimension == "difficulty",
+        )
+        for each in questions
+        for dimension, label in labels.items()
+    ]
+    return {
+        "questions": Question.to_frame(questions),
+        "annotations": Annotation.to_frame(annotations),
+        "pulled": ExpertReview.to_frame([]),
+    }
+
+
+def answer(
+    labels: Mapping[str, str] = PREFILLED, flags: Iterable[str] = (), note: str | None = None
+) -> list[Any]:
+    result = [choice(dimension, [label]) | {"origin": "prediction"} for dimension, label in labels.items()]
+    if flags := list(flags):
+        result.append(choice("flags", flags) | {"origin": "manual"})
+    if note:
+        result.append(
+            {"from_name": "note", "to_name": "question", "type": "textarea", "value": {"text": [note]}}
+        )
+    return result
+
+
+@pytest.fixture
+def params(label_studio: LabelStudioServer, monkeypatch: pytest.MonkeyPatch) -> ReviewParams:
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
+    return ReviewParams(url=label_studio.url, bootstrap=200)
+
+
+@pytest.fixture
+def context(context, request: pytest.FixtureRequest):
+    """Each test has a dataset, and so a project, of its own."""
+    context.dataset = DatasetParams(name=request.node.name, raw=context.raw, build=context.build)
+    return context
+
+
+@pytest.fixture
+def pushed(params: ReviewParams, context) -> PushReport:
+    return review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+
+
+def answer_all(
+    server: LabelStudioServer, project: int, account, answers: Mapping[int, list[Any]]
+) -> dict[int, int]:
+    """Take tasks from the queue as the screen does until there are none; annotation ids by question number."""
+    expert = server.as_expert(account)
+    done = {}
+    while (task := expert.next_task(project)) is not None:
+        number = int(task["data"][QUESTION_ID][-3:])
+        assert number not in done, "the queue gave a question to the same expert twice"
+        done[number] = expert.submit(task["id"], answers.get(number, answer()))
+    return done
+
+
+def pulled(context) -> pl.DataFrame:
+    return pl.read_parquet(context.build / "reviews" / "pulled.parquet")
+
+
+def settle(context, params: ReviewParams, found: dict[str, pl.DataFrame]):
+    return review.run({**found, "pulled": pulled(context)}, params, context)
+
+
+def label(result, number: int, dimension: str) -> Mapping[str, Any]:
+    rows = result.tables["labels"].filter(
+        (pl.col("question_id") == question(number).question_id) & (pl.col("dimension") == dimension)
+    )
+    return rows.row(0, named=True)
+
+
+def test_two_experts_review_and_their_labels_become_final(label_studio, params, context, pushed):
+    assert (pushed.created, pushed.added, pushed.updated, pushed.others) == (True, QUESTIONS, 0, 0)
+    theirs = answer(PREFILLED | {"clinical_department": "外科"})
+    flagged = answer(flags=["答案有误"], note="应为 B")
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    answer_all(label_studio, pushed.project, LI, {1: theirs, 2: theirs, 3: flagged})
+
+    report = review.pull(params, context)
+    assert (report.new, report.deleted, report.questions, dict(report.rejects)) == (
+        2 * QUESTIONS,
+        0,
+        QUESTIONS,
+        {},
+    )
+    found = tables(map(question, range(1, QUESTIONS + 1)))
+    result = settle(context, params, found)
+
+    assert label(result, 1, "clinical_department") | {} == {
+        "question_id": question(1).question_id,
+        "dimension": "clinical_department",
+        "label": None,
+        "label_en": None,
+        "status": LabelStatus.DISPUTED,
+        "annotator": None,
+        "estimate": False,
+        "reviewers": [LI.email, ZHANG.email],
+    }
+    assert label(result, 1, "disease_group")["status"] == LabelStatus.AGREED
+    assert label(result, 4, "clinical_department")["label"] == "内科"
+    assert result.counts.waiting == 3
+    assert result.counts.kept == QUESTIONS - 3
+    assert result.counts.balanced()
+    reasons = {item.item_id[-3:]: (item.reason, item.detail) for item in result.review}
+    assert reasons["001"][0] == "disputed"
+    assert f"{ZHANG.email} = 内科" in reasons["001"][1]
+    assert reasons["003"] == ("flagged", f"wrong_key by {LI.email}; note by {LI.email}: 应为 B")
+
+    agreement = {(row["dimension"], row["reviewers"]): row for row in result.tables["agreement"].to_dicts()}
+    department = agreement["clinical_department", f"{LI.email} & {ZHANG.email}"]
+    assert department["items"] == QUESTIONS
+    assert department["raw"] == pytest.approx(10 / 12)
+    assert department["kappa"] == pytest.approx(0.0)
+    assert set(pulled(context)["origin"]) == {"prediction"}
+
+    status = review.status({**found, "pulled": pulled(context)}, params)
+    assert status.states[State.DISPUTED] == 2
+    assert status.states[State.FLAGGED] == 1
+    assert status.states[State.DONE] == QUESTIONS - 3
+    assert status.experts == {LI.email: QUESTIONS, ZHANG.email: QUESTIONS}
+
+
+def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, context, pushed):
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    answer_all(
+        label_studio, pushed.project, LI, {1: answer(PREFILLED | {"competency": "疾病治疗"}, ["题干有误"])}
+    )
+    task = _task_ids(label_studio, pushed.project)[1]
+    label_studio.as_expert(WANG).submit(task, answer(PREFILLED | {"competency": "疾病治疗"}))
+    report = review.pull(params, context)
+    assert report.third_experts == (question(1).question_id,)
+    adjudicated = params.model_copy(update={"adjudicators": [WANG.email]})
+    result = settle(context, adjudicated, tables(map(question, range(1, QUESTIONS + 1))))
+    assert label(result, 1, "competency")["label"] == "疾病治疗"
+    assert label(result, 1, "competency")["status"] == LabelStatus.ADJUDICATED
+    assert result.counts.waiting == 0
+    assert not any(WANG.email in row["reviewers"] for row in result.tables["agreement"].to_dicts())
+
+
+def test_a_second_push_adds_nothing(params, context, pushed):
+    again = review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    assert (again.created, again.project) == (False, pushed.project)
+    assert (again.added, again.updated, again.unchanged, again.others) == (0, 0, QUESTIONS, 0)
+
+
+def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params, context, pushed):
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    changed = [question(1, "改过的题干"), *map(question, range(2, QUESTIONS + 2))]
+    report = review.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
+    assert (report.added, report.updated) == (1, QUESTIONS)
+    assert report.changed_after_review == tuple(question(n).question_id for n in range(1, QUESTIONS + 1))
+    task = (
+        label_studio.as_expert(LI)
+        .http.get(f"/api/tasks/{_task_ids(label_studio, pushed.project)[1]}/")
+        .json()
+    )
+    assert task["data"]["question"] == "改过的题干"
+    [prediction] = task["predictions"]
+    assert choice("competency", ["疾病治疗"])["value"] in [item["value"] for item in prediction["result"]]
+    assert len(task["annotations"]) == 1
+
+
+def test_questions_that_left_the_dataset_are_counted_and_left_alone(params, context, pushed):
+    assert review.push(tables(map(question, range(1, 5))), params, context).others == QUESTIONS - 4
+
+
+def test_a_second_pull_changes_nothing(label_studio, params, context, pushed):
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    first = review.pull(params, context)
+    before = _bytes(context.build / "reviews")
+    second = review.pull(params, context)
+    assert (first.full, second.full) == (True, False)
+    assert (second.new, second.changed, second.deleted) == (0, 0, 0)
+    assert _bytes(context.build / "reviews") == before
+
+
+def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params, context, pushed):
+    mine = answer_all(label_studio, pushed.project, ZHANG, {})
+    review.pull(params, context)
+    expert = label_studio.as_expert(ZHANG)
+    expert.change(mine[1], answer(PREFILLED | {"difficulty": "难" if False else "较难"}))
+    expert.delete(mine[2])
+    label_studio.as_expert(LI).submit(_task_ids(label_studio, pushed.project)[3], answer())
+    report = review.pull(params, context)
+    assert (report.full, report.new, report.changed, report.deleted) == (False, 1, 1, 1)
+    rows = pulled(context)
+    assert question(2).question_id not in set(rows["question_id"])
+    changed = rows.filter(
+        (pl.col("question_id") == question(1).question_id) & (pl.col("dimension") == "difficulty")
+    )
+    assert changed["label"].to_list() == ["较难"]
+
+
+def test_a_deleted_task_takes_its_reviews_along(label_studio, params, context, pushed):
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    review.pull(params, context)
+    label_studio.as_expert(ADMIN).delete_task(_task_ids(label_studio, pushed.project)[5])
+    report = review.pull(params, context)
+    assert (report.deleted, report.full) == (1, True)
+    assert question(5).question_id not in set(pulled(context)["question_id"])
+    assert review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context).added == 1
+
+
+def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, params, context, pushed):
+    tasks = _task_ids(label_studio, pushed.project)
+    zhang = label_studio.as_expert(ZHANG)
+    zhang.submit(tasks[1], answer(PREFILLED | {"competency": "随便"}))
+    zhang.submit(tasks[2], answer({"difficulty": "易"}))
+    zhang.submit(tasks[3], answer())
+    zhang.submit(tasks[3], answer(PREFILLED | {"difficulty": "易"}))
+    zhang.submit(tasks[4], [], skip=True)
+    report = review.pull(params, context)
+    assert dict(report.rejects) == {"missing_dimension": 4, "skipped": 1, "superseded": 1, "unknown_label": 1}
+    rejects = list(Rejection.from_frame(pl.read_parquet(context.build / "reviews" / "rejects.parquet")))
+    assert any("no label '随便' in the taxonomy" in reject.detail for reject in rejects)
+    rows = pulled(context)
+    again = rows.filter(
+        (pl.col("question_id") == question(3).question_id) & (pl.col("dimension") == "difficulty")
+    )
+    assert again["label"].to_list() == ["易"]
+    assert review.pull(params, context).full is False
+
+
+def test_a_deleted_project_is_told_and_nothing_pulled_is_lost(label_studio, params, context, pushed):
+    answer_all(label_studio, pushed.project, ZHANG, {})
+    review.pull(params, context)
+    before = _bytes(context.build / "reviews")
+    label_studio.as_expert(ADMIN).delete_project(pushed.project)
+    with pytest.raises(UserError, match="is gone from Label Studio"):
+        review.pull(params, context)
+    assert _bytes(context.build / "reviews") == before
+    assert review.push(tables(map(question, range(1, 4))), params, context).created
+
+
+def test_a_pull_before_any_push_says_to_push(params, context):
+    with pytest.raises(UserError, match="run `build-dataset review push`"):
+        review.pull(params, context)
+
+
+def test_a_server_that_is_down_is_told_in_one_line(params, context):
+    down = params.model_copy(update={"url": f"http://127.0.0.1:{free_port()}"})
+    with pytest.raises(UserError, match="does not answer at .*make label-studio") as caught:
+        review.pull(down, context)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_token_is_told_in_one_line_without_the_token(params, context, monkeypatch):
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "f" * 40)
+    with pytest.raises(UserError, match="refuses the token in LABEL_STUDIO_API_KEY") as caught:
+        review.pull(params, context)
+    assert "f" * 40 not in str(caught.value)
+
+
+def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
+    monkeypatch.delenv("LABEL_STUDIO_API_KEY")
+    with pytest.raises(UserError, match="LABEL_STUDIO_API_KEY is not set"):
+        review.push(tables([question(1)]), params, context)
+
+
+def _task_ids(server: LabelStudioServer, project: int) -> dict[int, int]:
+    """Task ids by question number."""
+    found = (
+        server.as_expert(ADMIN).http.get("/api/tasks/", params={"project": project, "page_size": 100}).json()
+    )
+    return {int(task["data"][QUESTION_ID][-3:]): task["id"] for task in found["tasks"]}
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
