@@ -191,6 +191,27 @@ def test_a_subcategory_gives_its_numbers_and_the_rest_is_train(tables, split):
         assert got == {"train": 150, "validation": 10, "test": 40}
 
 
+def test_single_questions_make_up_for_groups_that_do_not_fit(tables, split):
+    """Quotas of the case stratum are no multiple of three: the subcategory has its numbers all the same."""
+    questions = [
+        {
+            "question_id": f"q{number:03d}",
+            "exam_class": "甲",
+            "question_type": "A3/A4" if number < 99 else "A1",
+            "group_id": f"g{number // 3}" if number < 99 else None,
+        }
+        for number in range(300)
+    ]
+    for test in (20, 22, 25):
+        done = split(
+            tables(questions),
+            method="per_subcategory",
+            test_per_subcategory=test,
+            development_per_subcategory=5,
+        )
+        assert done.sizes() == (300 - test - 5, 5, test)
+
+
 def test_subcategories_that_are_too_small_are_pooled_and_listed(tables, split):
     sizes = {"大": 100, "小": 9, "少": 8}
     questions = [
