@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+
+import pytest
+
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
+from annotation.llm.options import LlmOptions
+from schemas.errors import UserError
+from tests.annotation.scripted_server import GOOD_TEXT, Reply
+
+
+class Store(dict):
+    def get_many(self, keys):
+        return {key: self[key] for key in keys if key in self}
+
+    def put(self, key, value):
+        self[key] = json.loads(json.dumps(value))
+
+    def answers(self):
+        return {key: value for key, value in self.items() if not key.startswith("wasted:")}
+
+
+def needs_json(text: str) -> None:
+    try:
+        label = json.loads(text)["疾病组"]
+    except ValueError:
+        raise BadAnswerError(Reason.MALFORMED_JSON, "not JSON") from None
+    if label != "循环系统疾病":
+        raise BadAnswerError(Reason.INVALID_LABEL, "not in the set", hint="请只使用所列的类别名称")
+
+
+def requests(count: int, **more) -> list[ChatRequest]:
+    more.setdefault("check", needs_json)
+    return [
+        ChatRequest(f"q{n}", [{"role": "system", "content": "S"}, {"role": "user", "content": f"{n}"}], **more)
+        for n in range(count)
+    ]
+
+
+def options(server, **more) -> LlmOptions:
+    settings = {"base_url": server.url, "model": "m", "timeout": 30.0, "max_retries": 2, "concurrency": 16}
+    return LlmOptions(**{**settings, **more})
+
+
+def ask(server, count, store, *, asked=None, **more):
+    return list(LlmClient(options(server, **more)).complete_many(asked or requests(count), store))
+
+
+FAULTS = {
+    1: (Reply(status=429, headers={"retry-after": "0"}), Reason.RATE_LIMITED),
+    2: (Reply(status=500), Reason.SERVER_ERROR),
+    3: (Reply(stall=4.0), Reason.TIMEOUT),
+    4: (Reply(raw=b'{"id": "x", "choices": [{"ind'), Reason.MALFORMED_JSON),
+    5: (Reply(content="", refusal="no"), Reason.REFUSED),
+    6: (Reply(content='{"疾病组": "循', finish_reason="length"), Reason.TRUNCATED),
+    7: (Reply(content='{"疾病组": "心脏病"}'), Reason.INVALID_LABEL),
+    8: (Reply(drop=True), Reason.CONNECTION),
+    9: (Reply(content="就不告诉你"), Reason.MALFORMED_JSON),
+    10: (Reply(status=400, content="context_length_exceeded"), Reason.TOO_LONG),
+    11: (Reply(status=400, content="content_filter"), Reason.REFUSED),
+    12: (Reply(raw=b"[]"), Reason.MALFORMED_JSON),
+    13: (Reply(content=""), Reason.EMPTY),
+}
+"""By question number modulo 40: about a third of all questions."""
+
+
+def faulty(question, earlier, body):
+    fault = FAULTS.get(int(question) % 40)
+    return fault[0] if fault else Reply()
+
+
+def test_lasting_faults_are_classified_and_no_question_is_lost_or_paid_twice(serve):
+    server, store = serve(faulty), Store()
+    first = ask(server, 160, store, timeout=1.5)
+    assert sorted(outcome.request.id for outcome in first) == sorted(f"q{n}" for n in range(160))
+    for outcome in first:
+        expected = FAULTS.get(int(outcome.request.id[1:]) % 40)
+        assert (outcome.reason if isinstance(outcome, Failed) else None) == (expected and expected[1])
+    assert len(store.answers()) == sum(n % 40 not in FAULTS for n in range(160))
+    good_before = {q for q in server.answered if int(q) % 40 not in FAULTS}
+    assert all(server.asked[q] == 1 for q in good_before)
+
+    server.script = lambda question, earlier, body: Reply()
+    server.asked.clear()
+    second = ask(server, 160, store)
+    assert all(isinstance(outcome, Answer) for outcome in second)
+    assert set(server.asked) == {str(n) for n in range(160) if n % 40 in FAULTS}
+    assert set(server.asked.values()) == {1}
+
+    server.asked.clear()
+    third = ask(server, 160, store)
+    assert not server.asked
+    assert all(outcome.stored for outcome in third)
+
+
+def test_passing_faults_are_overcome_within_one_run(serve):
+    transient = {1, 2, 3, 4, 8, 12}
+
+    def script(question, earlier, body):
+        kind = int(question) % 40
+        return FAULTS[kind][0] if kind in transient and not earlier else Reply()
+
+    server = serve(script)
+    outcomes = ask(server, 80, Store(), timeout=1.5)
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert sum(server.asked.values()) == 80 + 2 * len(transient)
+
+
+def test_no_more_requests_are_in_flight_than_allowed(serve):
+    server = serve(lambda question, earlier, body: Reply(stall=0.02))
+    ask(server, 40, Store(), concurrency=5)
+    assert server.most_at_once == 5
+
+
+def test_all_requests_wait_as_long_as_a_rate_limit_asks(serve):
+    def script(question, earlier, body):
+        limited = question == "0" and not earlier
+        return Reply(status=429, headers={"retry-after": "1"}) if limited else Reply(stall=0.05)
+
+    server = serve(script)
+    outcomes = ask(server, 30, Store(), concurrency=2)
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    longest_silence = max(b - a for a, b in zip(server.times, server.times[1:], strict=False))
+    assert longest_silence >= 0.9
+
+
+def test_a_label_outside_the_set_is_asked_once_more_with_a_hint(serve):
+    def script(question, earlier, body):
+        return Reply() if len(body["messages"]) == 4 else Reply(content='{"疾病组": "心脏病"}')
+
+    server, store = serve(script), Store()
+    outcomes = ask(server, 3, store)
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert set(server.asked.values()) == {2}
+    assert outcomes[0].usage.prompt_tokens == 200
+    assert all(outcome.stored for outcome in ask(server, 3, store))
+
+
+def test_a_wrong_key_stops_at_once_and_is_told_without_the_key(serve, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    server, store = serve(lambda question, earlier, body: Reply(status=401)), Store()
+    with pytest.raises(UserError) as error:
+        ask(server, 100, store, api_key_env="MY_KEY", concurrency=4)
+    assert sum(server.asked.values()) <= 4
+    assert server.authorization == {"Bearer sk-very-secret"}
+    assert "MY_KEY" in str(error.value)
+    assert "secret" not in str(error.value) + repr(error.value.__cause__) + json.dumps(store)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (Reply(status=404, content="model_not_found"), "no model 'm'"),
+        (Reply(status=429, content="insufficient_quota"), "no credit"),
+        (Reply(status=403), "does not accept the key"),
+        (Reply(status=400, content="unsupported_parameter"), "response_format"),
+    ],
+)
+def test_what_no_request_can_overcome_stops_early(serve, reply, says):
+    server = serve(lambda question, earlier, body: reply)
+    with pytest.raises(UserError, match=says):
+        ask(server, 200, Store(), concurrency=4)
+    assert sum(server.asked.values()) <= 12
+
+
+def test_failures_never_carry_what_the_provider_said(serve):
+    server = serve(lambda question, earlier, body: Reply(status=500) if question == "0" else Reply())
+    store = Store()
+    failed = [outcome for outcome in ask(server, 2, store) if isinstance(outcome, Failed)]
+    assert "provider says" not in failed[0].detail
+    assert "provider says" not in json.dumps(store)
+
+
+def test_an_endpoint_that_is_down_is_not_asked_for_ever(serve):
+    server = serve(lambda question, earlier, body: Reply(status=503))
+    outcomes = ask(server, 300, Store(), max_retries=0, concurrency=4)
+    tally = Counter(outcome.reason for outcome in outcomes)
+    assert tally[Reason.SERVER_ERROR] < 40
+    assert tally[Reason.SERVER_ERROR] + tally[Reason.NOT_ASKED] == 300
+
+
+def test_a_server_that_is_not_there_is_a_connection_failure(serve):
+    server = serve()
+    url = server.url
+    server.close()
+    client = LlmClient(LlmOptions(base_url=url, model="m", max_retries=0))
+    outcomes = list(client.complete_many(requests(2), Store()))
+    assert [outcome.reason for outcome in outcomes] == [Reason.CONNECTION] * 2
+
+
+def test_requests_that_are_the_same_to_the_letter_are_asked_and_paid_once(serve):
+    server = serve()
+    same = [ChatRequest(f"q{n}", [{"role": "user", "content": "the same"}]) for n in range(5)]
+    outcomes = ask(server, 0, Store(), asked=same, price_in=1.0, price_out=1.0)
+    assert sum(server.asked.values()) == 1
+    assert [outcome.shared for outcome in outcomes] == [False, True, True, True, True]
+    assert sum(outcome.cost for outcome in outcomes) == pytest.approx(110e-6)
+
+
+PRICES = {"price_in": 1000.0, "price_out": 1000.0, "max_tokens": 10}
+"""0.11 for each answer of the scripted server."""
+
+
+def test_the_cap_stops_before_the_request_that_could_break_it(serve):
+    server, store = serve(), Store()
+    outcomes = ask(server, 60, store, max_cost=2.0, **PRICES)
+    answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
+    assert sum(answer.cost for answer in answers) <= 2.0
+    assert len(answers) >= 15
+    assert {outcome.reason for outcome in outcomes if isinstance(outcome, Failed)} == {Reason.SPENDING_CAP}
+    assert sum(server.asked.values()) == len(answers)
+
+    server.asked.clear()
+    again = ask(server, 60, store, max_cost=2.0, **PRICES)
+    assert not server.asked, "what earlier runs paid for counts"
+    assert sum(isinstance(outcome, Answer) for outcome in again) == len(answers)
+
+    more = ask(server, 60, store, max_cost=20.0, **PRICES)
+    assert all(isinstance(outcome, Answer) for outcome in more)
+    assert sum(server.asked.values()) == 60 - len(answers)
+
+
+def test_unusable_answers_count_against_the_cap_on_later_runs_too(serve):
+    server, store = serve(lambda question, earlier, body: Reply(finish_reason="length")), Store()
+    for _ in range(10):
+        ask(server, 5, store, max_cost=2.0, **PRICES)
+    assert sum(server.asked.values()) * 0.11 <= 2.0
+    assert not store.answers()
+
+
+def test_truncated_and_refused_answers_are_answers_where_the_caller_wants_them(serve):
+    def script(question, earlier, body):
+        cut = Reply(content="因为", finish_reason="length")
+        return cut if question == "0" else Reply(content="", refusal="no")
+
+    server, store = serve(script), Store()
+    asked = requests(2, check=None, keep_unfinished=True)
+    found = {outcome.request.id: outcome for outcome in ask(server, 0, store, asked=asked)}
+    assert (found["q0"].text, found["q0"].finish_reason) == ("因为", "length")
+    assert found["q1"].finish_reason == "refusal"
+    assert all(outcome.stored for outcome in ask(server, 0, store, asked=asked))
+
+
+def test_answers_are_in_the_store_before_they_are_yielded_and_stopping_midway_is_clean(serve):
+    server, store = serve(lambda question, earlier, body: Reply(stall=0.05)), Store()
+    stream = LlmClient(options(server, timeout=30)).complete_many(requests(300), store)
+    for seen, _ in enumerate(stream, start=1):
+        assert len(store.answers()) >= seen
+        if seen == 10:
+            break
+    started = time.monotonic()
+    stream.close()
+    assert time.monotonic() - started < 10
+    assert sum(server.asked.values()) < 300
+
+
+def test_a_request_without_a_model_or_key_is_a_users_error(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(UserError, match="no model"):
+        LlmClient(LlmOptions())
+    with pytest.raises(UserError, match="OPENAI_API_KEY"):
+        LlmClient(LlmOptions(model="m"))
+    assert LlmOptions(model="m", base_url="http://localhost:1/v1").missing() is None
+
+
+BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"model": "n"}, {"base_url": "http://localhost:2/v1"}, {"temperature": 0.5}, {"seed": 1}, {"max_tokens": 5}]
+    + [{"extra_body": {"top_p": 0.5}}, {"send_temperature": False}],
+)
+def test_what_can_change_an_answer_asks_again(change):
+    request = requests(1)[0]
+    assert request.key(LlmOptions(**BASE)) != request.key(LlmOptions(**{**BASE, **change}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"concurrency": 64}, {"timeout": 1}, {"max_retries": 0}, {"price_in": 1.0}, {"api_key_env": "OTHER"}],
+)
+def test_what_cannot_change_an_answer_does_not_ask_again(change):
+    request = requests(1)[0]
+    assert request.key(LlmOptions(**BASE)) == request.key(LlmOptions(**{**BASE, **change}))
+
+
+@pytest.mark.parametrize("url", ["ftp://x/v1", "http://user:pw@host/v1", "host/v1", "https://h/v1?key=1"])
+def test_addresses_that_hide_keys_or_are_none_are_refused(url):
+    with pytest.raises(ValueError, match="must"):
+        LlmOptions(base_url=url)
+
+
+def test_a_cap_without_prices_is_refused():
+    with pytest.raises(ValueError, match="max_cost needs"):
+        LlmOptions(max_cost=1.0)
+
+
+def test_the_stored_answer_is_the_models_text(serve):
+    store = Store()
+    outcome = ask(serve(), 1, store)[0]
+    assert outcome.text == GOOD_TEXT
+    assert next(iter(store.values()))["text"] == GOOD_TEXT
