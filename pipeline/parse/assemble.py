@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from pipeline.parse.cut import Group, Item, Outline
 from pipeline.parse.draft import Draft
@@ -15,6 +16,7 @@ from pipeline.parse.options import Run, find_run
 from pipeline.parse.text import join_lines
 
 _INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
+_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)上[题題例]")
 _BLANK = re.compile(r"_{3,}|＿{2,}|填空")
 _TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
 _FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
@@ -36,7 +38,18 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(found)
         if rest is not None:
             drafts.extend(_unnumbered(item, item.pieces[border:], rest))
+    _continue_cases(drafts)
     return drafts
+
+
+def _continue_cases(drafts: list[Draft]) -> None:
+    """承上題 (as above): such a question shares the case of the one before it."""
+    for before, draft in pairwise(drafts):
+        if not _AS_ABOVE.match(draft.stem) or draft.shared_stem or before.entry or not before.options:
+            continue
+        before.group = draft.group = before.group or f"c{before.run}.{before.number}"
+        draft.shared_stem = before.shared_stem or before.stem
+        draft.shared_pieces = before.shared_pieces or before.pieces
 
 
 def _is_key(item: Item, overruled: set[int]) -> bool:
@@ -232,6 +245,11 @@ def _without_own_number(stem: str, number: int) -> str:
     return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)
 
 
+def _letters_alone(fields: Fields) -> bool:
+    """Whether an answer is nothing but letters in order: then options were there and were not read."""
+    return any(re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text)) for text in fields.answer_texts)
+
+
 def _set_aside(draft: Draft, fields: Fields) -> None:
     """Recognise items that are no multiple-choice questions."""
     announced = announcement(draft.block.text).kind
@@ -249,7 +267,7 @@ def _set_aside(draft: Draft, fields: Fields) -> None:
     elif _INSTRUCTION.search(draft.stem):
         draft.set_aside = ("instruction", "an instruction to candidates")
         return
-    elif fields.answered and not fields.answers:
+    elif fields.answered and not _letters_alone(fields):
         reason = "short_answer"
     if reason:
         draft.set_aside = (reason, SET_ASIDE[reason])

@@ -26,7 +26,7 @@ class Role(StrEnum):
     ANSWERS = "answers"
 
 
-RESTART_COST = {Role.SECTION: 0.5, Role.HEADING: 1.5, Role.KEY_HEAD: 0.3, Role.ANSWERS: 0.5}
+RESTART_COST = {Role.SECTION: 0.5, Role.HEADING: 3.0, Role.KEY_HEAD: 0.3, Role.ANSWERS: 0.5}
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ def _find_answers(pieces: Sequence[Piece], roles: list[Role]) -> dict[int, KeyLi
             roles[index] = Role.ANSWERS
             armed = True
         else:
-            armed = is_key_head(piece.text)
+            armed = is_key_head(piece.text) or (armed and is_section_head(piece.text))
     return keys
 
 

@@ -26,11 +26,8 @@ class Outcome:
     merged: int = 0
     """Key documents that went into their papers."""
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """How many candidates it holds."""
-        return len(self.questions) + len(self.rejects) + len(self.review) + self.merged
+    into: int = 0
+    """How many candidates there were, counted before their fate."""
 
     def extend(self, other: Outcome) -> None:
         """Add another's."""
@@ -38,6 +35,7 @@ class Outcome:
         self.rejects.extend(other.rejects)
         self.review.extend(other.review)
         self.merged += other.merged
+        self.into += other.into
         self.notes.extend(other.notes)
 
 
@@ -57,7 +55,7 @@ def finish(paper: Paper, document: Document) -> Outcome:
         if draft.set_aside:
             outcome.rejects.append(_reject(name, *draft.set_aside, question))
         elif draft.doubts:
-            outcome.review.append(_review(name, draft.doubts, question))
+            outcome.review.append(review_item(name, draft.doubts, question))
         else:
             outcome.questions.append(question)
     outcome.review.extend(_missing(paper, document, ids))
@@ -133,7 +131,8 @@ def _reject(name: str, reason: str, detail: str, question: Question) -> Rejectio
     return Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=question.model_dump_json())
 
 
-def _review(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:
+def review_item(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:
+    """A question that waits for a person, with all its doubts; the first one names it."""
     return ReviewItem(
         item_id=name,
         question_ids=[name],

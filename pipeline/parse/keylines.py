@@ -128,7 +128,7 @@ def corrections(text: str) -> list[Correction]:
         if not clause:
             continue
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause[1]))
-        note = part.strip("，,。；; ")
+        note = clause[0].strip("，,。；; ")
         accepted, changed = _ACCEPTED.search(clause[2]), _CHANGED.search(clause[2])
         if accepted:
             letters = tuple(re.findall(r"[A-K]+", accepted[1]))

@@ -67,6 +67,7 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\s*$"), 0.45),
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\t\s*(?=\S)"), 0.7),
     (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=" + _UNIT + r"|mm|次|h\b|min)"), 0.1),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=\d)"), 0.3),
     (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=[" + CJK + r"A-Za-z(（「“\"])"), 0.6),
     (
         Habit.BARE,

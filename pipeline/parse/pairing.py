@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from pipeline.parse.paper import Paper
 
 _KEY_WORDS = re.compile(
-    r"(?:corrected|answer|standard|key|keys|paper|questions?|exam|test|ans|mod|sol(?:ution)?s?|q"
+    r"(?:corrected|answers?|standard|keys?|papers?|questions?|exam|test|ans|mod|sol(?:ution)?s?|q"
     r"|参考答案|答案(?:与解析|及解析)?|标准答案|標準答案|更正|更正答案|解析|试卷|试题|試題|题目|題目|真题)"
 )
 _CORRECTED_NAME = re.compile(r"corrected|mod(?![a-z])|更正|勘误", re.IGNORECASE)

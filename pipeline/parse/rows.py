@@ -19,7 +19,7 @@ ANSWER = ("answer", "answers", "答案", "正确答案", "正確答案", "correc
 EXPLANATION = ("explanation", "解析", "答案解析", "解释", "詳解", "analysis")
 TYPE = ("question_type", "type", "题型", "題型")
 ACCURACY = ("human_accuracy", "accuracy", "正确率", "正確率", "correct_rate")
-RIGHT = ("n_right", "right", "答对人数", "num_correct")
+RIGHT = ("n_right", "correct", "right", "答对人数", "num_correct")
 TOTAL = ("respondents", "n_total", "total", "作答人数", "答题人数", "num_total")
 COMMENT = ("comment", "comments", "备注", "備註", "error")
 SHARED = ("shared_stem", "共用题干")
@@ -44,8 +44,8 @@ class RowError(Exception):
         self.detail = detail
 
 
-def question_of(row: SourceRow, document: Document) -> Question:
-    """The question in a row.
+def question_of(row: SourceRow, document: Document) -> tuple[Question, list[tuple[str, str]]]:
+    """The question in a row, and what is doubtful about it: (reason, detail).
 
     Label columns (Disease Group …) are not read: labels come from the annotation stage.
 
@@ -69,7 +69,7 @@ def question_of(row: SourceRow, document: Document) -> Question:
     answer = read_answer(_first(fields, ANSWER), options)
     shared = _text(fields, SHARED)
     accuracy, respondents = _human(fields)
-    return Question(
+    question = Question(
         question_id=question_id(document.sha256, None, str(row.row)),
         document=document.document,
         section=None,
@@ -89,6 +89,18 @@ def question_of(row: SourceRow, document: Document) -> Question:
         exam_subject=_text(fields, ("exam_subject",)) or document.exam_subject,
         content_hash=content_hash(stem, (text for _, text in options), shared),
     )
+    return question, _doubts(labels, answer, _string(_first(fields, ANSWER)))
+
+
+def _doubts(labels: list[str], answer: list[str] | None, stated: str | None) -> list[tuple[str, str]]:
+    doubts = []
+    if labels != [chr(65 + index) for index in range(len(labels))]:
+        doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
+    if answer is None and stated is not None:
+        doubts.append(("answer_not_read", f"answer given as {stated[:40]!r}"))
+    if answer and not set(answer) <= set(labels):
+        doubts.append(("answer_not_in_options", f"answer {''.join(answer)}, options {' '.join(labels)}"))
+    return doubts
 
 
 def read_options(value: Any, fields: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
@@ -102,7 +114,7 @@ def read_options(value: Any, fields: Mapping[str, Any] | None = None) -> list[tu
         except ValueError:
             pass
     if isinstance(value, Mapping):
-        pairs = [(str(label).strip().upper(), _string(text)) for label, text in value.items()]
+        pairs = [(str(label).strip().upper(), _option(text)) for label, text in value.items()]
     elif isinstance(value, list):
         pairs = _from_list(value)
     elif isinstance(value, str):
@@ -110,8 +122,8 @@ def read_options(value: Any, fields: Mapping[str, Any] | None = None) -> list[tu
     else:
         columns = [(letter, (fields or {}).get(letter.lower())) for letter in "ABCDEFGHIJK"]
         more = [(letter, (fields or {}).get(f"option_{letter.lower()}")) for letter in "ABCDEFGHIJK"]
-        pairs = [(letter, _string(text)) for letter, text in [*columns, *more]]
-    return [(label, text) for label, text in pairs if text is not None]
+        pairs = [(letter, _option(text)) for letter, text in [*columns, *more]]
+    return [(label, text) for label, text in pairs if text is not None and label]
 
 
 def _from_list(value: list[Any]) -> list[tuple[str, str | None]]:
@@ -119,11 +131,11 @@ def _from_list(value: list[Any]) -> list[tuple[str, str | None]]:
         return [
             (
                 str(item.get("label", item.get("key", chr(65 + i)))).strip().upper(),
-                _string(item.get("text", item.get("value"))),
+                _option(item.get("text", item.get("value"))),
             )
             for i, item in enumerate(value)
         ]
-    texts = [_string(item) for item in value]
+    texts = [_option(item) for item in value]
     joined = "\n".join(text or "" for text in texts)
     labelled = _from_text(joined)
     if len(labelled) == len(texts):
@@ -138,7 +150,7 @@ def _from_text(value: str) -> list[tuple[str, str | None]]:
         if found[1] == chr(65 + len(marks)):
             marks.append(found)
     ends = [mark.start() for mark in marks[1:]] + [len(value)]
-    return [(mark[1], _string(value[mark.end() : end])) for mark, end in zip(marks, ends, strict=True)]
+    return [(mark[1], _option(value[mark.end() : end])) for mark, end in zip(marks, ends, strict=True)]
 
 
 def read_answer(value: Any, options: list[tuple[str, str]]) -> list[str] | None:
@@ -198,6 +210,13 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _text(fields: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     return next((text for name in names if (text := _string(fields.get(name))) is not None), None)
+
+
+def _option(value: Any) -> str | None:
+    """The text of an option: 无 and None are what an option may say, so only nothing is absent."""
+    if value is None or isinstance(value, dict | list):
+        return None
+    return str(value).strip() or None
 
 
 def _string(value: Any) -> str | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import polars as pl
 
-from pipeline.parse.finish import STAGE, Outcome, finish
+from pipeline.parse.finish import STAGE, Outcome, finish, review_item
 from pipeline.parse.keys import apply
 from pipeline.parse.pairing import find_paper, is_corrected
 from pipeline.parse.paper import Paper, judge, read_paper
@@ -14,6 +14,7 @@ from pipeline.parse.params import ParseParams
 from pipeline.parse.rows import RowError, question_of
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
+from schemas.identity import question_id
 from schemas.questions import Question, Rejection, ReviewItem
 
 
@@ -25,11 +26,11 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = Outcome()
-    outcome.extend(_papers(documents, tables["lines"], context))
-    outcome.extend(_rows(documents, tables["rows"]))
+    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables["rows"])):
+        outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
     counts = Counts(
-        into=outcome.size,
+        into=outcome.into,
         kept=len(outcome.questions),
         merged=outcome.merged,
         rejected=len(outcome.rejects),
@@ -40,7 +41,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
 
 def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> Outcome:
     """All documents with pages, in the order of their names."""
-    outcome = Outcome()
+    outcome = Outcome(into=sum(document.rows is None for document in documents.values()))
     tasks = [(name, frame) for name, frame in _by_document(lines) if name in documents]
     silent = [
         name for name, document in documents.items() if document.rows is None and name not in dict(tasks)
@@ -68,6 +69,7 @@ def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Contex
             )
             continue
         judge(paper)
+        outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
         outcome.extend(finish(paper, documents[paper.document]))
     return outcome
 
@@ -144,21 +146,24 @@ def _no_questions(name: str, detail: str) -> Rejection:
 
 
 def _rows(documents: dict[str, Document], rows: pl.DataFrame) -> Outcome:
-    outcome = Outcome()
+    outcome = Outcome(into=rows.height)
     seen: set[str] = set()
     for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
         seen.add(row.document)
         try:
-            outcome.questions.append(question_of(row, documents[row.document]))
+            question, doubts = question_of(row, documents[row.document])
         except RowError as error:
-            item_id = f"{documents[row.document].sha256[:8]}-r{row.row:06d}"
-            outcome.rejects.append(
-                Rejection(
-                    item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields
-                )
-            )
+            item_id = question_id(documents[row.document].sha256, None, str(row.row))
+            reject = Rejection(item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields)
+            outcome.rejects.append(reject)
+            continue
+        if doubts:
+            outcome.review.append(review_item(question.question_id, doubts, question))
+        else:
+            outcome.questions.append(question)
     empty = sorted(
         name for name, document in documents.items() if document.rows is not None and name not in seen
     )
+    outcome.into += len(empty)
     outcome.rejects.extend(_no_questions(name, "it has no rows") for name in empty)
     return outcome
