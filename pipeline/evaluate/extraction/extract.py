@@ -2,7 +2,7 @@
 
 A list of letters is no answer to a question that has one. Where the text opens with a single letter and ends with a
 list, the opening is taken; where there is nothing but the list, the list stays, and is wrong. That is how people
-judged the reference outputs (8 of 8 with such an opening, 4 of 4 without).
+judged 2,268 outputs of two models (10 of 10 right lists with such an opening, 5 of 6 without).
 """
 
 from __future__ import annotations

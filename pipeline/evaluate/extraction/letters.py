@@ -14,7 +14,9 @@ AFTER_IN_WORDS = (
     r"|药|管|轮|病毒|肝|酶|因子|字|形|点|段|股|反射|药品|等位|基因|染色体|盒|方案|通道|复合|受精|小体"
 )
 """What follows a letter that is part of a word: B超, T细胞, C反应蛋白, A型, D二聚体 …"""
-_AFTER = re.compile(rf"\s?[-‑]?\s?(?:{AFTER_IN_WORDS}|二聚体)|['′+°%]|-(?=[^\W_])(?![A-Z](?![A-Za-z0-9])|\s)")
+_AFTER = re.compile(
+    rf"\s?[-‑]?\s?(?:{AFTER_IN_WORDS}|二聚体)|(?:['′°%]|\+(?![A-Z]))|-(?=[^\W_])(?![A-Z](?![A-Za-z0-9])|\s)"
+)
 _BEFORE = re.compile(
     r"(?:维生素|维他命|辅酶|素|碱|酶|酸|醇|苷|酮|蛋白|球蛋白|色素|复合体|复合物|因子|抗原|受体|方案|肝炎|图|表|附录"
     r"|血型|型|染色体|病毒|霉素|菌素|[A-Za-z0-9][-‑])\s?\Z"
@@ -28,8 +30,11 @@ _RANGE = re.compile(r"\s?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-
 _JOIN = re.compile(r"[^\S\n]*(?:以及|或者|[、/;&+和与及跟或])[^\S\n]*(?:选项)?[(\"“【\[]?")
 _LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项)?[(\"“【\[]?")
 _LIST_GOES_ON = re.compile(
-    r"[\"'”’」』》\])}>】$]*(?:选?项)?\s*(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[和与及](?=选?项?[A-Z]))"
+    r"[\"'”’」』》\])}>】$]*(?:选?项)?\s*(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]|[和与及](?=选?项?[A-Z])"
+    r"|[A-Z](?!\w))"
 )
+_ITEM_WORD = re.compile(r"\s?选?项")
+_DENIED = re.compile(r"\s*(?:选?项)?\s*(?:均|都|也|则|就)?(?:不|错|有误|被?排除)")
 _DELIMITER = re.compile(r"\s?[.:、,)\]]?\s?(?:选项)?\s?")
 _BRACKETED = re.compile(r"\s?\([^()\n]{1,40}\)")
 
@@ -86,17 +91,29 @@ class Reader:
         spread = self._range_after(first)
         if spread is not None:
             letters, end = list(spread.letters), spread.end
+        clause = Found(tuple(letters), start, end)
         while (more := self._next_in_list(end, letters)) is not None:
+            if "," in self.text[end : more.start]:
+                clause = Found(tuple(letters), start, end)
             letters.extend(more.letters)
             end = more.end
-        return Found(tuple(letters), start, end)
+        # "A、B,C和D均不对": what a comma adds may be the next clause's subject.
+        return (
+            clause
+            if _DENIED.match(self.text, end) and len(clause.letters) < len(letters)
+            else Found(tuple(letters), start, end)
+        )
 
-    def free_letters(self, start: int = 0, end: int | None = None) -> list[Found]:
-        """Capital letters in the text that stand by themselves, in order."""
+    def free_letters(self, *, apart: bool = True) -> list[Found]:
+        """Capital letters in the text that belong to no word, in order.
+
+        Args:
+            apart: only those that touch no Chinese character either, unless it is 选项.
+        """
         found = []
-        for match in self.token.finditer(self.text, start, len(self.text) if end is None else end):
+        for match in self.token.finditer(self.text):
             token = self._token_at(match.start())
-            if token is not None and match.group().isupper() and self._stands_apart(match):
+            if token is not None and match.group().isupper() and (not apart or self._stands_apart(match)):
                 found.append(token)
         return found
 
@@ -109,11 +126,18 @@ class Reader:
         ]
         return sorted(found, key=lambda item: (-item[1], item[0]))
 
+    def followed_by_its_text(self, letters: str, end: int) -> bool:
+        """Whether the text of the option ``letters`` stands at ``end``."""
+        pattern = self.patterns.get(letters)
+        return pattern is not None and pattern.match(self.text, end) is not None
+
     def _stands_apart(self, match: re.Match[str]) -> bool:
-        before, after = self.text[: match.start()], self.text[match.end() :]
-        if before.endswith("选项") or re.match(r"\s?选?项", after):
+        start, end = match.span()
+        if self.text[max(0, start - 2) : start] == "选项" or _ITEM_WORD.match(self.text, end):
             return True
-        return not re.search(r"[\u4e00-\u9fff]\Z", before) and not re.match(r"[\u4e00-\u9fff]", after)
+        return not any(
+            "\u4e00" <= char <= "\u9fff" for char in (self.text[start - 1 : start], self.text[end : end + 1])
+        )
 
     def _token_at(self, position: int) -> Found | None:
         match = self.token.match(self.text, position)
@@ -122,7 +146,7 @@ class Reader:
         letters = match.group().upper()
         if len(set(letters)) != len(letters):
             return None
-        if self._in_word(match) and not self._followed_by_its_text(letters, match.end()):
+        if self._in_word(match) and not self.followed_by_its_text(letters, match.end()):
             return None
         return Found(tuple(letters), match.start(), match.end())
 
@@ -131,10 +155,6 @@ class Reader:
             return True
         after = _AFTER.match(self.text, match.end())
         return after is not None and not _RANGE.match(self.text, match.end())
-
-    def _followed_by_its_text(self, letters: str, end: int) -> bool:
-        pattern = self.patterns.get(letters)
-        return pattern is not None and pattern.match(self.text, end) is not None
 
     def _range_after(self, first: Found) -> Found | None:
         dash = _RANGE.match(self.text, first.end)

@@ -1,0 +1,153 @@
+"""Stated answers: 答案是A, 故选A, 不是A而是B, 答案是青霉素."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pipeline.evaluate.extraction import cues
+from pipeline.evaluate.extraction.letters import Found, Reader
+
+
+def last(found: Iterable[Found]) -> Found | None:
+    """What stands furthest down in the text."""
+    return max(found, key=lambda item: item.start, default=None)
+
+
+def clause_before(text: str, position: int, width: int = 12) -> str:
+    """The few characters before ``position``."""
+    return text[max(0, position - width) : position]
+
+
+def after_cue(reader: Reader, cue: re.Pattern[str], *, copula: bool) -> Iterator[Found]:
+    """Letters that follow a cue and are not taken back.
+
+    Args:
+        reader: of the text.
+        cue: what the letters follow.
+        copula: whether the cue ends with 是 or 为: then 错误 before or after it is what the question asks for.
+    """
+    taken_back, denied = (
+        (cues.COPULA_NOT_AFTER, cues.HYPOTHETICAL) if copula else (cues.NOT_AFTER, cues.NOT_MEANT)
+    )
+    for match in cue.finditer(reader.text):
+        if denied.search(clause_before(reader.text, match.start())):
+            continue
+        found = reader.letters_at(match.end())
+        if found is None or cues.NEGATED.search(match.group()):
+            continue
+        if taken_back.match(reader.text, found.end):
+            continue
+        yield Found(found.letters, match.start(), found.end)
+
+
+def _copulative(match_text: str) -> bool:
+    return bool(re.search(r"(?:是|为|选择?|[:=】])\W*\Z", match_text))
+
+
+def _keyed(reader: Reader) -> Iterator[Found]:
+    for match in cues.KEY.finditer(reader.text):
+        if re.search(r"(?:错误的?|不是|并非|非|干扰)\Z", clause_before(reader.text, match.start())):
+            continue
+        found = reader.letters_at(match.end())
+        taken_back = cues.COPULA_NOT_AFTER if _copulative(match.group()) else cues.NOT_AFTER
+        if found is not None and not taken_back.match(reader.text, found.end):
+            yield Found(found.letters, match.start(), found.end)
+
+
+def _is_the_key(reader: Reader) -> Iterator[Found]:
+    for found in reader.free_letters(apart=False):
+        whole = reader.letters_at(found.start, opening=False)
+        if whole is not None and cues.IS_KEY.match(reader.text, whole.end):
+            yield whole
+
+
+def _corrected(reader: Reader) -> Iterator[Found]:
+    for match in cues.CORRECT.finditer(reader.text):
+        if not match["sure"] and not cues.WRONG_BEFORE.search(
+            reader.text, max(0, match.start() - 40), match.start()
+        ):
+            continue
+        found = reader.letters_at(match.end())
+        if found is not None and cues.FOLLOWS.match(reader.text, found.end):
+            yield Found(found.letters, match.start(), found.end)
+
+
+def stated(reader: Reader) -> Found | None:
+    """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
+    statements = [
+        found
+        for source in (
+            _keyed(reader),
+            after_cue(reader, cues.CHOOSE, copula=False),
+            _is_the_key(reader),
+            _corrected(reader),
+            quoted_after(reader, cues.KEY),
+        )
+        for found in source
+    ]
+    return None if _each_in_turn(reader, statements) else last(statements)
+
+
+def _each_in_turn(reader: Reader, statements: list[Found]) -> bool:
+    """Whether the text goes through the options and calls each of them the answer, which says nothing."""
+    parts = {label: (start, end) for label, start, end in listed(reader)}
+    own = {
+        found.letters
+        for found in statements
+        if len(found.letters) == 1
+        and found.letters[0] in parts
+        and parts[found.letters[0]][0] <= found.start < parts[found.letters[0]][1]
+    }
+    return len(own) > 2
+
+
+def quoted_after(reader: Reader, cue: re.Pattern[str]) -> Iterator[Found]:
+    """An option's text where its letter is expected: 正确答案是青霉素."""
+    for match in cue.finditer(reader.text):
+        if cues.NOT_MEANT.search(clause_before(reader.text, match.start())):
+            continue
+        start = match.end() + len(re.match(r"[\s\"'“‘「《(:,]*", reader.text[match.end() :]).group())  # type: ignore[union-attr]
+        found = quoted_list(reader, start)
+        if found is not None:
+            yield Found(found.letters, match.start(), found.end)
+
+
+def quoted_list(reader: Reader, start: int) -> Found | None:
+    """Options quoted by their texts one after the other from ``start`` on."""
+    letters: list[str] = []
+    end = start
+    while True:
+        label = _one_option(reader, end)
+        if label is None or label[0] in letters:
+            break
+        letters.append(label[0])
+        end = label[1]
+        joined = re.compile(r"[\s\"'”’」》)]*(?:以及|[、,和与及])\s*").match(reader.text, end)
+        if joined is None:
+            break
+        end = joined.end()
+    return Found(tuple(letters), start, end) if letters else None
+
+
+def _one_option(reader: Reader, start: int) -> tuple[str, int] | None:
+    """The one option whose text stands at ``start``; None when none or two options are equally long."""
+    found = reader.options_at(start)
+    if not found or (len(found) > 1 and found[0][1] == found[1][1]):
+        return None
+    return found[0]
+
+
+def listed(reader: Reader) -> list[tuple[str, int, int]]:
+    """The options a text goes through one by one: label, and from where to where it speaks of it."""
+    heads = [
+        (match["label"] or match["judged"], match)
+        for match in cues.ITEM.finditer(reader.text)
+        if (match["label"] or match["judged"]) in reader.labels
+    ]
+    ends = [match.start() for _, match in heads[1:]] + [len(reader.text)]
+    found: dict[str, tuple[str, int, int]] = {}
+    for (label, match), end in zip(heads, ends, strict=False):
+        start = match.start("label") if match["label"] else match.start("judged")
+        found.setdefault(label, (label, start, end))
+    return list(found.values())

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.evaluate.extraction import RULES, extract
+
+HERE = Path(__file__).parent
+OPTIONS = json.loads((HERE / "extraction_options.json").read_text(encoding="utf-8"))
+CASES = [
+    json.loads(line) for line in (HERE / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()
+]
+DRUGS, FOUR = OPTIONS["drugs"], OPTIONS["four"]
+
+
+def read(text: str, options: dict[str, str] = FOUR, multiple: bool | None = None) -> str | None:
+    letters = extract(text, options, multiple).letters
+    return None if letters is None else "".join(letters)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['group']}-{case['text'][:24]!r}")
+def test_the_answer_is_the_one_a_careful_reader_takes(case):
+    found = extract(case["text"], OPTIONS[case["options"]], case["multiple"])
+    assert ("".join(found.letters) if found.letters else None) == case["answer"], found
+
+
+def test_every_rule_decides_some_hand_labelled_case():
+    fired = {extract(case["text"], OPTIONS[case["options"]], case["multiple"]).rule for case in CASES}
+    assert fired - {None} == set(RULES)
+
+
+def test_the_span_points_at_the_words_that_were_read():
+    text = "<think>选A？</think>分析：患者心率加快。所以答案是Ｂ。"
+    found = extract(text, FOUR, multiple=False)
+    assert found.rule == "stated"
+    assert text[slice(*found.span)] == "答案是Ｂ"
+
+
+def test_two_options_with_the_same_text_are_not_told_apart_by_it():
+    assert read("答案是心率加快", {"A": "心率加快", "B": "心率加快", "C": "血压升高"}) is None
+
+
+def test_the_longer_of_two_options_that_begin_alike_is_quoted():
+    assert read("答案是左心室肥大伴劳损", {"A": "左心室肥大", "B": "左心室肥大伴劳损"}) == "B"
+
+
+def test_letters_beyond_the_options_are_no_answer():
+    assert read("答案是E", FOUR) is None
+    assert read("答案是E", DRUGS) == "E"
+
+
+def test_ten_options_are_read_too():
+    options = {label: f"选项文字{label}" for label in "ABCDEFGHIJ"}
+    assert read("故选J。", options, multiple=False) == "J"
+    assert read("答案：B、G、J", options, multiple=True) == "BGJ"
+
+
+@given(st.text(), st.sampled_from([None, True, False]))
+def test_any_text_gives_labels_of_the_options_or_nothing(text, multiple):
+    found = extract(text, DRUGS, multiple)
+    if found.letters is None:
+        assert found.rule is None
+        assert found.span is None
+    else:
+        assert found.letters == tuple(sorted(set(found.letters)))
+        assert set(found.letters) <= set(DRUGS)
+        assert found.rule in RULES
+        start, end = found.span
+        assert 0 <= start < end <= len(text)
+
+
+WORDS = """答案 是 为 ： 选 故 不 而是 选项 A B C D 、 ， 。 正确 错误 排除 因此 应该 心率加快 血压升高 维生素 超 细胞
+如果 以上都 <think> </think> ( ) ."""
+FRAGMENTS = [*WORDS.split(), "\n", " "]
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join), st.sampled_from([None, True, False]))
+def test_any_mixture_of_cues_and_letters_gives_labels_or_nothing(text, multiple):
+    found = extract(text, FOUR, multiple)
+    assert found.letters is None or set(found.letters) <= set(FOUR)
+    assert found.letters is None or found.letters == tuple(sorted(set(found.letters)))
+
+
+@given(
+    st.sets(st.sampled_from("ABCD"), min_size=1).flatmap(lambda letters: st.permutations(sorted(letters))),
+    st.sampled_from(["", "、", ",", "，", "和", "/", " ", "；", "以及"]),
+    st.sampled_from(["答案是{}", "答案：{}", "故选{}。", "【答案】{}", "正确选项为{}", "{}"]),
+)
+def test_order_and_separators_do_not_change_the_set(letters, separator, frame):
+    assert read(frame.format(separator.join(letters)), multiple=True) == "".join(sorted(letters))
+
+
+@given(st.sampled_from("ABCD"), st.text(alphabet="患者心率血压的，。 ", max_size=60))
+def test_what_goes_before_a_conclusion_does_not_change_it(letter, before):
+    assert read(f"{before}\n所以答案是{letter}。", multiple=False) == letter
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "选项A：正确。\n" * 5000,
+        "答案是" * 20000,
+        "A、" * 30000,
+        "是" * 50000 + "A",
+        "<think>" * 10000,
+        "因此" * 20000,
+    ],
+    ids=["listed", "cues", "letters", "copulas", "thinking", "conclusions"],
+)
+def test_long_texts_are_read_in_linear_time(text):
+    began = time.perf_counter()
+    extract(text, FOUR)
+    assert time.perf_counter() - began < 5
+
+
+def judged(folder: Path) -> list[tuple[str, dict[str, str], str, bool]]:
+    """Raw output, options, key and whether people judged it right."""
+    found = []
+    for name in ("explaincpe_gpt3.json", "explaincpe_chatglm.json"):
+        for item in json.loads((folder / "outputs" / name).read_text(encoding="utf-8")):
+            options = dict(zip("ABCDE", item["options"], strict=False))
+            for key in item:
+                if key.endswith("_response"):
+                    right = item[key.replace("_response", "_judge")] == "正确"
+                    found.append((item[key], options, item["answer"], right))
+    return found
+
+
+@pytest.mark.parametrize(("multiple", "least"), [(False, 0.991), (None, 0.986)])
+def test_right_and_wrong_agree_with_people_who_judged_real_outputs(shared_data, multiple, least):
+    # Of the 19 disagreements (one answer known), 16 are judgements that contradict what the text states; see
+    # docs/evaluation.md. The floor is what was measured less one output.
+    outputs = judged(shared_data)
+    agreed = Counter((read(text, options, multiple) == key) == right for text, options, key, right in outputs)
+    assert agreed[True] / len(outputs) >= least
