@@ -18,6 +18,10 @@ TAB_GAP = 1.5
 SPACE_GAP = 0.2
 """Gap in em above which a space stands between Latin words whose space was not a character."""
 
+OCR_MARGIN = 0.4
+"""How much wider, in em, the gap between two recognised words is than between their boxes: detection grows each
+box at both ends (unclip ratio 1.6)."""
+
 _OPENING = "（([【〔［《〈「『“‘"
 _CLOSING = "）)]】〕］》〉」』”’"
 
@@ -101,6 +105,8 @@ def _find_row(run: Run, rows: list[list[Run]], leads: list[Run], buckets: dict[i
 def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
     """How far a run is from a row's baseline in points, None where it does not belong."""
     distance = abs(run.baseline - lead.baseline)
+    if run.confidence is not None:
+        return distance if distance <= 0.45 * min(run.size, lead.size) else None
     if run.size >= 0.8 * lead.size:
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small
@@ -119,12 +125,18 @@ def split_row(row: list[Run]) -> list[list[Run]]:
     """A row cut where the gap is wider than ``TAB_GAP`` em."""
     segments: list[list[Run]] = []
     for run in row:
-        narrow = segments and run.box.x0 - segments[-1][-1].box.x1 <= TAB_GAP * _em(segments[-1][-1], run)
+        narrow = segments and _white(segments[-1][-1], run) <= TAB_GAP * _em(segments[-1][-1], run)
         if narrow and not run.new_cell:
             segments[-1].append(run)
         else:
             segments.append([run])
     return segments
+
+
+def _white(last: Run, run: Run) -> float:
+    """White space between two runs in points."""
+    margin = OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0
+    return run.box.x0 - last.box.x1 + margin
 
 
 def _em(first: Run, second: Run) -> float:
@@ -175,12 +187,15 @@ def _joint(last: Run, run: Run, before: str, after: str) -> str:
     if run.new_cell:
         return "\t"
     em = _em(last, run)
-    gap = run.box.x0 - last.box.x1
+    gap = _white(last, run)
     inside = before[-1:] in _OPENING or after[:1] in _CLOSING
     if gap > TAB_GAP * em:
         return "  " if inside else "\t"
     if last.space_after:
         return " " if gap > 0.15 * em else ""
+    if run.confidence is not None:
+        # Detection parts words only where it sees a gap.
+        return " " if gap > OCR_MARGIN * em else ""
     latin = not (glyphs.is_cjk(before[-1:]) or glyphs.is_cjk(after[:1]))
     return " " if latin and gap > SPACE_GAP * em else ""
 

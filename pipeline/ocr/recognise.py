@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.ocr import engines, layout, skew
 from pipeline.ocr.engines.base import OcrEngine, Word
+from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.model import PageRead, Rect, Run
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
@@ -77,9 +78,24 @@ def read_upright(engine: OcrEngine, pixels: NDArray[np.uint8]) -> tuple[int, lis
     best = (0, words)
     for angle in tries:
         turned = engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
-        if mean_confidence(turned) * len(turned) ** 0.5 > 1.05 * mean_confidence(best[1]) * len(best[1]) ** 0.5:
+        if (
+            mean_confidence(turned) * len(turned) ** 0.5
+            > 1.05 * mean_confidence(best[1]) * len(best[1]) ** 0.5
+        ):
             best = (angle, turned)
     return best
+
+
+def _size(word: Word, box: Rect) -> float:
+    """Font size of a word in points: the width of an ideograph, else a share of the box's height.
+
+    Detection draws boxes 1.2 to 1.6 times as high as the type, by an amount that varies from word to word.
+    """
+    height = skew.word_height(word)
+    ideographs = sum(map(is_cjk, word.text))
+    if ideographs >= 4 and ideographs >= 0.8 * len(word.text):
+        return min(max(box.width / len(word.text), 0.55 * height), height)
+    return 0.72 * height
 
 
 def _stands_on_end(word: Word) -> bool:
@@ -99,9 +115,7 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
     Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
     the boxes of its lines are where they stand on the page.
     """
-    words = [
-        Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]
-    ]
+    words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
     angle = skew.page_angle(words)
     centre = (value["width"] / 2, value["height"] / 2)
     runs = []
@@ -111,8 +125,7 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
         corners = [skew.turn(point, -angle, centre) for point in word.corners]
         xs, ys = zip(*corners, strict=True)
         box = Rect(min(xs), min(ys), max(xs), max(ys))
-        baseline = box.y1 - _DESCENT * box.height
-        runs.append(Run(word.text, box, baseline, box.height, word.confidence))
+        runs.append(Run(word.text, box, box.y1 - _DESCENT * box.height, _size(word, box), word.confidence))
     lines = layout.arrange(runs, [], value["width"])
     for line in lines:
         if line.box and angle:

@@ -46,9 +46,14 @@ def _direction(word: Word) -> tuple[float, float]:
 def is_slanted(word: Word, angle: float) -> bool:
     """Whether a word of several characters runs at another angle than its page: a watermark."""
     own, length = _direction(word)
-    (x0, y0), (_, _), (_, _), (x3, y3) = word.corners[:4]
-    long = length > 3 * hypot(x0 - x3, y0 - y3)
+    long = len(word.text) > 1 and length > 1.5 * word_height(word)
     return long and SLANT < abs(own - angle) < 90 - SLANT
+
+
+def word_height(word: Word) -> float:
+    """Height of a word across its own direction."""
+    (x0, y0), (_, _), (_, _), (x3, y3) = word.corners[:4]
+    return hypot(x0 - x3, y0 - y3)
 
 
 def turn(point: Point, angle: float, centre: Point) -> Point:

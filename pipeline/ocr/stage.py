@@ -80,8 +80,7 @@ def _sort(files: Iterator[RawFile]) -> _Sorted:
     found = _Sorted()
     seen: dict[str, str] = {}
     for file in sorted(files, key=lambda file: file.document):
-        hidden = any(part.startswith(".") for part in file.document.split("/"))
-        if hidden or file.document == MANIFEST:
+        if is_ignored(file.document):
             continue
         if file.sha256 in seen:
             found.duplicates[file.document] = seen[file.sha256]
@@ -107,6 +106,13 @@ def _look(
             else:
                 readings.append(Reading(by_name[task.document], task.path, facts))
     return sorted(readings, key=lambda reading: reading.name), rejects
+
+
+def is_ignored(document: str) -> bool:
+    """Whether a file of the raw folder is no paper: hidden files, readme files, the manifest."""
+    parts = document.split("/")
+    hidden = any(part.startswith((".", "~$")) for part in parts)
+    return hidden or document == MANIFEST or parts[-1].lower().startswith("readme")
 
 
 def _rejection(document: str, failure: Failure) -> Rejection:

@@ -10,9 +10,22 @@ from pipeline.ocr.readers.base import PagedReader, RowReader
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
+    from pipeline.ocr.readers.docx import DocxReader
+    from pipeline.ocr.readers.image import ImageReader
     from pipeline.ocr.readers.pdf import PdfReader
+    from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, XlsxReader
+    from pipeline.ocr.readers.text import TextReader
 
-    return (PdfReader(),)
+    return (
+        PdfReader(),
+        ImageReader(),
+        DocxReader(),
+        XlsxReader(),
+        JsonlReader(),
+        CmbJsonReader(),
+        CsvReader(),
+        TextReader(),
+    )
 
 
 def reader(file_format: str) -> PagedReader | RowReader:

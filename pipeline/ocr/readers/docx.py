@@ -1,0 +1,215 @@
+"""Word documents: paragraphs with their automatic numbers, tables, pictures; one page, no layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pipeline.ocr import glyphs
+from pipeline.ocr.model import PageLine, PageRead
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.archive import check_archive
+from pipeline.ocr.readers.base import NeedsOcr, PageImage
+from pipeline.ocr.readers.docx_numbering import Numbering, W
+from pipeline.ocr.spacing import tabs_for_gaps
+from schemas.documents import LineKind, ReadMethod
+from schemas.errors import UnreadableDocument
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
+_SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"{_MC}Fallback"}
+_PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
+_LINE_BREAK = "\n"
+
+
+class DocxReader:
+    """Reads DOCX with python-docx; the whole document is one page."""
+
+    format = "docx"
+    version = metadata.version("python-docx")
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Whether it is a ZIP archive with a Word document, or is called DOCX."""
+        return head.startswith(b"PK\x03\x04") and (suffix == ".docx" or b"word/document" in head)
+
+    def count_pages(self, path: Path, params: OcrParams) -> int:
+        """One: where pages break is up to the program that shows the document.
+
+        Raises:
+            UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
+        """
+        check_archive(path, params)
+        _opened(path)
+        return 1
+
+    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
+        """The one page."""
+        check_archive(path, params)
+        document = _opened(path)
+        lines = list(_Walker(document).lines())
+        section = document.sections[0] if len(document.sections) else None
+        width = section.page_width.pt if section is not None and section.page_width else 0.0
+        height = section.page_height.pt if section is not None and section.page_height else 0.0
+        method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
+        reason = None if lines else "no_content"
+        return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
+
+    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:  # noqa: ARG002
+        """Never asked for: Word documents hold text."""
+        raise UnreadableDocument("no_image", f"page {page} of a Word document has no image")
+
+
+def _opened(path: Path) -> Any:
+    import docx
+
+    try:
+        return docx.Document(str(path))
+    except Exception as error:
+        # lxml, zipfile and python-docx raise a dozen kinds of errors for damaged packages.
+        raise UnreadableDocument("broken", f"not a readable DOCX file: {str(error)[:200]}") from error
+
+
+class _Walker:
+    """Goes through a document in reading order."""
+
+    def __init__(self, document: Any) -> None:
+        self._body = document.element.body
+        self._numbering = Numbering.read(_numbering_root(document))
+        self._styles = _style_lists(document)
+
+    def lines(self) -> Iterator[PageLine]:
+        yield from self._blocks(self._body)
+
+    def _blocks(self, parent: Any) -> Iterator[PageLine]:
+        for block in parent:
+            if block.tag == f"{W}p":
+                yield from self._paragraph(block)
+            elif block.tag == f"{W}tbl":
+                yield from self._table(block)
+            elif block.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"):
+                yield from self._blocks(block)
+
+    def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
+        label = self._label(paragraph)
+        text = label + "".join(_text(paragraph))
+        for part in text.split(_LINE_BREAK):
+            stripped = tabs_for_gaps(part.strip(" \t\u3000\u00a0"))
+            if stripped:
+                yield PageLine(stripped, None)
+        pictures, formulas = _count(paragraph)
+        yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
+        yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
+        for box in _text_boxes(paragraph):
+            yield from self._blocks(box)
+
+    def _label(self, paragraph: Any) -> str:
+        found = paragraph.find(f"{W}pPr/{W}numPr")
+        style = paragraph.find(f"{W}pPr/{W}pStyle")
+        inherited = self._styles.get(style.get(f"{W}val")) if style is not None else None
+        list_id, depth = _list_of(found)
+        if list_id is None and inherited is not None:
+            list_id, depth = inherited[0], depth if depth is not None else inherited[1]
+        if list_id in (None, "0") or not "".join(_text(paragraph)).strip():
+            return ""
+        return self._numbering.label(str(list_id), depth or 0)
+
+    def _table(self, table: Any) -> Iterator[PageLine]:
+        """A region, then its rows with a tab between cells; tables that hold paragraphs of text, cell by cell."""
+        yield PageLine("", None, LineKind.TABLE)
+        rows = [list(row.iter(f"{W}tc")) for row in table.findall(f"{W}tr")]
+        if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):
+            for row in rows:
+                for cell in row:
+                    yield from self._blocks(cell)
+            return
+        for row in rows:
+            cells = [[line for line in self._blocks(cell)] for cell in row]
+            text = "\t".join(" ".join(line.text for line in cell if line.text) for cell in cells)
+            if text.strip():
+                yield PageLine(text.strip(), None)
+            yield from (line for cell in cells for line in cell if line.kind is not LineKind.TEXT)
+
+
+def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
+    """numId and level of a numPr element."""
+    if properties is None:
+        return None, None
+    number, level = properties.find(f"{W}numId"), properties.find(f"{W}ilvl")
+    list_id = None if number is None else str(number.get(f"{W}val"))
+    depth = None if level is None else int(level.get(f"{W}val"))
+    return list_id, depth
+
+
+def _numbering_root(document: Any) -> Any | None:
+    for relation in document.part.rels.values():
+        if relation.reltype.endswith("/numbering") and not relation.is_external:
+            return getattr(relation.target_part, "element", None)
+    return None
+
+
+def _style_lists(document: Any) -> dict[str, tuple[str, int]]:
+    """Paragraph styles that number: style id → numId and level."""
+    found: dict[str, tuple[str, int]] = {}
+    for style in document.styles.element.findall(f"{W}style"):
+        list_id, depth = _list_of(style.find(f"{W}pPr/{W}numPr"))
+        if list_id is not None:
+            found[str(style.get(f"{W}styleId"))] = (list_id, depth or 0)
+    return found
+
+
+def _text(element: Any) -> Iterator[str]:
+    """The text inside an element, without deleted text, field codes, text boxes."""
+    for child in element:
+        tag = child.tag
+        if tag in _SKIPPED or tag in _PICTURES:
+            continue
+        if tag in (f"{W}t", f"{_M}t"):
+            yield child.text or ""
+        elif tag == f"{W}tab" or tag == f"{W}ptab":
+            yield "\t"
+        elif tag in (f"{W}br", f"{W}cr"):
+            yield _LINE_BREAK
+        elif tag == f"{W}noBreakHyphen":
+            yield "-"
+        elif tag == f"{W}sym":
+            yield glyphs.fold(chr(int(child.get(f"{W}char"), 16)), str(child.get(f"{W}font")))
+        elif tag == f"{W}r":
+            yield _scripted(child)
+        else:
+            yield from _text(child)
+
+
+def _scripted(run: Any) -> str:
+    """A run's text, raised or lowered where it is and every character can be."""
+    text = "".join(_text(run))
+    shift = run.find(f"{W}rPr/{W}vertAlign")
+    value = None if shift is None else shift.get(f"{W}val")
+    if value == "superscript":
+        return glyphs.superscript(text)
+    return glyphs.subscript(text) if value == "subscript" else text
+
+
+def _count(paragraph: Any) -> tuple[int, int]:
+    """Pictures and formulas in a paragraph; embedded objects are nearly always formulas."""
+    pictures = sum(1 for _ in paragraph.iter(f"{W}drawing") if not _in_fallback(_))
+    pictures += sum(
+        1 for found in paragraph.iter(f"{W}pict") if not _in_fallback(found) and _has_image(found)
+    )
+    formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
+    formulas += sum(1 for _ in paragraph.iter(f"{_M}oMath"))
+    return pictures, formulas
+
+
+def _has_image(picture: Any) -> bool:
+    return any(child.tag.endswith("}imagedata") for child in picture.iter())
+
+
+def _in_fallback(element: Any) -> bool:
+    return any(parent.tag == f"{_MC}Fallback" for parent in element.iterancestors())
+
+
+def _text_boxes(paragraph: Any) -> Iterator[Any]:
+    return (box for box in paragraph.iter(f"{W}txbxContent") if not _in_fallback(box))

@@ -1,0 +1,180 @@
+"""Automatic numbers of Word lists, as a reader sees them: they are not part of a paragraph's text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+_DIGITS = "〇一二三四五六七八九"
+_HEAVENLY = "甲乙丙丁戊己庚辛壬癸"
+_ROMAN = (
+    (1000, "M"),
+    (900, "CM"),
+    (500, "D"),
+    (400, "CD"),
+    (100, "C"),
+    (90, "XC"),
+    (50, "L"),
+    (40, "XL"),
+) + (
+    (10, "X"),
+    (9, "IX"),
+    (5, "V"),
+    (4, "IV"),
+    (1, "I"),
+)
+
+
+def format_number(value: int, style: str) -> str:
+    """A number in one of Word's number formats; decimal for those that exam papers do not use."""
+    if style in ("bullet", "none"):
+        return ""
+    if style in ("upperLetter", "lowerLetter"):
+        letter = chr(ord("A") + (value - 1) % 26) * ((value - 1) // 26 + 1)
+        return letter if style == "upperLetter" else letter.lower()
+    if style in ("upperRoman", "lowerRoman"):
+        return roman(value) if style == "upperRoman" else roman(value).lower()
+    if style.startswith(("chinese", "japaneseCounting", "taiwaneseCounting", "ideographDigital")):
+        return chinese(value)
+    if style == "ideographTraditional" and 1 <= value <= 10:
+        return _HEAVENLY[value - 1]
+    if style == "decimalEnclosedCircle" or style == "decimalEnclosedCircleChinese":
+        return chr(0x2460 + value - 1) if 1 <= value <= 20 else str(value)
+    if style == "decimalFullWidth":
+        return "".join(chr(ord(digit) + 0xFEE0) for digit in str(value))
+    if style == "decimalZero":
+        return f"{value:02d}"
+    return str(value)
+
+
+def roman(value: int) -> str:
+    """Roman numerals; decimal outside 1..3999."""
+    if not 1 <= value < 4000:
+        return str(value)
+    text = ""
+    for size, letters in _ROMAN:
+        count, value = divmod(value, size)
+        text += letters * count
+    return text
+
+
+def chinese(value: int) -> str:
+    """Chinese numerals as they are counted (十一, 二十, 一百零五); decimal outside 0..999."""
+    if not 0 <= value < 1000:
+        return str(value)
+    hundreds, rest = divmod(value, 100)
+    tens, ones = divmod(rest, 10)
+    text = f"{_DIGITS[hundreds]}百" if hundreds else ""
+    if tens:
+        text += ("" if tens == 1 and not hundreds else _DIGITS[tens]) + "十"
+    elif hundreds and ones:
+        text += "零"
+    if ones or not text:
+        text += _DIGITS[ones]
+    return text
+
+
+@dataclass(slots=True)
+class _Level:
+    style: str = "decimal"
+    pattern: str = "%1."
+    start: int = 1
+    suffix: str = "tab"
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Counts the numbered paragraphs of a document, in their order."""
+
+    levels: dict[str, dict[int, _Level]] = field(default_factory=dict)
+    """By abstract list."""
+    lists: dict[str, str] = field(default_factory=dict)
+    """numId → abstract list."""
+    starts: dict[tuple[str, int], int] = field(default_factory=dict)
+    """(numId, level) → the number at which this list starts anew."""
+    _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    _begun: set[tuple[str, int]] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, root: Any | None) -> Numbering:
+        """The lists that a document's numbering part defines; None where it has none."""
+        found = cls()
+        if root is None:
+            return found
+        for abstract in root.iter(f"{W}abstractNum"):
+            name = abstract.get(f"{W}abstractNumId")
+            found.levels[name] = {
+                int(level.get(f"{W}ilvl")): _read_level(level) for level in abstract.findall(f"{W}lvl")
+            }
+        for number in root.findall(f"{W}num"):
+            found._read_list(number)
+        return found
+
+    def _read_list(self, number: Any) -> None:
+        name = number.get(f"{W}numId")
+        abstract = number.find(f"{W}abstractNumId")
+        if abstract is not None:
+            self.lists[name] = abstract.get(f"{W}val")
+        for override in number.findall(f"{W}lvlOverride"):
+            start = override.find(f"{W}startOverride")
+            if start is not None:
+                self.starts[name, int(override.get(f"{W}ilvl"))] = int(start.get(f"{W}val"))
+
+    def label(self, list_id: str, depth: int) -> str:
+        """The label of the next paragraph of a list, with the space after it; "" for none.
+
+        Args:
+            list_id: the paragraph's numId.
+            depth: its level, from 0.
+        """
+        abstract = self.lists.get(list_id)
+        levels = self.levels.get(abstract or "", {})
+        if abstract is None or depth not in levels:
+            return ""
+        counts = self._counts[abstract]
+        self._count(counts, list_id, depth, levels)
+        level = levels[depth]
+        if level.style == "none":
+            return ""
+        text = _fill(level, depth, counts, levels)
+        return text + ("" if level.suffix == "nothing" or not text else " ")
+
+    def _count(self, counts: dict[int, int], list_id: str, depth: int, levels: dict[int, _Level]) -> None:
+        restart = (list_id, depth) in self.starts and (list_id, depth) not in self._begun
+        self._begun.add((list_id, depth))
+        if restart:
+            counts[depth] = self.starts[list_id, depth]
+        else:
+            counts[depth] = counts[depth] + 1 if depth in counts else levels[depth].start
+        for deeper in [other for other in counts if other > depth]:
+            del counts[deeper]
+
+
+def _fill(level: _Level, depth: int, counts: dict[int, int], levels: dict[int, _Level]) -> str:
+    if level.style == "bullet":
+        return "•"
+
+    def number(match: re.Match[str]) -> str:
+        at = int(match.group(1)) - 1
+        other = levels.get(at, level)
+        return format_number(counts.get(at, other.start), other.style if at <= depth else "decimal")
+
+    return re.sub(r"%([1-9])", number, level.pattern)
+
+
+def _read_level(level: Any) -> _Level:
+    def value(tag: str, default: str) -> str:
+        found = level.find(f"{W}{tag}")
+        return default if found is None else found.get(f"{W}val", default)
+
+    start = value("start", "1")
+    return _Level(
+        value("numFmt", "decimal"),
+        value("lvlText", ""),
+        int(start) if start.isdigit() else 1,
+        value("suff", "tab"),
+    )

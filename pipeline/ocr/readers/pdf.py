@@ -72,13 +72,23 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         document = pymupdf.open(path, filetype="pdf")
     except Exception as error:
-        raise UnreadableDocument("broken", f"not a readable PDF, perhaps cut short: {error}") from error
+        raise UnreadableDocument("broken", "not a readable PDF, perhaps cut short") from error
     try:
         if document.needs_pass and not document.authenticate(""):
             raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
+        if document.is_repaired and _is_cut_short(path):
+            raise UnreadableDocument("truncated", "the file ends in the middle; copy or download it again")
         yield document
     finally:
         document.close()
+
+
+def _is_cut_short(path: Path) -> bool:
+    """Whether the end of the file is missing: MuPDF opens what is left, and pages would be lost unnoticed."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 65536))
+        tail = file.read().rstrip(b"\x00\r\n\t ")
+    return b"%%EOF" not in tail[-2048:]
 
 
 def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | NeedsOcr:
