@@ -24,7 +24,7 @@ def read_splits(path: Path) -> pl.DataFrame:
         path: a folder with ``train/validation/test.parquet`` or ``assignments.parquet``, or the latter itself.
 
     Returns:
-        ``question_id, split`` and, of a release, ``content`` (what the question says, as a hash).
+        ``question_id, split`` and, of a release, ``stem, shared_stem, options``.
 
     Raises:
         UserError: nothing is there, or it is something else.
@@ -39,9 +39,7 @@ def read_splits(path: Path) -> pl.DataFrame:
             "validation.parquet and test.parquet, or an assignments.parquet"
         )
     columns = ["question_id", *_TEXT]
-    parts = [
-        _with_content(_read(file, columns)).with_columns(split=pl.lit(split)) for split, file in files.items()
-    ]
+    parts = [_read(file, columns).with_columns(split=pl.lit(split)) for split, file in files.items()]
     return _checked(pl.concat(parts), path)
 
 
@@ -64,9 +62,10 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     for name, survivor in [*((name, name) for name in rows), *merged]:
         if name in by_id and survivor in rows:
             found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
-    if "content" in previous.columns:
-        unknown = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
-        same = _with_content(unknown, "row").join(previous.select("content", "split"), on="content")
+    if "stem" in previous.columns:
+        new = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
+        gone = previous.filter(~pl.col("question_id").is_in([*rows, *merges["question_id"]]))
+        same = _with_content(new, "row").join(_with_content(gone, "split"), on="content")
         for row, split in same.select("row", "split").iter_rows():
             found.setdefault(row, set()).add(numbers[split])
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
@@ -122,10 +121,10 @@ def _checked(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     return frame
 
 
-def _with_content(frame: pl.DataFrame, *keep: str) -> pl.DataFrame:
-    """``frame``'s ids with a hash of what each question says."""
+def _with_content(frame: pl.DataFrame, keep: str) -> pl.DataFrame:
+    """A column of ``frame`` with a hash of what each question says."""
     hashes = [
         content_hash(row["stem"], (option["text"] for option in row["options"]), row["shared_stem"])
         for row in frame.select(_TEXT).iter_rows(named=True)
     ]
-    return frame.select("question_id", *keep, content=pl.Series(hashes, dtype=pl.String))
+    return frame.select(keep, content=pl.Series(hashes, dtype=pl.String))
