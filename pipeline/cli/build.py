@@ -11,15 +11,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure, stage_options
-from pipeline.cli.report import tell_end, tell_stage
+from pipeline.cli.report import tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.preflight import preflight
 from pipeline.runtime.runner import Report, Runner
 from pipeline.stage import Stage
 from schemas.errors import UserError
+from schemas.questions import Question
 
 INCOMPLETE = 3  # exit code: some items wait for a further run
 
@@ -104,9 +106,14 @@ def _plain(value: Any) -> Any:
 
 
 def _dry_run(config: ConfigBase) -> None:
-    from pipeline.annotate import tell_estimate
+    from annotation.estimate import estimate
 
-    tell_estimate(config, Console())
+    stage = stage_named("annotate")
+    runner = Runner(config)
+    questions = list(Question.from_frame(runner.tables(stage)["questions"]))
+    params = config.params("annotate")
+    assert isinstance(params, AnnotateParams)
+    tell_estimate(Console(), estimate(questions, params, runner.context(stage).store))
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from annotation.estimate import Estimate
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Report
 
@@ -61,6 +62,27 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         console.print(
             f"[yellow]not complete: {', '.join(incomplete)}; run the same command again to finish[/yellow]"
         )
+
+
+def tell_estimate(console: Console, found: Estimate) -> None:
+    """What annotating would take, before any money is spent."""
+    if found.requests == 0 and found.stored == 0:
+        console.print(f"{found.questions} questions by {escape(found.annotator)}: no requests, no cost")
+        return
+    cost = (
+        "unknown (set price_in and price_out)" if found.cost is None else f"{found.cost:.4f} {found.currency}"
+    )
+    table = Table(show_header=False, box=None)
+    for name, value in (
+        ("annotator", escape(found.annotator)),
+        ("questions", f"{found.questions:,}"),
+        ("requests", f"{found.requests:,} to make, {found.stored:,} answered before"),
+        ("tokens", f"about {found.prompt_tokens:,} in, {found.completion_tokens:,} out (estimate)"),
+        ("cost", f"about {escape(cost)} (estimate)"),
+        ("time", f"about {found.seconds:,.0f} s (estimate)"),
+    ):
+        table.add_row(name, value)
+    console.print(table)
 
 
 def sum_line(counts: Mapping[str, Any]) -> str:

@@ -111,7 +111,7 @@ class Runner:
         outcome = "failed"
         try:
             params = self.config.params(stage.name)
-            result = stage.function()(self._tables(stage), params, context)
+            result = stage.function()(self.tables(stage), params, context)
             _check(stage, result)
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
@@ -159,7 +159,9 @@ class Runner:
                 },
                 "reasons": {
                     "rejected": _tally(item.reason for item in result.rejects),
-                    "waiting": _tally(item.reason for item in result.review),
+                    "waiting": _tally(
+                        item.reason for item in result.review for _ in item.question_ids or "?"
+                    ),
                 },
                 "facts": result.facts,
                 "params": self.config.params(stage.name).semantic(),
@@ -175,7 +177,13 @@ class Runner:
             raise RuntimeError(f"{self.build / stage.name} vanished while it was published")
         return manifest
 
-    def _tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
+    def tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
+        """A stage's inputs by table name.
+
+        Raises:
+            UserError: a stage before it has not run.
+        """
+        self._input_hashes(stage)
         return {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
 
     def _table(self, reference: str) -> pl.DataFrame:
