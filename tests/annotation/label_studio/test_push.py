@@ -1,0 +1,146 @@
+"""Every question arrives once, whatever is lost on the way. The real server is met in tests/services."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.label_studio import push as pushing
+from annotation.label_studio.client import Project, ReplyLostError
+from annotation.label_studio.tasks import Task
+from schemas.errors import UserError
+
+
+@dataclass
+class LossyStudio:
+    """A Label Studio in memory, whose imports meet the faults of a script."""
+
+    faults: list[str] = field(default_factory=list)
+    """For each import: ``ok``, ``done`` (added, reply lost), ``not done`` (request lost)."""
+    stored: dict[int, dict[str, Any]] = field(default_factory=dict)
+    settings: dict[str, Any] | None = None
+    url: str = "http://studio"
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    def find_project(self, marker: str) -> Project | None:
+        return self.project(1) if self.settings and marker in self.settings["description"] else None
+
+    def project(self, project_id: int) -> Project:
+        settings = self.settings or {}
+        return Project(
+            1, "t", "now", settings["label_config"], settings["model_version"], len(self.stored), 0
+        )
+
+    def create_project(self, **settings: Any) -> int:
+        self.settings = settings
+        return 1
+
+    def update_project(self, project_id: int, **settings: Any) -> None:
+        self.settings = {**(self.settings or {}), **settings}
+
+    def import_tasks(self, project_id: int, payloads: list[dict[str, Any]]) -> None:
+        fault = self.faults.pop(0) if self.faults else "ok"
+        if fault != "not done":
+            for payload in payloads:
+                self.stored[next(self._ids)] = {**payload, "annotations": 0}
+        if fault != "ok":
+            raise ReplyLostError
+
+    def tasks(self, project_id, filters, *, match="and", results=True):
+        [wanted] = [item["value"] for item in filters]
+        for task_id, task in self.stored.items():
+            if task["data"]["question_id"] in wanted:
+                yield {"id": task_id, "data": task["data"], "total_annotations": task["annotations"]}
+
+    def replace_predictions(self, project_id, predictions):
+        for task_id, prediction in predictions.items():
+            self.stored[task_id]["predictions"] = [prediction] if prediction else []
+
+    def update_task(self, task_id, data):
+        self.stored[task_id]["data"] = dict(data)
+
+    def delete_task(self, task_id):
+        del self.stored[task_id]
+
+    def ids(self) -> list[str]:
+        return sorted(task["data"]["question_id"] for task in self.stored.values())
+
+
+def tasks(count: int, digest: str = "1") -> list[Task]:
+    return [Task(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
+
+
+def push(studio: LossyStudio, wanted: list[Task], batch: int = 4):
+    return pushing.push(studio, "demo", wanted, title=None, version="v", batch=batch, settle_seconds=0)
+
+
+def test_an_import_whose_reply_is_lost_is_not_repeated():
+    studio = LossyStudio(faults=["done"])
+    report = push(studio, tasks(4))
+    assert studio.ids() == [task.question_id for task in tasks(4)]
+    assert (report.added, report.replies_lost, report.duplicates_removed) == (4, 1, 0)
+
+
+def test_an_import_that_never_arrived_is_sent_again():
+    studio = LossyStudio(faults=["not done"])
+    assert push(studio, tasks(4)).replies_lost == 1
+    assert studio.ids() == [task.question_id for task in tasks(4)]
+
+
+def test_a_server_that_never_confirms_is_told_and_the_next_push_goes_on():
+    studio = LossyStudio(faults=["ok", *["not done"] * 3])
+    with pytest.raises(UserError, match="run `build-dataset review push` again"):
+        push(studio, tasks(8))
+    report = push(studio, tasks(8))
+    assert (report.added, report.unchanged) == (4, 4)
+
+
+@given(
+    st.lists(st.sampled_from(["ok", "done", "not done"]), max_size=12), st.integers(1, 9), st.integers(1, 5)
+)
+def test_whatever_is_lost_no_question_is_there_twice_and_pushing_on_completes(faults, count, batch):
+    studio = LossyStudio(faults=list(faults))
+    for _ in range(len(faults) + 1):
+        try:
+            push(studio, tasks(count), batch)
+        except UserError:
+            assert len(set(studio.ids())) == len(studio.ids())
+    assert studio.ids() == [task.question_id for task in tasks(count)]
+
+
+def test_only_what_changed_is_updated_and_reviewed_ones_are_named():
+    studio = LossyStudio()
+    push(studio, tasks(4))
+    studio.stored[2]["annotations"] = 1
+    changed = [*tasks(1), *tasks(4, digest="2")[1:3], *tasks(4)[3:]]
+    report = push(studio, changed)
+    assert (report.added, report.updated, report.unchanged) == (0, 2, 2)
+    assert report.changed_after_review == ("q001",)
+    assert studio.stored[2]["data"]["digest"] == "2"
+
+
+def test_a_second_task_of_a_question_is_removed_unless_it_was_reviewed():
+    studio = LossyStudio()
+    push(studio, tasks(3))
+    studio.import_tasks(1, [task.payload() for task in tasks(2)])
+    studio.stored[4]["annotations"] = 1
+    report = push(studio, tasks(3))
+    assert report.duplicates_removed == 2
+    assert sorted(studio.stored) == [2, 3, 4]
+
+
+def test_a_prediction_outside_the_taxonomy_is_never_sent():
+    wrong = {"model_version": "v", "score": None, "result": [pushing_choice("competency", "内科")]}
+    studio = LossyStudio()
+    with pytest.raises(UserError, match="question q000 do not fit the taxonomy"):
+        push(studio, [Task("q000", {"question_id": "q000", "digest": "1"}, wrong)])
+    assert studio.settings is None
+
+
+def pushing_choice(control: str, label: str) -> dict[str, Any]:
+    return {"from_name": control, "to_name": "question", "type": "choices", "value": {"choices": [label]}}

@@ -1,0 +1,162 @@
+"""Final labels from experts, a measurement and an annotator."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.adjudication import (
+    MEASURED,
+    Flag,
+    Rules,
+    final_labels,
+    latest_reviews,
+    settle,
+    standing_flags,
+)
+from schemas.annotations import Annotation, ExpertReview, LabelStatus
+from schemas.taxonomy import dimensions
+
+LEVELS = ["易", "较易", "中等", "较难", "极难"]
+JUDGE = Rules(adjudicators=frozenset({"judge"}))
+
+
+def stated(label: str = "易", annotator: str = "lexicon", *, estimate: bool = True) -> Annotation:
+    return Annotation(
+        question_id="q",
+        dimension="difficulty",
+        label=label,
+        annotator=annotator,
+        confidence=0.4,
+        estimate=estimate,
+    )
+
+
+MEASURED_EASY = stated("易", MEASURED, estimate=False)
+
+
+def decided(votes: dict[str, str], annotation: Annotation | None = None, rules: Rules = JUDGE):
+    label = settle("q", "difficulty", annotation, votes, rules)
+    return label.label, label.status.value
+
+
+def review(reviewer: str, label: str = "易", at: str = "2026-01-01T00:00:00.000000Z", flags=(), number=1):
+    return ExpertReview(
+        question_id="q",
+        dimension="difficulty",
+        label=label,
+        reviewer=reviewer,
+        origin=None,
+        flags=list(flags),
+        note=None,
+        annotation_id=number,
+        updated_at=at,
+    )
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ({}, ("易", "unreviewed")),
+        ({"a": "中等"}, ("中等", "single")),
+        ({"a": "中等", "b": "中等"}, ("中等", "agreed")),
+        ({"a": "中等", "b": "较难"}, (None, "disputed")),
+        ({"a": "中等", "b": "较难", "c": "较难"}, ("较难", "adjudicated")),
+        ({"a": "中等", "b": "较难", "c": "极难"}, (None, "disputed")),
+        ({"a": "中等", "b": "较难", "c": "较难", "d": "中等"}, (None, "disputed")),
+        ({"a": "中等", "b": "较难", "judge": "极难"}, ("极难", "adjudicated")),
+        ({"a": "中等", "b": "中等", "judge": "中等"}, ("中等", "agreed")),
+        ({"a": "中等", "b": "中等", "judge": "较难"}, ("较难", "adjudicated")),
+        ({"judge": "较难"}, ("较难", "adjudicated")),
+    ],
+)
+def test_experts_and_adjudicator_settle_a_label(votes, expected):
+    assert decided(votes, stated()) == expected
+
+
+def test_two_adjudicators_who_disagree_leave_it_disputed():
+    rules = Rules(adjudicators=frozenset({"judge", "other"}))
+    assert decided({"judge": "易", "other": "较难"}, rules=rules) == (None, "disputed")
+
+
+def test_without_the_majority_rule_two_of_three_settle_nothing():
+    rules = Rules(majority=False)
+    assert decided({"a": "中等", "b": "较难", "c": "较难"}, rules=rules) == (None, "disputed")
+    assert decided({"a": "易", "b": "较难"}, MEASURED_EASY, rules) == (None, "disputed")
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ({}, ("易", "unreviewed")),
+        ({"a": "较难"}, ("易", "single")),
+        ({"a": "较难", "b": "较难"}, ("较难", "agreed")),
+        ({"a": "较难", "b": "易"}, ("易", "adjudicated")),
+        ({"a": "较难", "b": "极难"}, (None, "disputed")),
+        ({"a": "较难", "b": "较难", "c": "易"}, ("较难", "adjudicated")),
+        ({"a": "易", "b": "易", "judge": "较难"}, ("较难", "adjudicated")),
+    ],
+)
+def test_measured_difficulty_stands_until_the_experts_agree_on_another(votes, expected):
+    assert decided(votes, MEASURED_EASY) == expected
+
+
+def test_a_label_that_was_not_measured_stays_an_estimate_whoever_gives_it():
+    def is_estimate(annotation, votes):
+        return settle("q", "difficulty", annotation, votes, JUDGE).estimate
+
+    assert is_estimate(stated(), {})
+    assert is_estimate(stated(), {"a": "中等", "b": "中等"})
+    assert not is_estimate(MEASURED_EASY, {"a": "易", "b": "易"})
+    assert is_estimate(MEASURED_EASY, {"a": "中等", "b": "中等"})
+    assert not is_estimate(stated(), {"a": "中等", "b": "较难"}), "no label, no estimate"
+
+
+def test_the_annotator_is_named_only_where_no_experts_label_stands():
+    def annotator(annotation, votes):
+        return settle("q", "difficulty", annotation, votes, JUDGE).annotator
+
+    assert annotator(stated(), {}) == "lexicon"
+    assert annotator(stated(), {"a": "易"}) is None
+    assert annotator(MEASURED_EASY, {"a": "较难"}) == MEASURED
+    assert annotator(stated(), {"a": "易", "b": "易"}) is None
+
+
+def test_every_question_has_a_label_in_every_dimension_in_order():
+    labels = final_labels(["q2", "q"], [stated("较易"), MEASURED_EASY], [], Rules())
+    assert [(label.question_id, label.dimension) for label in labels] == [
+        (question, dimension) for question in ("q2", "q") for dimension in dimensions()
+    ]
+    assert (labels[-1].label, labels[-1].label_en, labels[-1].annotator) == ("易", "Easy", MEASURED)
+    assert all(label.label is None and label.status is LabelStatus.UNREVIEWED for label in labels[:-1])
+
+
+votes = st.dictionaries(st.sampled_from(["a", "b", "c", "d", "judge"]), st.sampled_from(LEVELS))
+
+
+@given(votes, st.sampled_from([None, stated(), MEASURED_EASY]), st.booleans())
+def test_a_label_is_null_exactly_when_it_is_disputed_or_nobody_gave_one(given_votes, annotation, majority):
+    rules = Rules(frozenset({"judge"}), majority)
+    label = settle("q", "difficulty", annotation, given_votes, rules)
+    nobody = not given_votes and annotation is None
+    assert (label.label is None) == (label.status is LabelStatus.DISPUTED or nobody)
+    assert label.label in {None, *given_votes.values(), annotation and annotation.label}
+    assert label.reviewers == sorted(given_votes)
+
+
+def test_of_two_reviews_by_one_expert_the_latest_counts():
+    early, late = (
+        review("a", "易", "2026-01-01T00:00:00.000000Z"),
+        review("a", "较难", "2026-01-02T00:00:00.000000Z"),
+    )
+    assert latest_reviews([late, early, review("b")]) == ([late, review("b")], [early])
+
+
+def test_an_adjudicators_flags_replace_the_experts():
+    experts = [review("a", flags=["wrong_key"]), review("b", flags=["wrong_key", "wrong_stem"])]
+    assert standing_flags(experts, JUDGE) == [Flag("wrong_key", ("a", "b")), Flag("wrong_stem", ("b",))]
+    assert standing_flags([*experts, review("judge")], JUDGE) == []
+    assert standing_flags([*experts, review("judge", flags=["wrong_stem"])], JUDGE) == [
+        Flag("wrong_stem", ("judge",))
+    ]

@@ -1,0 +1,172 @@
+"""Agreement equals published values, and behaves where it is undefined."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.agreement import (
+    agreement,
+    alpha_interval,
+    cohen_kappa,
+    count_labels,
+    krippendorff_alpha,
+    raw_agreement,
+)
+
+# Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
+KRIPPENDORFF_2011 = (
+    "1 2 3 3 2 1 4 1 2 * * *",
+    "1 2 3 3 2 2 4 1 2 5 * 3",
+    "* 3 3 3 2 3 4 2 2 5 1 *",
+    "1 2 3 3 2 4 4 1 2 5 1 *",
+)
+
+ratings = st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), min_size=1, max_size=60)
+
+
+def units(*observers: str) -> list[list[str]]:
+    return [
+        [value for value in unit if value != "*"]
+        for unit in zip(*(o.split() for o in observers), strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def published(shared_data) -> dict:
+    return json.loads((shared_data / "agreement" / "reference_values.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def vsrp(shared_data) -> list[tuple[str, str]]:
+    with (shared_data / "agreement" / "VSRP_two_annotators.csv").open(
+        encoding="utf-8-sig", newline=""
+    ) as stream:
+        rows = list(csv.reader(stream))[1:]
+    return [(first, second) for first, second in rows]
+
+
+def test_kappa_and_alpha_of_two_annotators_equal_the_published_values(vsrp, published):
+    reference = published["vsrp_two_annotators"]
+    assert len(vsrp) == reference["n"]
+    kappa = cohen_kappa([a for a, _ in vsrp], [b for _, b in vsrp])
+    counts = count_labels(vsrp)
+    assert kappa == pytest.approx(reference["recomputed_cohen_kappa"], abs=5e-5)
+    assert krippendorff_alpha(counts) == pytest.approx(
+        reference["recomputed_krippendorff_alpha_nominal"], abs=5e-5
+    )
+    assert raw_agreement(counts) == pytest.approx(reference["percent_agreement"])
+
+
+def test_kappa_equals_that_of_r_and_sas(published):
+    table = published["statsmodels_sas_cohen"]
+    pairs = [(i, j) for i, row in enumerate(table["table"]) for j, n in enumerate(row) for _ in range(n)]
+    assert cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) == pytest.approx(
+        table["kappa"], abs=5e-5
+    )
+    anxiety = published["irr_anxiety_raters_2_3"]
+    columns = np.array(anxiety["anxiety_F_order_20x3"]).reshape((20, 3), order="F")
+    second, third = columns[:, 1].tolist(), columns[:, 2].tolist()
+    assert cohen_kappa(second, third) == pytest.approx(anxiety["kappa_unweighted"], abs=5e-5)
+
+
+def test_alpha_with_missing_ratings_equals_the_published_values(published):
+    assert krippendorff_alpha(count_labels(units(*KRIPPENDORFF_2011))) == pytest.approx(0.743, abs=5e-4)
+    observers = published["krippendorff_wikipedia"]
+    found = krippendorff_alpha(count_labels(units(observers["A"], observers["B"], observers["C"])))
+    assert found == pytest.approx(0.691, abs=5e-4)
+
+
+def test_fleiss_data_give_alpha_close_to_fleiss_kappa(published):
+    reference = published["fleiss_1971_diagnoses"]
+    n = reference["raters"] * reference["subjects"]
+    # Alpha corrects Fleiss' kappa for the size of the sample: alpha = kappa + (1 - kappa) / n.
+    expected = reference["fleiss_kappa"] + (1 - reference["fleiss_kappa"]) / n
+    assert krippendorff_alpha(count_labels(reference["ratings"])) == pytest.approx(expected, abs=5e-5)
+
+
+def test_agreement_is_undefined_with_a_single_label_or_without_pairs():
+    same = [("A", "A")] * 5
+    assert cohen_kappa(["A"] * 5, ["A"] * 5) is None
+    assert krippendorff_alpha(count_labels(same)) is None
+    assert alpha_interval(count_labels(same), resamples=100, seed=1) is None
+    assert raw_agreement(count_labels(same)) == 1
+    assert cohen_kappa([], []) is None
+    assert raw_agreement(count_labels([("A",), ()])) is None
+    assert krippendorff_alpha(count_labels([])) is None
+
+
+@given(ratings)
+def test_alpha_is_one_exactly_when_all_agree(pairs):
+    counts = count_labels(pairs)
+    alpha = krippendorff_alpha(counts)
+    if len({label for pair in pairs for label in pair}) == 1:
+        assert alpha is None
+    else:
+        assert alpha is not None
+        assert (alpha == 1) == all(a == b for a, b in pairs)
+        assert alpha <= 1
+
+
+@given(ratings, st.randoms(use_true_random=False))
+def test_order_of_units_and_names_of_labels_change_nothing(pairs, random):
+    shuffled = random.sample(pairs, len(pairs))
+    renamed = [tuple("疾病诊断"["ABCD".index(label)] for label in pair) for pair in shuffled]
+    first, second = krippendorff_alpha(count_labels(pairs)), krippendorff_alpha(count_labels(renamed))
+    assert first == (None if second is None else pytest.approx(second))
+
+
+def test_the_interval_equals_a_plain_bootstrap_over_units(vsrp):
+    counts = count_labels(vsrp)
+    low, high = alpha_interval(counts, resamples=4000, seed=7)
+    generator = np.random.default_rng(11)
+    plain = [krippendorff_alpha(counts[generator.integers(0, len(counts), len(counts))]) for _ in range(4000)]
+    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.01)
+    assert low < krippendorff_alpha(counts) < high
+
+
+def test_the_interval_depends_on_the_seed_alone(vsrp):
+    counts = count_labels(vsrp)
+    assert alpha_interval(counts, resamples=500, seed=3) == alpha_interval(counts, resamples=500, seed=3)
+    assert alpha_interval(counts, resamples=500, seed=3) != alpha_interval(counts, resamples=500, seed=4)
+
+
+def reviews(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"question_id": q, "dimension": "difficulty", "reviewer": r, "label": label}
+            for q, r, label in rows
+        ],
+        schema={"question_id": pl.String, "dimension": pl.String, "reviewer": pl.String, "label": pl.String},
+    )
+
+
+def test_every_dimension_has_a_row_for_all_and_one_for_each_pair_that_shares_questions():
+    rows = [("q1", "b", "易"), ("q1", "a", "易"), ("q2", "a", "易"), ("q2", "c", "中等"), ("q3", "b", "易")]
+    found = agreement(reviews(rows), ["difficulty", "competency"], resamples=100, seed=1)
+    assert [(row.dimension, row.reviewers, row.items, row.raw) for row in found] == [
+        ("difficulty", "all", 2, 0.5),
+        ("difficulty", "a & b", 1, 1.0),
+        ("difficulty", "a & c", 1, 0.0),
+        ("competency", "all", 0, None),
+    ]
+
+
+def test_another_expert_does_not_change_the_rows_of_a_pair():
+    pairs = [
+        (f"q{n}", who, "易" if (n * step) % 3 else "中等")
+        for n in range(30)
+        for who, step in (("a", 1), ("b", 2))
+    ]
+    pairs += [("q3", "a2", "易")]
+    before = agreement(reviews(pairs[:-1]), ["difficulty"], resamples=200, seed=5)
+    after = agreement(reviews(pairs), ["difficulty"], resamples=200, seed=5)
+    assert [row for row in before if row.reviewers == "a & b"] == [
+        row for row in after if row.reviewers == "a & b"
+    ]

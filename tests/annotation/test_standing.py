@@ -1,0 +1,86 @@
+"""Where the review of a question stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.adjudication import Rules, final_labels
+from annotation.standing import State, review_status, standings
+from schemas.annotations import ExpertReview, LabelStatus
+from schemas.taxonomy import dimensions
+
+FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+RULES = Rules(frozenset({"judge"}))
+
+
+def reviewed(
+    reviewer: str, question: str = "q", flags=(), note=None, only=tuple(FIRST), **labels
+) -> list[ExpertReview]:
+    return [
+        ExpertReview(
+            question_id=question,
+            dimension=name,
+            label=labels.get(name, FIRST[name]),
+            reviewer=reviewer,
+            origin=None,
+            flags=list(flags),
+            note=note,
+            annotation_id=1,
+            updated_at="2026-01-01T00:00:00.000000Z",
+        )
+        for name in only
+    ]
+
+
+def standing(*reviews: list[ExpertReview]):
+    flat = [review for group in reviews for review in group]
+    [found] = standings(final_labels(["q"], [], flat, RULES), flat, RULES)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reviews", "state"),
+    [
+        ([], State.UNREVIEWED),
+        ([reviewed("a")], State.ONE_OF_TWO),
+        ([reviewed("a"), reviewed("b")], State.DONE),
+        ([reviewed("a"), reviewed("b", competency="疾病治疗")], State.DISPUTED),
+        ([reviewed("a"), reviewed("b", flags=["wrong_key"])], State.FLAGGED),
+        ([reviewed("a", flags=["wrong_key"]), reviewed("b", difficulty="极难")], State.DISPUTED),
+        ([reviewed("a"), reviewed("b", only=["difficulty"])], State.ONE_OF_TWO),
+        ([reviewed("a"), reviewed("b", difficulty="极难"), reviewed("judge", difficulty="较难")], State.DONE),
+    ],
+)
+def test_a_question_has_one_state(reviews, state):
+    assert standing(*reviews).state is state
+
+
+def test_the_detail_names_who_said_what_in_one_line():
+    found = standing(
+        reviewed("a", note="应为 B，\n见教材"), reviewed("b", competency="疾病治疗", flags=["wrong_key"])
+    )
+    assert found.detail() == (
+        "competency: a = 疾病诊断和鉴别诊断 / b = 疾病治疗; wrong_key by b; note by a: 应为 B， 见教材"
+    )
+    assert standing(reviewed("a")).detail() == "reviewed by a"
+
+
+def test_the_status_adds_up():
+    reviews = [
+        *reviewed("a", "q1"),
+        *reviewed("b", "q1", difficulty="极难"),
+        *reviewed("a", "q2", ["out_of_scope"]),
+    ]
+    labels = final_labels(["q1", "q2", "q3"], [], reviews, RULES)
+    status = review_status(standings(labels, reviews, RULES))
+    assert status.questions == sum(status.states.values()) == 3
+    assert (status.states[State.DISPUTED], status.states[State.FLAGGED], status.states[State.UNREVIEWED]) == (
+        1,
+        1,
+        1,
+    )
+    assert all(sum(counts.values()) == 3 for counts in status.dimensions.values())
+    assert status.dimensions["difficulty"][LabelStatus.DISPUTED] == 1
+    assert status.experts == {"a": 2, "b": 1}
+    assert status.flags == {"out_of_scope": 1}
+    assert status.last_review == "2026-01-01T00:00:00.000000Z"

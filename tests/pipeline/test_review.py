@@ -1,0 +1,207 @@
+"""The review stage: from questions, annotations and reviews to labels and agreement."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.label_studio.pull import Pulled
+from annotation.params import ReviewParams
+from annotation.standing import State
+from pipeline import review
+from schemas.annotations import Annotation, ExpertReview
+from schemas.errors import UserError
+from schemas.identity import content_hash
+from schemas.questions import Option, Question, QuestionType, Rejection
+from schemas.taxonomy import dimensions
+
+FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+PARAMS = ReviewParams(bootstrap=100)
+
+
+def questions(count: int) -> pl.DataFrame:
+    return Question.to_frame(
+        Question(
+            question_id=f"q{n}",
+            document="a.pdf",
+            section=1,
+            number=n,
+            question_type=QuestionType.A1,
+            stem=f"题{n}",
+            options=[Option(label="A", text="甲"), Option(label="B", text="乙")],
+            answer=["A"],
+            content_hash=content_hash(f"题{n}", ["甲", "乙"]),
+        )
+        for n in range(count)
+    )
+
+
+def annotations(count: int) -> pl.DataFrame:
+    return Annotation.to_frame(
+        Annotation(
+            question_id=f"q{n}",
+            dimension=name,
+            label=label,
+            annotator="lexicon",
+            confidence=0.5,
+            estimate=name == "difficulty",
+        )
+        for n in range(count)
+        for name, label in FIRST.items()
+    )
+
+
+def said(reviewer: str, number: int, at: int = 0, **labels: str) -> list[ExpertReview]:
+    return [
+        ExpertReview(
+            question_id=f"q{number}",
+            dimension=name,
+            label=labels.get(name, label),
+            reviewer=reviewer,
+            origin="prediction",
+            flags=[],
+            note=None,
+            annotation_id=100 * at + number,
+            updated_at=f"2026-01-01T00:00:{at:02}.000000Z",
+        )
+        for name, label in FIRST.items()
+    ]
+
+
+def tables(count: int, *reviews: list[ExpertReview]) -> dict[str, pl.DataFrame]:
+    rows = [row for group in reviews for row in group]
+    return {
+        "questions": questions(count),
+        "annotations": annotations(count),
+        "pulled": ExpertReview.to_frame(rows),
+    }
+
+
+def test_before_any_review_every_label_is_the_annotators_and_marked_unreviewed(context):
+    result = review.run(tables(3), PARAMS, context)
+    labels = result.tables["labels"]
+    assert labels.height == 3 * len(FIRST)
+    assert set(labels["status"]) == {"unreviewed"}
+    assert set(labels["annotator"]) == {"lexicon"}
+    assert set(labels.filter(pl.col("estimate"))["dimension"]) == {"difficulty"}
+    assert labels["label_en"].null_count() == 0
+    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (3, 3, 0)
+    assert result.tables["agreement"]["items"].to_list() == [0] * 5
+    assert "no expert has reviewed yet" in result.notes[0]
+
+
+def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
+    found = tables(
+        4, said("a", 0), said("b", 0, competency="疾病治疗"), said("a", 1), said("a", 2), said("b", 2)
+    )
+    result = review.run(found, PARAMS, context)
+    assert [(item.item_id, item.reason) for item in result.review] == [
+        ("q0", "disputed"),
+        ("q1", "one_of_two"),
+    ]
+    assert result.review[0].question_ids == ["q0"]
+    assert "competency: a = 疾病诊断和鉴别诊断 / b = 疾病治疗" in result.review[0].detail
+    assert (result.counts.kept, result.counts.waiting) == (2, 2)
+    assert result.counts.balanced()
+    assert result.facts["states"] == {
+        "disputed": 1,
+        "flagged": 0,
+        "one_of_two": 1,
+        "unreviewed": 1,
+        "done": 1,
+    }
+
+
+def test_only_invited_reviewers_and_known_questions_and_labels_count(context):
+    wrong = [
+        row.model_copy(update={"label": "内科"}) for row in said("a", 1) if row.dimension == "competency"
+    ]
+    found = tables(2, said("a", 0), said("admin", 0), said("a", 7), wrong)
+    result = review.run(found, PARAMS.model_copy(update={"reviewers": ["a"]}), context)
+    assert result.facts["ignored_reviews"] == {"other_question": 5, "other_reviewer": 5, "unknown_label": 1}
+    assert result.facts["experts"] == {"a": 1}
+    assert "do not count" in result.notes[-1]
+
+
+def test_of_two_reviews_by_one_expert_the_latest_counts(context):
+    found = tables(
+        1, said("a", 0, at=2, difficulty="极难"), said("a", 0, at=1), said("b", 0, difficulty="极难")
+    )
+    result = review.run(found, PARAMS, context)
+    assert result.counts.waiting == 0
+    assert result.facts["ignored_reviews"] == {"superseded": 5}
+
+
+def test_adjudicators_do_not_enter_agreement(context):
+    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), said("judge", 0, difficulty="中等"))
+    result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
+    assert set(result.tables["agreement"]["reviewers"]) == {"all", "a & b"}
+    settled = result.tables["labels"].filter(pl.col("dimension") == "difficulty").row(0, named=True)
+    assert (settled["label"], settled["status"], settled["reviewers"]) == (
+        "中等",
+        "adjudicated",
+        ["a", "b", "judge"],
+    )
+
+
+who = st.sampled_from(["a", "b", "c", "judge"])
+reviews = st.lists(
+    st.builds(
+        lambda reviewer, number, at, level: said(reviewer, number, at, difficulty=level),
+        who,
+        st.integers(0, 5),
+        st.integers(0, 9),
+        st.sampled_from(dimensions()["difficulty"].zh_names()),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=["function_scoped_fixture"])
+@given(reviews, st.randoms(use_true_random=False))
+def test_counts_add_up_and_the_order_of_reviews_changes_nothing(context, groups, random):
+    params = PARAMS.model_copy(update={"adjudicators": ["judge"]})
+    result = review.run(tables(4, *groups), params, context)
+    assert result.counts.balanced()
+    assert result.counts.into == 4
+    assert len(result.review) == result.counts.waiting
+    assert result.tables["labels"].height == 4 * len(FIRST)
+    unique = {(row.updated_at, row.annotation_id, row.reviewer, row.dimension) for g in groups for row in g}
+    if len(unique) == sum(map(len, groups)):
+        shuffled = review.run(tables(4, *random.sample(groups, len(groups))), params, context)
+        assert result.tables["labels"].equals(shuffled.tables["labels"])
+        assert result.tables["agreement"].equals(shuffled.tables["agreement"])
+        assert result.review == shuffled.review
+
+
+def test_the_status_is_that_of_the_last_pull(context):
+    found = tables(3, said("a", 0), said("b", 0), said("a", 1))
+    status = review.status(found, PARAMS)
+    assert (
+        status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
+    )
+    assert status.experts == {"a": 2, "b": 1}
+
+
+def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
+    reject = Rejection(item_id="q0", stage="review", reason="skipped", detail="a skipped it", item="{}")
+    pulled = Pulled(tuple(said("a", 0)), (reject,), "http://x/projects/1", "2026-01-01", {"q0": (1, 2)})
+    review._write_pulled(tmp_path / "reviews", pulled)
+    assert review._read_pulled(tmp_path / "reviews") == pulled
+    assert pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").schema == ExpertReview.polars_schema()
+
+
+@pytest.mark.parametrize("name", ["pulled.parquet", "state.json"])
+def test_a_damaged_folder_of_reviews_is_told_in_one_line(tmp_path, name):
+    review._write_pulled(tmp_path / "reviews", Pulled(tuple(said("a", 0)), (), "p", "s", {}))
+    (tmp_path / "reviews" / name).write_bytes(b"\x00damaged")
+    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
+        review._read_pulled(tmp_path / "reviews")
+
+
+def test_an_interrupted_first_pull_counts_as_none(tmp_path):
+    review._write_pulled(tmp_path / "reviews", Pulled(tuple(said("a", 0)), (), "p", "s", {}))
+    (tmp_path / "reviews" / "state.json").unlink()
+    assert review._read_pulled(tmp_path / "reviews") == Pulled()
