@@ -12,7 +12,7 @@ from pipeline.parse.fields import Fields, by_text, leading_letters, letter_line,
 from pipeline.parse.kinds import SET_ASIDE, announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, stems_after_options
-from pipeline.parse.options import Run, find_run
+from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.text import join_lines
 
 _INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
@@ -88,6 +88,9 @@ def _drafts(
         yield _entry(item, pieces, fields)
         return
     parts = parts_with_options(head, fields.answers)
+    if item.last > item.number:
+        yield from _numbered_parts(item, pieces, head, fields)
+        return
     if parts is None and run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         parts = stems_after_options(fields.head, find_run(fields.head) or run)
@@ -181,6 +184,25 @@ def _usable(answer: str, labels: list[str]) -> bool:
     return set(answer) <= set(labels)
 
 
+def _numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -> Iterable[Draft]:
+    """Questions 2.3. on one text, with a run of options for each of them."""
+    runs = find_runs(head)
+    count = item.last - item.number + 1
+    letters = fields.answers[0] if fields.answers and len(fields.answers[0]) == count else None
+    for index in range(count):
+        draft = _draft(item, pieces, fields)
+        draft.number = item.number + index
+        draft.group = f"n{item.run}.{item.number}"
+        draft.shared_stem = join_lines(head[: runs[0].start] if runs else head) or None
+        draft.answer = letters[index] if letters else None
+        if len(runs) == count:
+            draft.options = list(runs[index].options)
+        else:
+            draft.options = list(runs[0].options) if runs else []
+            draft.doubt("parts_and_options_differ", f"{count} numbers, {len(runs)} runs of options")
+        yield draft
+
+
 def _part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -> Iterable[Draft]:
     group = f"p{item.run}.{item.number}"
     for index, part in enumerate(parts.parts):
@@ -241,13 +263,16 @@ def _share_case(draft: Draft, group: Group | None) -> None:
 
 
 def _without_own_number(stem: str, number: int) -> str:
-    """A stem without the number that is printed once more before its options: …is （69）. （69）A. …"""
+    """A stem without the number that is printed once more before its options: …is （69）. （69）A."""
     return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)
 
 
 def _letters_alone(fields: Fields) -> bool:
     """Whether an answer is nothing but letters in order: then options were there and were not read."""
-    return any(re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text)) for text in fields.answer_texts)
+    return any(
+        re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text))
+        for text in fields.answer_texts
+    )
 
 
 def _set_aside(draft: Draft, fields: Fields) -> None:

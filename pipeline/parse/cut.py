@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 from pipeline.parse.keylines import Pair, grid, line_pairs
 from pipeline.parse.leads import find_leads
@@ -55,6 +56,8 @@ class Item:
     """A numbered piece of the paper."""
 
     number: int
+    last: int
+    """The last number where it is an item of several questions (2.3. …); otherwise the number."""
     run: int
     """Which run of the numbering, from 0."""
     pieces: list[Piece]
@@ -96,6 +99,7 @@ def cut(pieces: Sequence[Piece]) -> Outline:
     marks = _choose_marks(pieces, roles)
     for index in marks:
         roles[index] = Role.NUMBER
+    _announcing_marks(marks, roles, groups)
     taken = frozenset(index for index, role in enumerate(roles) if role not in (Role.TEXT, Role.NUMBER))
     for index, head in find_leads(pieces, marks, taken).items():
         roles[index], groups[index] = Role.GROUP, head
@@ -147,6 +151,17 @@ def _choose_marks(pieces: Sequence[Piece], roles: list[Role]) -> dict[int, Mark]
                 marks.append(mark)
     boundaries = {index: RESTART_COST[role] for index, role in enumerate(roles) if role in RESTART_COST}
     return {mark.line: mark for mark in choose(marks, boundaries)}
+
+
+def _announcing_marks(marks: dict[int, Mark], roles: list[Role], groups: dict[int, GroupHead]) -> None:
+    """71~75. before 71. 72. … opens a shared text; it is no item of its own."""
+    order = sorted(marks)
+    for index, following in pairwise(order):
+        mark = marks[index]
+        if mark.last > mark.value == marks[following].value:
+            roles[index] = Role.GROUP
+            groups[index] = GroupHead(mark.value, mark.last, options=False, end=mark.end)
+            del marks[index]
 
 
 def _keep_headings_before_numbers(roles: list[Role]) -> None:
@@ -206,7 +221,7 @@ class _Builder:
         if items and mark.value < items[-1].number:
             self.run += 1
         first = Piece(piece.text[mark.end :], piece.page, piece.box, piece.confidence, piece.kind)
-        item = Item(mark.value, self.run, [first], self.block, self._group_of(mark.value))
+        item = Item(mark.value, mark.last, self.run, [first], self.block, self._group_of(mark.value))
         items.append(item)
         self.open = item.pieces
         self.fresh = False

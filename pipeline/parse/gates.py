@@ -91,6 +91,16 @@ def _check_joint_answers(drafts: Sequence[Draft]) -> None:
         waiting = []
 
 
+def check_key(questions: Sequence[Draft], keyed: set[int]) -> None:
+    """A key that answers most questions of a paper must answer all of them."""
+    silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
+    if not keyed or 2 * len(silent) > len(questions):
+        return
+    for draft in silent:
+        if not draft.doubts:
+            draft.doubt("no_answer", "the paper's key does not answer it")
+
+
 def gaps(drafts: Sequence[Draft], count: int | None) -> list[Gap]:
     """Numbers missing from sections that have questions with options.
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pipeline.parse.marks import is_section_head
 from pipeline.parse.text import fold, private_labels
 from schemas.documents import Box, Line, LineKind
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
+
+
+RUNNING_PAGES = 3
+"""On how many pages a line must open or close the text to be a running head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,7 @@ class Piece:
 def pieces(lines: Iterable[Line]) -> list[Piece]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
     kept = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
+    kept = _without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
     found: list[Piece] = []
@@ -41,6 +49,35 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
             Piece(part, line.page, line.box, line.confidence, line.kind, centred=centred) for part in parts
         )
     return found
+
+
+def _pattern(text: str) -> str:
+    """A line without its digits and spaces: what a running head keeps from page to page."""
+    return re.sub(r"[\d\s]+", "", text)
+
+
+def _without_running(lines: list[Line]) -> list[Line]:
+    """The lines without running heads; the first of one that names a section stays, as its head."""
+    running = _running(lines)
+    kept, named = [], set()
+    for line in lines:
+        pattern = _pattern(line.text)
+        if line.kind in REGIONS or pattern not in running:
+            kept.append(line)
+        elif pattern not in named and is_section_head(fold(line.text)):
+            named.add(pattern)
+            kept.append(line)
+    return kept
+
+
+def _running(lines: list[Line]) -> set[str]:
+    """What stands first or last on three pages or more, apart from page numbers: running heads left over."""
+    edges: dict[int, tuple[str, str]] = {}
+    for line in lines:
+        if line.kind is LineKind.TEXT:
+            edges[line.page] = (edges.get(line.page, (line.text,))[0], line.text)
+    seen = Counter(pattern for edge in edges.values() for pattern in {_pattern(text) for text in edge})
+    return {pattern for pattern, pages in seen.items() if pages >= RUNNING_PAGES and len(pattern) >= 4}
 
 
 Margins = dict[int, tuple[float, float]]

@@ -32,6 +32,8 @@ class Mark:
     """Where the rest of the line begins."""
     weight: float
     """How much the place alone looks like a question number, about 0..1.2."""
+    last: int
+    """The last number where it covers several (2.3. or 18~21.); otherwise its value."""
 
 
 _CIRCLED = {
@@ -41,6 +43,8 @@ _CIRCLED = {
 }
 CIRCLED_DIGITS = "".join(_CIRCLED)
 
+_PAIR = re.compile(r"\s*(\d{1,4})\s?[.．、]\s?(\d{1,4})\s?[.．、]\s*(?!\d)")
+_SPAN = re.compile(r"\s*[(（]?(\d{1,4})\s*[~～\-－—–至]\s*(\d{1,4})[)）]?\s?[.．、]\s*(?!\d)")
 _UNIT = r"(?:mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|℃|[~～-]\s*\d)"
 _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (
@@ -84,13 +88,17 @@ def number_mark(line: int, text: str) -> Mark | None:
     first = text.lstrip()[:1]
     if first in _CIRCLED:
         end = text.index(first) + 1
-        return Mark(line, _CIRCLED[first], Habit.CIRCLED, end, 0.3)
+        return Mark(line, _CIRCLED[first], Habit.CIRCLED, end, 0.3, _CIRCLED[first])
     if not first.isdigit() and first not in "第试試题題【[〔(（":
         return None
+    several = _PAIR.match(text) or _SPAN.match(text)
+    if several and int(several[1]) < int(several[2]) <= int(several[1]) + (1 if _PAIR.match(text) else 9):
+        return Mark(line, int(several[1]), Habit.DOT, several.end(), 1.1, int(several[2]))
     for habit, form, weight in _FORMS:
         found = form.match(text)
         if found and 0 < int(found[1]) < 5000:
-            return Mark(line, int(found[1]), habit, found.end(), weight if len(found[1]) < 4 else weight / 2)
+            value = int(found[1])
+            return Mark(line, value, habit, found.end(), weight if value < 1000 else weight / 2, value)
     return None
 
 
@@ -107,6 +115,7 @@ _SECTION = (
     re.compile(rf"\s*[{_CHINESE}]{{1,3}}\s*[、.．,，]\s*\S"),
     re.compile(rf"\s*[(（]\s*[{_CHINESE}]{{1,3}}\s*[)）]\s*\S"),
     re.compile(rf"\s*第\s*[{_CHINESE}百\d]+\s*(?:部分|章|节|節|单元|單元|篇|卷|大题|大題|科)"),
+    re.compile(rf"\s*[试試][题題]\s*[{_CHINESE}]+\s*(?:[(（]|$)"),
     re.compile(r"\s*[【\[(（]?\s*(?:[ABCXK][1-4]?|A3\s*[/／、]\s*A4)\s*型\s*(?:选择|單選|选|多选)?\s*[题題]"),
     re.compile(r"\s*[【\[]?\s*(?:单项|單項|单|單|多项|多項|多|不定项|最佳)\s*选?選?(?:择|擇)?[题題]"),
     re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.parse.marks import CIRCLED_DIGITS
 from pipeline.parse.options import Run, find_run
@@ -12,7 +13,8 @@ from pipeline.parse.text import CJK, join_lines
 
 _PART = re.compile(rf"(?:^|(?<=\n))[ \t]*([{CIRCLED_DIGITS}]|[(（]\s*(\d{{1,2}})\s*[)）])")
 _ANSWERED_STEM = re.compile(
-    rf"^(?P<stem>.*[{CJK}].*?)(?:[:：]\s*|\t\s*| {{2,}}|[（(]\s*(?=[A-K]+\s*[)）]))(?P<letters>[A-K]{{1,11}})\s*(?:[)）]|(?P<rest>[（(].*))?$"
+    rf"^(?P<stem>.*[{CJK}].*?)(?:[:：]\s*|\t\s*| {{2,}}|[（(]\s*(?=[A-K]+\s*[)）]))"
+    r"(?P<letters>[A-K]{1,11})\s*(?:[)）]|(?P<rest>[（(].*))?$"
 )
 _CIRCLED_STEM = re.compile(rf"[{CIRCLED_DIGITS}]\s*([^{CIRCLED_DIGITS}]+)")
 _LETTERS_ONLY = re.compile(r"^[ \t]*[A-K]{1,11}(?:[ \t]+[A-K]{1,11})*[ \t]*$")
@@ -42,11 +44,11 @@ class Parts:
 
 def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     """A case followed by parts ① ② ③, each with its own options; ``answers`` hold one letter a part."""
-    starts = [match for match in _PART.finditer(head)]
+    starts = list(_PART.finditer(head))
     if len(starts) < 2:
         return None
     edges = [match.start() for match in starts] + [len(head)]
-    runs = [find_run(head[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    runs = [find_run(head[a:b]) for a, b in pairwise(edges)]
     if any(run is None for run in runs):
         return None
     letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)

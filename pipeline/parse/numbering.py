@@ -52,9 +52,9 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, float]) -> list[Mark]
         score, origin = max(_origins(search, marks, index), key=lambda found: found[0])
         search.score.append(score + mark.weight)
         search.back.append(origin)
-        known = search.ends.get((mark.habit, mark.value), -1)
+        known = search.ends.get((mark.habit, mark.last), -1)
         if known < 0 or search.score[index] > search.score[known]:
-            search.ends[mark.habit, mark.value] = index
+            search.ends[mark.habit, mark.last] = index
         if search.score[index] > search.best_score():
             search.best = index
     return _walk(search, marks)

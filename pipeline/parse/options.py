@@ -56,7 +56,7 @@ _PAREN = re.compile(r"[(（【\[]\s?([A-K])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
 _BARE = re.compile(rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)", re.MULTILINE)
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
-_TERMS = re.compile(r"(?:维生素|維生素|生素|[型素抗组組族类類株])$")
+_TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
 """What a letter belongs to rather than being a label: 维生素A, 抗B …"""
 
 _FORM_STRENGTH = {
@@ -67,7 +67,7 @@ _FORM_STRENGTH = {
     Form.LOWER: -0.7,
     Form.BARE: -1.0,
 }
-_THRESHOLD = 1.2
+_THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
 
 
@@ -82,6 +82,17 @@ def find_run(text: str, start: int = 0) -> Run | None:
     if repaired:
         return repaired
     return _run(text, chain) if len(chain) >= 2 else None
+
+
+def find_runs(text: str) -> list[Run]:
+    """All runs of options in a text, one after the other: each begins with an A at a line or column start."""
+    starts = [label.start for label in find_labels(text) if label.letter == "A" and label.strength >= 2.3]
+    runs: list[Run] = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
+        run = find_run(text[:end], start)
+        if run is not None and run.start == start:
+            runs.append(run)
+    return runs
 
 
 def find_labels(text: str, start: int = 0) -> list[Label]:
@@ -116,7 +127,7 @@ def _place(text: str, position: int) -> float:
     if not bare or bare[-1] in "\n\t":
         return 3.0
     if _TERMS.search(bare[-4:]):
-        return 0.3 if bare == before else 0.8
+        return 0.8
     spaces = len(before) - len(bare)
     if spaces:
         return 2.6 if spaces > 1 else 2.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pipeline.parse.assemble import drafts_of
 from pipeline.parse.cut import Outline, cut
 from pipeline.parse.draft import Draft
-from pipeline.parse.gates import Gap, check_questions, count_mismatches, gaps
+from pipeline.parse.gates import Gap, check_key, check_questions, count_mismatches, gaps
 from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
 from pipeline.parse.lines import pieces
 from schemas.documents import Line
@@ -27,6 +27,8 @@ class Paper:
     text: str
     outline: Outline
     applied: Applied = field(default_factory=Applied)
+    keyed: set[int] = field(default_factory=set)
+    """Numbers that its key, in it or beside it, answers."""
     gaps: list[Gap] = field(default_factory=list)
     mismatches: list[tuple[str, str]] = field(default_factory=list)
 
@@ -55,13 +57,21 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     text = "\n".join(piece.text for piece in parts)
     paper = Paper(document, drafts, key_of(outline, drafts, text), stated_count(text), text, outline)
     if paper.questions and paper.key.runs:
-        paper.applied = apply(paper.key, paper.items)
+        apply_key(paper, paper.key)
     return paper
+
+
+def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
+    """Apply a key, the paper's own or one from beside it."""
+    paper.keyed.update(number for run in key.runs for number in run.entries)
+    paper.applied = apply(key, paper.items, replace=replace)
+    return paper.applied
 
 
 def judge(paper: Paper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     check_questions(paper.drafts)
+    check_key(paper.questions, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count)
     paper.mismatches = count_mismatches(paper.drafts)
 

@@ -7,9 +7,8 @@ from collections import defaultdict
 import polars as pl
 
 from pipeline.parse.finish import STAGE, Outcome, finish, review_item
-from pipeline.parse.keys import apply
 from pipeline.parse.pairing import find_paper, is_corrected
-from pipeline.parse.paper import Paper, judge, read_paper
+from pipeline.parse.paper import Paper, apply_key, judge, read_paper
 from pipeline.parse.params import ParseParams
 from pipeline.parse.rows import RowError, question_of
 from pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -106,7 +105,7 @@ def pair_keys(papers: list[Paper]) -> Outcome:
             continue
         if not corrected:
             originals[paper.document].append(key.document)
-        applied = apply(key.key, paper.items, replace=corrected)
+        applied = apply_key(paper, key.key, replace=corrected)
         outcome.merged += 1
         numbers = [number for _, number in applied.unmatched]
         if numbers:
@@ -154,7 +153,9 @@ def _rows(documents: dict[str, Document], rows: pl.DataFrame) -> Outcome:
             question, doubts = question_of(row, documents[row.document])
         except RowError as error:
             item_id = question_id(documents[row.document].sha256, None, str(row.row))
-            reject = Rejection(item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields)
+            reject = Rejection(
+                item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields
+            )
             outcome.rejects.append(reject)
             continue
         if doubts:
