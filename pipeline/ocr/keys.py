@@ -10,12 +10,31 @@ from typing import Any
 from schemas.identity import sha256
 
 _TEXT_MODULES = (
-    "model.py textlayer.py glyphs.py layout.py columns.py regions.py soundness.py tasks.py "
-    "readers/pdf.py readers/docx.py readers/docx_numbering.py readers/image.py readers/text.py"
-).split()
+    "model.py",
+    "textlayer.py",
+    "glyphs.py",
+    "layout.py",
+    "columns.py",
+    "regions.py",
+    "soundness.py",
+    "spacing.py",
+    "tasks.py",
+    "readers/pdf.py",
+    "readers/docx.py",
+    "readers/docx_numbering.py",
+    "readers/encoding.py",
+    "readers/image.py",
+    "readers/text.py",
+)
 _IMAGE_MODULES = (
-    "images.py engines/base.py recognise.py readers/pdf.py readers/image.py engines/rapid.py engines/paddle.py"
-).split()
+    "images.py",
+    "recognise.py",
+    "readers/pdf.py",
+    "readers/image.py",
+    "engines/base.py",
+    "engines/rapid.py",
+    "engines/paddle.py",
+)
 
 
 @cache
@@ -33,7 +52,7 @@ def text_key(file_sha256: str, page: int, force_ocr: bool, version: str) -> str:
         force_ocr: the parameter of that name, the only one that matters here.
         version: of the reading library.
     """
-    return sha256("text", file_sha256, str(page), str(force_ocr), version, _sources(tuple(_TEXT_MODULES)))
+    return sha256("text", file_sha256, str(page), str(force_ocr), version, _sources(_TEXT_MODULES))
 
 
 def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_version: str) -> str:
@@ -46,4 +65,4 @@ def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_versio
         engine_version: versions of the engine, its backend and its models.
     """
     options = json.dumps(semantic, sort_keys=True, ensure_ascii=False)
-    return sha256("ocr", file_sha256, str(page), options, engine_version, _sources(tuple(_IMAGE_MODULES)))
+    return sha256("ocr", file_sha256, str(page), options, engine_version, _sources(_IMAGE_MODULES))

@@ -27,7 +27,7 @@ _CLOSING = "）)]】〕］》〉」』”’"
 
 
 def arrange(
-    runs: Sequence[Run], regions: Sequence[Region], page_width: float, rules: Sequence[Rect] = ()
+    runs: Sequence[Run], regions: Sequence[Region], page: Rect, rules: Sequence[Rect] = ()
 ) -> list[PageLine]:
     """Lines of a page in reading order.
 
@@ -38,16 +38,26 @@ def arrange(
     Args:
         runs: of text, in any order.
         regions: figures, tables, formulas.
-        page_width: in points.
+        page: the page's rectangle.
         rules: vertical rules; where one stands between two words there is a tab, however narrow the gap.
     """
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
     labels = [run for run in runs if any(_within(run.box, figure) for figure in figures)]
     body = [run for run in runs if run not in labels] if labels else list(runs)
     rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
-    segments = [(segment_box(segment), segment_text(segment)) for row in rows for segment in row]
-    gutter = find_gutter(segments, page_width)
-    joined = [part for row in rows for part in _join_segments(row, gutter)]
+    running = _running_rows(rows, page)
+    segments = [
+        (segment_box(segment), segment_text(segment))
+        for index, row in enumerate(rows)
+        if index not in running
+        for segment in row
+    ]
+    gutter = find_gutter(segments, page.width)
+    joined = [
+        part
+        for index, row in enumerate(rows)
+        for part in _join_segments(row, None if index in running else gutter)
+    ]
     lines = [_line(row, gutter) for row in joined]
     for row in group_rows(labels):
         line = _line(row, gutter)
@@ -55,6 +65,34 @@ def arrange(
         lines.append(line)
     lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
     return reading_order(lines, gutter)
+
+
+_EDGE = 0.1
+"""Share of the page's height at top and bottom where running heads and footers stand."""
+
+
+def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
+    """The outermost rows at the edges that white space of a line parts from the rest: one line on any page.
+
+    A footer with words left and right would otherwise be cut by the gutter of a page of two columns.
+    """
+    boxes = [segment_box([run for segment in row for run in segment]) for row in rows]
+    if len(boxes) < 3:
+        return set()
+    first, second = sorted(range(len(rows)), key=lambda index: boxes[index].y0)[:2]
+    last, before = sorted(range(len(rows)), key=lambda index: -boxes[index].y1)[:2]
+    found: set[int] = set()
+    if (
+        boxes[first].y1 < page.y0 + _EDGE * page.height
+        and boxes[second].y0 - boxes[first].y1 > boxes[first].height
+    ):
+        found.add(first)
+    if (
+        boxes[last].y0 > page.y1 - _EDGE * page.height
+        and boxes[last].y0 - boxes[before].y1 > boxes[last].height
+    ):
+        found.add(last)
+    return found
 
 
 def _within(box: Rect, region: Rect) -> bool:

@@ -29,14 +29,14 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     """What the engine finds on a page.
 
     Returns:
-        JSON: ``width`` and ``height`` in points once upright, ``turned`` (degrees the page was turned
-        counter-clockwise to read it), ``words`` as [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with
-        corners in points.
+        JSON: ``width`` and ``height`` in points once upright; ``turned``, degrees the page was turned
+        counter-clockwise to read it; ``legibility``, see ``images.legibility``; ``words`` as [text, x0, y0,
+        x1, y1, x2, y2, x3, y3, confidence] with corners in points.
 
     Raises:
         UnreadableDocument: the page has no image that could be read.
     """
-    from pipeline.ocr.images import clean
+    from pipeline.ocr.images import clean, legibility
 
     found = reader(file_format)
     assert isinstance(found, PagedReader)
@@ -49,6 +49,7 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
         "width": round(width, 2),
         "height": round(height, 2),
         "turned": turned,
+        "legibility": round(legibility(image.pixels), 4),
         "words": [_word_json(word, width / columns, height / rows) for word in words],
     }
 
@@ -113,7 +114,8 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
     """The page that ``recognise`` saw, laid out in lines.
 
     Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
-    the boxes of its lines are where they stand on the page.
+    the boxes of its lines are where they stand on the page. Confidence is the engine's times the page's
+    legibility.
     """
     words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
     angle = skew.page_angle(words)
@@ -125,12 +127,22 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
         corners = [skew.turn(point, -angle, centre) for point in word.corners]
         xs, ys = zip(*corners, strict=True)
         box = Rect(min(xs), min(ys), max(xs), max(ys))
-        runs.append(Run(word.text, box, box.y1 - _DESCENT * box.height, _size(word, box), word.confidence))
-    lines = layout.arrange(runs, [], value["width"])
+        runs.append(
+            Run(
+                word.text,
+                box,
+                box.y1 - _DESCENT * box.height,
+                _size(word, box),
+                word.confidence * value["legibility"],
+            )
+        )
+    lines = layout.arrange(runs, [], Rect(0.0, 0.0, value["width"], value["height"]))
     for line in lines:
         if line.box and angle:
             line.box = skew.moved(line.box, angle, centre)
     page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
     if value["turned"]:
         page.reason = f"{reason}: turned by {value['turned']} degrees"
+    elif value["legibility"] < 1:
+        page.reason = f"{reason}: dark or uneven paper, confidence lowered"
     return page

@@ -126,7 +126,7 @@ class _Walker:
                     yield from self._blocks(cell)
             return
         for row in rows:
-            cells = [[line for line in self._blocks(cell)] for cell in row]
+            cells = [list(self._blocks(cell)) for cell in row]
             text = "\t".join(" ".join(line.text for line in cell if line.text) for cell in cells)
             if text.strip():
                 yield PageLine(text.strip(), None)
@@ -134,7 +134,7 @@ class _Walker:
 
 
 def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
-    """numId and level of a numPr element."""
+    """List and level that a numPr element names."""
     if properties is None:
         return None, None
     number, level = properties.find(f"{W}numId"), properties.find(f"{W}ilvl")
@@ -194,7 +194,7 @@ def _scripted(run: Any) -> str:
 
 def _count(paragraph: Any) -> tuple[int, int]:
     """Pictures and formulas in a paragraph; embedded objects are nearly always formulas."""
-    pictures = sum(1 for _ in paragraph.iter(f"{W}drawing") if not _in_fallback(_))
+    pictures = sum(1 for found in paragraph.iter(f"{W}drawing") if not _in_fallback(found))
     pictures += sum(
         1 for found in paragraph.iter(f"{W}pict") if not _in_fallback(found) and _has_image(found)
     )

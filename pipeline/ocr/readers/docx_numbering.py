@@ -11,21 +11,12 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 _DIGITS = "〇一二三四五六七八九"
 _HEAVENLY = "甲乙丙丁戊己庚辛壬癸"
-_ROMAN = (
-    (1000, "M"),
-    (900, "CM"),
-    (500, "D"),
-    (400, "CD"),
-    (100, "C"),
-    (90, "XC"),
-    (50, "L"),
-    (40, "XL"),
-) + (
-    (10, "X"),
-    (9, "IX"),
-    (5, "V"),
-    (4, "IV"),
-    (1, "I"),
+_ROMAN = dict(
+    zip(
+        ("M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"),
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        strict=True,
+    )
 )
 
 
@@ -42,7 +33,7 @@ def format_number(value: int, style: str) -> str:
         return chinese(value)
     if style == "ideographTraditional" and 1 <= value <= 10:
         return _HEAVENLY[value - 1]
-    if style == "decimalEnclosedCircle" or style == "decimalEnclosedCircleChinese":
+    if style.startswith("decimalEnclosedCircle"):
         return chr(0x2460 + value - 1) if 1 <= value <= 20 else str(value)
     if style == "decimalFullWidth":
         return "".join(chr(ord(digit) + 0xFEE0) for digit in str(value))
@@ -56,7 +47,7 @@ def roman(value: int) -> str:
     if not 1 <= value < 4000:
         return str(value)
     text = ""
-    for size, letters in _ROMAN:
+    for letters, size in _ROMAN.items():
         count, value = divmod(value, size)
         text += letters * count
     return text

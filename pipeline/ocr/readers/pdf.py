@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pymupdf
+from numpy.typing import NDArray
 
 from pipeline.ocr import layout, soundness
 from pipeline.ocr.model import PageRead, Rect
@@ -21,6 +22,8 @@ from schemas.errors import UnreadableDocument
 
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)
+
+Pixels = NDArray[np.uint8]
 
 ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)
@@ -107,7 +110,7 @@ def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | Need
     if reason or params.force_ocr:
         return NeedsOcr(reason or "forced")
     regions = find_regions(drawing, layer.runs, frame)
-    lines = layout.arrange(layer.runs, regions, frame.width, cell_rules(drawing, regions))
+    lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
 
 
@@ -123,7 +126,7 @@ def image_cover(drawing: Drawing, frame: Rect) -> float:
     return min(1.0, covered / max(1.0, frame.area))
 
 
-def _embedded(document: Any, page: Any, params: OcrParams) -> np.ndarray | None:
+def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
     """The image that alone makes up the page, as stored: no resampling, and 400 times faster than rendering."""
     infos = page.get_image_info(xrefs=True)
     if len(infos) != 1 or page.rotation or page.get_text("words"):
@@ -143,13 +146,13 @@ def _embedded(document: Any, page: Any, params: OcrParams) -> np.ndarray | None:
     return _pixels(pymupdf.Pixmap(document, info["xref"]))
 
 
-def _rendered(page: Any, params: OcrParams) -> np.ndarray:
+def _rendered(page: Any, params: OcrParams) -> Pixels:
     area = page.rect.width * page.rect.height / 72**2
     dpi = min(float(params.dpi), (params.max_pixels / max(area, 1e-6)) ** 0.5)
     return _pixels(page.get_pixmap(matrix=pymupdf.Matrix(dpi / 72, dpi / 72), alpha=False))
 
 
-def _pixels(pixmap: Any) -> np.ndarray:
+def _pixels(pixmap: Any) -> Pixels:
     if pixmap.colorspace is None or pixmap.colorspace.n != 3 or pixmap.alpha:
         pixmap = pymupdf.Pixmap(pymupdf.csRGB, pixmap)
     if pixmap.alpha:
