@@ -22,9 +22,14 @@ def gold_json(papers: list[Paper]) -> str:
     documents += [_document(paper.key_file, "key") for paper in papers if paper.key_file]
     documents.append(
         _document(BROKEN_FILE, "rejected")
-        | {"expect": {"place": "rejected", "stage": "ocr", "reason": "no_pages"}}
+        | {"expect": {"place": "rejected", "stage": "ocr", "reason": "truncated"}}
     )
-    gold = {"about": ABOUT, "totals": _totals(questions), "documents": documents, "questions": questions}
+    gold = {
+        "about": ABOUT,
+        "totals": _totals(questions, keys=sum(1 for paper in papers if paper.key_file)),
+        "documents": documents,
+        "questions": questions,
+    }
     return json.dumps(gold, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -45,6 +50,8 @@ def _question(paper: Paper, item: Item) -> dict[str, Any]:
         "stem": item.stem,
         "shared_stem": shared.stem,
         "group": item.group,
+        "figure": item.figure is not None,
+        "table": item.table is not None,
         "options": [
             {"label": letter, "text": text} for letter, text in zip(LETTERS, item.options, strict=False)
         ],
@@ -59,10 +66,13 @@ def _question(paper: Paper, item: Item) -> dict[str, Any]:
     }
 
 
-def _totals(questions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Counts of what happens to questions at parse, clean and dedup, each with what came in."""
+def _totals(questions: list[dict[str, Any]], keys: int) -> dict[str, Any]:
+    """Counts of what happens to questions at parse, clean and dedup, each with what came in.
+
+    A key in a file of its own is an item of the parser too: merged into its paper.
+    """
     totals: dict[str, Any] = {}
-    left = len(questions)
+    left = len(questions) + keys
     for stage in ("parse", "clean", "dedup"):
         ends = Counter(
             question["expect"]["place"]
@@ -70,6 +80,8 @@ def _totals(questions: list[dict[str, Any]]) -> dict[str, Any]:
             if question["expect"].get("stage", "dedup") == stage and question["expect"]["place"] != "kept"
         )
         gone = {place: ends[place] for place in ("merged", "rejected", "waiting")}
-        totals[stage] = {"into": left, "kept": left - sum(gone.values()), **gone}
+        if stage == "parse":
+            gone["merged"] += keys
+        totals[stage] = {"in": left, "kept": left - sum(gone.values()), **gone}
         left = totals[stage]["kept"]
     return totals
