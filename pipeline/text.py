@@ -24,9 +24,26 @@ _SYMBOL = {
     0xB3: "≥", 0xB4: "×", 0xB7: "·", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈",
 }  # fmt: skip
 
-_INVISIBLE = [0x00AD, 0x061C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)]
+_INVISIBLE = [
+    0x00AD,
+    0x061C,
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    0x2060,
+    0xFEFF,
+    *range(0xFE00, 0xFE10),
+]
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
-_WIDE = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), 0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E]
+_WIDE = [
+    *range(0xFF10, 0xFF1A),
+    *range(0xFF21, 0xFF3B),
+    *range(0xFF41, 0xFF5B),
+    0xFF05,
+    0xFF0B,
+    0xFF1C,
+    0xFF1D,
+    0xFF1E,
+]
 _TABLE: dict[int, str | None] = {
     **dict.fromkeys([*_INVISIBLE, *_CONTROLS]),
     **{code: chr(code - 0xFEE0) for code in _WIDE},
@@ -47,12 +64,14 @@ _AROUND_BREAK = re.compile(r" *\n\s*")
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
 _BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
-_SPACED_WORDS = re.compile(rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])")
+_SPACED_WORDS = re.compile(
+    rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])"
+)
 
 
 @lru_cache(maxsize=1 << 16)
 def tidy(text: str) -> str:
-    """The text without traces of typesetting; ``tidy(tidy(x)) == tidy(x)``.
+    """Take the traces of typesetting out of a text. Tidying a tidy text changes nothing.
 
     Args:
         text: any text, in any state.

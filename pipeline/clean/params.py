@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator
+
 from schemas.params import Params
+
+WRONG_KEY = "|".join(
+    (
+        r"(?:题目|题干|本题|原题|答案|选项|題目|題幹|選項)[^，。；]{0,4}(?:有误|有错|错误|不严谨|有争议)",
+        r"(?:题目|题干|本题|原题|答案|选项|題目|題幹|選項)[^，。；]{0,4}(?:有誤|有錯|錯誤|不嚴謹|有爭議)",
+        r"错题|此题(?:作废|删除)|送分|一律给分|一律給分",
+    )
+)
+"""Comments by which question banks mark an item as unsound."""
+
+
+class CommentRule(Params):
+    """What to do with a question whose comment says that something is wrong with it."""
+
+    pattern: str = Field(description="Regular expression, searched in the source's comment.")
+    action: Literal["review", "reject"] = Field("review", description="Let it wait for a person, or drop it.")
+    reason: str = Field("erratum", description="The reason code to record.")
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from error
+        return pattern
 
 
 class CleanParams(Params):
     """The ``[clean]`` section of ``dataset.toml``."""
+
+    keep_figures: bool = Field(False, description="Keep questions that need a figure.")
+    keep_tables: bool = Field(False, description="Keep questions that need a table.")
+    min_options: int = Field(2, ge=2, description="Fewest options a question may have.")
+    max_garbled: float = Field(
+        0.1, ge=0, le=1, description="Largest share of unreadable characters in a question's text."
+    )
+    min_confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Questions with a line recognised with less confidence wait for a person.",
+    )
+    comment_rules: tuple[CommentRule, ...] = Field(
+        (CommentRule(pattern=WRONG_KEY),), description="Rules on the source's comments, first match wins."
+    )

@@ -1,0 +1,239 @@
+"""Make copies and twins of real questions whose truth is known.
+
+A question's ``truth`` says which question it is: copies of one question share it, twins have one of their own.
+Questions for sizes beyond the given ones come from renamings: the characters that carry content are permuted, so
+that the lengths, set phrases and numbers of real questions stay and the words are new.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.dedup.phrases import ASKED, FILLER, OPPOSITES
+from schemas.identity import content_hash
+from schemas.questions import Option, Question, QuestionType
+
+COPIES = ("exact", "reordered", "reworded", "noise1", "noise3", "noise5")
+TWINS = ("negation", "number", "unit", "sex", "age")
+OTHERS = ("conflict", "variant")
+
+
+def _pairs(*lines: str) -> tuple[tuple[str, str], ...]:
+    """``old>new`` pairs; nothing after the sign drops the old words."""
+    return tuple(
+        (old, new) for line in lines for old, _, new in (pair.partition(">") for pair in line.split())
+    )
+
+
+_FLIPS = _pairs(
+    "不正确>正确 错误>正确 不属于>属于 不包括>包括 不是>是 不宜>宜 不会>会 不能>能 不应>应",
+    "正确>错误 属于>不属于 包括>不包括 最可能>最不可能 可见>不见",
+)
+_REWORDINGS = _pairs(
+    "错误的是>不正确的是 不正确的是>错误的是 哪项是错误的>不正确的是 下列>以下 以下>下列 关于>有关",
+    "患者，男，>男性患者， 患者，女，>女性患者， 男，>患者男性， 女，>患者女性， 叙述>说法 属于>属 称为>叫做",
+    "最可能的诊断是>应首先考虑的诊断是 应首先考虑的是>最可能的是 病人>患者 患者>病人 除外>不包括",
+    "应首选>首选 主要>最主要 出现>发生 常见>多见 的是>的为 是>为 ，> 的>",
+)
+_UNITS = (
+    ("mg", "g"),
+    ("小时", "分钟"),
+    ("天", "周"),
+    ("周", "个月"),
+    ("年", "个月"),
+    ("ml", "L"),
+    ("cm", "mm"),
+    ("g/L", "mg/L"),
+)
+_WORDS = re.compile("|".join([FILLER, *ASKED, "[0-9A-Za-z]+", *(f"[{pair}]" for pair in OPPOSITES)]))
+_IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A question, what was done to make it, and which question it is."""
+
+    question: Question
+    how: str
+    base: str
+    truth: str
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Questions of a CMExam JSONL file (``Question``, ``Options`` of lines ``A text``, ``Answer``)."""
+    made = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        split = [re.match(r"([A-Z])\s+(.+)", option) for option in row["Options"].split("\n")]
+        options = [Option(label=found[1], text=found[2]) for found in split if found]
+        letters = re.findall("[A-Z]", row["Answer"])
+        stem = row["Question"]
+        made.append(
+            Question(
+                question_id=f"base-r{row['row']:06d}",
+                document=path.name,
+                section=None,
+                number=row["row"],
+                question_type=QuestionType.X if len(letters) > 1 else QuestionType.A1,
+                stem=stem,
+                options=options,
+                answer=letters or None,
+                explanation=row.get("Explanation"),
+                content_hash=content_hash(stem, [option.text for option in options]),
+            )
+        )
+    return made
+
+
+def generate(bases: list[Question], size: int, seed: int) -> list[Made]:
+    """``size`` questions: bases, and one of each kind of copy and twin that a base allows."""
+    rng = random.Random(seed)
+    alphabet = sorted({char for base in bases for char in base.stem if _IDEOGRAPH.match(char)})
+    made: list[Made] = []
+    replica = 0
+    while len(made) < size:
+        shuffled = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
+        for base in shuffled:
+            made.append(Made(base, "base", base.question_id, base.question_id))
+            made += _family(base, shuffled, alphabet, rng)
+        replica += 1
+    rng.shuffle(made)
+    return made[:size]
+
+
+def _family(base: Question, bases: list[Question], alphabet: list[str], rng: random.Random) -> Iterator[Made]:
+    name = base.question_id
+    makers: dict[str, Callable[[], Question | None]] = {
+        "exact": lambda: _typeset(base, rng),
+        "reordered": lambda: _reordered(base, rng),
+        "reworded": lambda: _reworded(base, rng),
+        "noise1": lambda: _noisy(base, 0.01, alphabet, rng),
+        "noise3": lambda: _noisy(base, 0.03, alphabet, rng),
+        "noise5": lambda: _noisy(base, 0.05, alphabet, rng),
+        "negation": lambda: _stem(base, _swapped(base.stem, _FLIPS)),
+        "number": lambda: _stem(base, _renumbered(base.stem, r"[0-9]+(?![0-9]*岁)", rng)),
+        "unit": lambda: _stem(base, _unit_changed(base.stem)),
+        "sex": lambda: _stem(base, base.stem.translate(str.maketrans("男女", "女男"))),
+        "age": lambda: _stem(base, _renumbered(base.stem, r"[0-9]+(?=岁)", rng)),
+        "variant": lambda: _other_options(base, bases, rng),
+    }
+    for kind in rng.sample([*COPIES, *TWINS, "variant"], 6):
+        if (question := makers[kind]()) is not None:
+            truth = name if kind in COPIES else f"{name}#{kind}"
+            yield Made(_named(question, f"{name}~{kind}"), kind, name, truth)
+    if rng.random() < 0.04:
+        yield Made(_named(_other_key(base, rng), f"{name}~conflict"), "conflict", name, name)
+
+
+def _named(question: Question, name: str) -> Question:
+    return question.model_copy(update={"question_id": name, "document": "generated"})
+
+
+def _stem(base: Question, stem: str | None) -> Question | None:
+    return None if stem is None or stem == base.stem else base.model_copy(update={"stem": stem})
+
+
+def _with_texts(base: Question, stem: str, texts: list[str]) -> Question:
+    options = [
+        Option(label=option.label, text=text) for option, text in zip(base.options, texts, strict=True)
+    ]
+    return base.model_copy(update={"stem": stem, "options": options})
+
+
+def _typeset(base: Question, rng: random.Random) -> Question:
+    wide = str.maketrans("0123456789%()", "０１２３４５６７８９％（）")
+    spaced = "".join(char + (" " if rng.random() < 0.05 else "") for char in base.stem)
+    return _with_texts(base, spaced.translate(wide), [f" {option.text}。" for option in base.options])
+
+
+def _reordered(base: Question, rng: random.Random) -> Question:
+    order = list(range(len(base.options)))
+    while order == sorted(order):
+        rng.shuffle(order)
+    labels = [option.label for option in base.options]
+    options = [Option(label=labels[place], text=base.options[old].text) for place, old in enumerate(order)]
+    moved = {labels[old]: labels[place] for place, old in enumerate(order)}
+    answer = sorted(moved[letter] for letter in base.answer or []) or None
+    return base.model_copy(update={"options": options, "answer": answer})
+
+
+def _reworded(base: Question, rng: random.Random) -> Question | None:
+    fitting = [pair for pair in _REWORDINGS if pair[0] in base.stem]
+    stem = base.stem
+    for old, new in rng.sample(fitting, min(3, len(fitting))):
+        stem = stem.replace(old, new, 1)
+    return _stem(base, stem)
+
+
+def _noisy(base: Question, rate: float, alphabet: list[str], rng: random.Random) -> Question:
+    def misread(text: str) -> str:
+        out = []
+        for char in text:
+            draw = rng.random()
+            if draw >= rate:
+                out.append(char)
+            elif draw < rate * 0.8:
+                out.append(rng.choice(alphabet))
+            elif draw < rate * 0.9:
+                out.append(char + rng.choice(alphabet))
+        return "".join(out) or text
+
+    return _with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
+
+
+def _swapped(text: str, pairs: tuple[tuple[str, str], ...]) -> str | None:
+    for old, new in pairs:
+        if old in text:
+            at = text.rindex(old)
+            return text[:at] + new + text[at + len(old) :]
+    return None
+
+
+def _renumbered(text: str, pattern: str, rng: random.Random) -> str | None:
+    found = list(re.finditer(pattern, text))
+    if not found:
+        return None
+    chosen = rng.choice(found)
+    return text[: chosen.start()] + str(int(chosen.group()) + rng.randint(1, 9)) + text[chosen.end() :]
+
+
+def _unit_changed(text: str) -> str | None:
+    for old, new in _UNITS:
+        if found := re.search(rf"(?<=[0-9]){re.escape(old)}(?![A-Za-z])", text):
+            return text[: found.start()] + new + text[found.end() :]
+    return None
+
+
+def _other_key(base: Question, rng: random.Random) -> Question:
+    others = [option.label for option in base.options if option.label not in (base.answer or [])]
+    wrong = base.model_copy(update={"answer": [rng.choice(others)] if others else [base.options[0].label]})
+    return _reordered(wrong, rng) if rng.random() < 0.5 else wrong
+
+
+def _other_options(base: Question, bases: list[Question], rng: random.Random) -> Question:
+    texts = [option.text for option in base.options]
+    places = rng.sample(range(len(texts)), 2)
+    for place in places:
+        texts[place] = rng.choice(rng.choice(bases).options).text
+    return _with_texts(base, base.stem, texts)
+
+
+def _renamed(base: Question, replica: int, alphabet: list[str]) -> Question:
+    shuffled = alphabet[:]
+    random.Random(replica).shuffle(shuffled)
+    table = str.maketrans("".join(alphabet), "".join(shuffled))
+
+    def rename(text: str) -> str:
+        parts, end = [], 0
+        for found in _WORDS.finditer(text):
+            parts += [text[end : found.start()].translate(table), found.group()]
+            end = found.end()
+        return "".join([*parts, text[end:].translate(table)])
+
+    renamed = _with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
+    return renamed.model_copy(update={"question_id": f"{base.question_id}.{replica}"})

@@ -1,0 +1,89 @@
+"""Whether a question is whole: a stem, distinct options, a key among them, readable text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from pipeline.clean.params import CleanParams
+from schemas.questions import Question
+
+_NO_CONTENT = re.compile(r"[\s\W_]+")
+_OPEN_END = re.compile(r"[，、；,;（(《【\[“‘]$")
+_MOJIBAKE = re.compile(
+    r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
+)
+
+
+def empty_stem(question: Question, _: CleanParams) -> str | None:
+    """A stem of at most one character asks nothing."""
+    content = _NO_CONTENT.sub("", question.stem)
+    return f"the stem is “{question.stem}”" if len(content) <= 1 else None
+
+
+def too_few_options(question: Question, params: CleanParams) -> str | None:
+    """Options without text do not count."""
+    found = sum(bool(option.text) for option in question.options)
+    return f"{found} of at least {params.min_options} options" if found < params.min_options else None
+
+
+def truncated(question: Question, _: CleanParams) -> str | None:
+    """The stem breaks off, or an option is missing or has no text."""
+    if _OPEN_END.search(question.stem):
+        return f"the stem ends with “{question.stem[-8:]}”"
+    if empty := [option.label for option in question.options if not option.text]:
+        return f"option {', '.join(empty)} has no text"
+    labels = [option.label for option in question.options]
+    expected = [chr(ord("A") + place) for place in range(len(labels))]
+    return f"options are labelled {' '.join(labels)}" if labels != expected else None
+
+
+def duplicate_options(question: Question, _: CleanParams) -> str | None:
+    """Two options with one text cannot both be wrong or right."""
+    seen: dict[str, str] = {}
+    for option in question.options:
+        text = unicodedata.normalize("NFKC", option.text)
+        if text in seen:
+            return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"
+        seen[text] = option.label
+    return None
+
+
+def no_answer(question: Question, _: CleanParams) -> str | None:
+    """No key was found for the question."""
+    return None if question.answer else "no key was found"
+
+
+def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
+    """Every letter of the key, and of every accepted answer, must be an option's label."""
+    labels = {option.label for option in question.options}
+    keys = [question.answer or [], *(question.accepted_answers or [])]
+    strange = sorted({letter for key in keys for letter in key} - labels)
+    return f"the key {', '.join(strange)} is not among {''.join(sorted(labels))}" if strange else None
+
+
+def garbled_text(question: Question, params: CleanParams) -> str | None:
+    """Glyphs without meaning, or the marks of a wrong decoding."""
+    text = " ".join(
+        [question.shared_stem or "", question.stem, *(option.text for option in question.options)]
+    )
+    if found := _MOJIBAKE.search(text):
+        return f"the text contains “{found.group()[:12]}”"
+    if text.isascii():
+        return None
+    unreadable = sum(_unreadable(char) for char in text)
+    share = unreadable / len(text)
+    return f"{share:.0%} of the characters cannot be read" if share > params.max_garbled else None
+
+
+def low_confidence(question: Question, params: CleanParams) -> str | None:
+    """OCR was unsure of a line of it."""
+    found = question.confidence
+    if found is None or found >= params.min_confidence:
+        return None
+    return f"a line was recognised with confidence {found:.2f}, below {params.min_confidence:.2f}"
+
+
+def _unreadable(char: str) -> bool:
+    """Private use, surrogates, unassigned, replacement characters."""
+    return char == "\ufffd" or (char > "\u0530" and unicodedata.category(char) in ("Co", "Cs", "Cn"))

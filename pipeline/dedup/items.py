@@ -1,0 +1,64 @@
+"""Questions as they are compared: their keys, their options, their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from pipeline.dedup.meaning import Meaning, meaning
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """A question as it is compared.
+
+    Attributes:
+        index: its row among the questions sorted by id.
+        labels: letters of its options.
+        options: comparison keys of its options, as ``labels``.
+        keys: every set of letters that earns the mark; empty when it has no key.
+        group: what ties it to other questions of its document: they are different questions by construction.
+    """
+
+    index: int
+    question_id: str
+    key: str
+    core: str
+    ask: str
+    labels: tuple[str, ...]
+    options: tuple[str, ...]
+    keys: tuple[frozenset[str], ...]
+    group: str | None
+
+    @property
+    def meaning(self) -> Meaning:
+        """What its stem turns on."""
+        return meaning(self.key)
+
+
+def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Item]:
+    """The items of some ``rows`` of the questions, by row."""
+    chosen = list(rows)
+    columns = questions.select(
+        "question_id",
+        pl.col("options").list.eval(pl.element().struct.field("label")).alias("labels"),
+        "answer",
+        "accepted_answers",
+        pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
+    )[chosen]
+    compared = keys.select("key", "core", "ask", "option_keys")[chosen]
+    made = {}
+    for row, (question_id, labels, answer, accepted, group), (key, core, ask, options) in zip(
+        chosen, columns.iter_rows(), compared.iter_rows(), strict=True
+    ):
+        made[row] = Item(
+            row, question_id, key, core, ask, tuple(labels), tuple(options), _keys(answer, accepted), group
+        )
+    return made
+
+
+def _keys(answer: list[str] | None, accepted: list[list[str]] | None) -> tuple[frozenset[str], ...]:
+    given = ([answer] if answer else []) + (accepted or [])
+    return tuple(dict.fromkeys(frozenset(letters) for letters in given))

@@ -1,0 +1,60 @@
+"""Comparison keys: what two copies of a question have in common, whatever typed or read them.
+
+A key folds width, case, white space and punctuation; numbers keep their decimal points and ranges. A core is the
+key without the set phrases of exams. All vectorised: 280,000 questions pass through here.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from pipeline.dedup.phrases import EXCEPT, FILLER, SYNONYMS
+
+OPTION_BREAK = "\x1f"
+"""Stands between the options in a joined text."""
+
+_CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，。；;！!：:？?（()）\s_.]*$"
+
+
+def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
+    """Comparison keys of questions, row by row.
+
+    Args:
+        questions: a ``Question`` table.
+
+    Returns:
+        Columns ``key`` (shared stem and stem), ``core``, ``ask`` (core of the last clause), ``option_keys`` (list),
+        ``exact`` (equal for questions that say the same, options in any order).
+    """
+    whole = pl.concat_str(pl.col("shared_stem").fill_null(""), pl.col("stem"))
+    texts = pl.col("options").list.eval(pl.element().struct.field("text"))
+    joined = texts.list.join(OPTION_BREAK).fill_null("")
+    keyed = questions.select(
+        key=folded(whole),
+        ask=core(folded(pl.col("stem").str.extract(_CLAUSE, 1).fill_null(pl.col("stem")))),
+        option_keys=folded(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
+    )
+    return keyed.with_columns(
+        core=core(pl.col("key")),
+        exact=pl.concat_str(
+            pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"
+        ),
+    )
+
+
+def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
+    """The comparison key of a text column; characters in ``keep`` stay."""
+    return (
+        text.str.normalize("NFKC")
+        .str.to_lowercase()
+        .str.replace_all(r"\s+", "")
+        .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
+        .str.replace_all(r"([0-9])[~\-–—〜]([0-9])", "${1}~${2}")
+        .str.replace_all(r"(^|[^\p{L}0-9])[-−–—]([0-9])", "${1}−${2}")
+        .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{keep}]", "")
+    )
+
+
+def core(key: pl.Expr) -> pl.Expr:
+    """A key without the set phrases of exams."""
+    return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")

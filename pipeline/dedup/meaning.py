@@ -1,0 +1,137 @@
+"""What a stem turns on: numbers, units, sex, age, negation, letters. Where two stems differ in these, they are twins.
+
+Similarity cannot tell: a 正确/不正确 twin has a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from pipeline.dedup.phrases import ASKED, EXCEPT, NEGATIVE_ASK, POSITIVE_ASK
+
+_NEGATIVE = re.compile(NEGATIVE_ASK)
+_POSITIVE = re.compile(POSITIVE_ASK)
+_EXCEPT = re.compile(EXCEPT)
+_NEGATION = re.compile("[不无無未非没沒否勿莫]")
+_UNIT = (
+    "[a-zα-ωμ%°]+|岁|歲|周|天|日|个?月|月龄|年|小时|小時|分钟|分鐘|分|秒|毫克|微克|千克|公斤|克|毫升|升|毫米|厘米|米|"
+    "次|片|粒|倍|度|元|级|期|支|滴|个"
+)
+_QUANTITY = re.compile(rf"(−?[0-9]+(?:·[0-9]+)*)({_UNIT})?")
+_CHINESE_NUMBER = re.compile(
+    r"[二三四五六七八九十百千万两兩半]|一(?=[级級期度型类類周天月年次线線氧岁])|(?<=第)一"
+)
+_SAME_UNIT = {
+    "日": "天",
+    "小时": "h",
+    "小時": "h",
+    "歲": "岁",
+    "个月": "月",
+    "月龄": "月",
+    "分钟": "min",
+    "毫克": "mg",
+    "毫升": "ml",
+}
+_AGE_UNITS = ("岁", "月", "天")
+_LETTERS = re.compile("[a-zα-ω]+")
+_SEX = re.compile("[男女]")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a key says that a similarity does not see."""
+
+    key: str
+
+    @cached_property
+    def _rest(self) -> str:
+        return _POSITIVE.sub("", _NEGATIVE.sub("", _EXCEPT.sub(r"\1", self.key)))
+
+    @cached_property
+    def asks_for_wrong(self) -> int:
+        """How often the exception, the wrong statement is named: 不合理用药 ... 错误的是 has it twice."""
+        return len(_EXCEPT.findall(self.key)) + len(_NEGATIVE.findall(_EXCEPT.sub(r"\1", self.key)))
+
+    @cached_property
+    def negations(self) -> int:
+        """Negating characters outside the set phrases."""
+        return len(_NEGATION.findall(self._rest))
+
+    @cached_property
+    def quantities(self) -> list[tuple[str, str]]:
+        """Numbers with their units, sorted."""
+        found = _QUANTITY.findall(self.key)
+        return sorted((number, _SAME_UNIT.get(unit, unit)) for number, unit in found)
+
+    @cached_property
+    def chinese_numbers(self) -> list[str]:
+        """Chinese numerals where they count, sorted."""
+        return sorted(_CHINESE_NUMBER.findall(self._rest))
+
+    @cached_property
+    def sexes(self) -> str:
+        """男 and 女 in the order they are named."""
+        return "".join(_SEX.findall(self.key))
+
+    @cached_property
+    def symbols(self) -> list[str]:
+        """Latin and Greek words of up to three letters, sorted: vitamins, types, factors. Longer ones get misread."""
+        return sorted(word for word in _LETTERS.findall(self.key) if len(word) <= 3)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """What the key asks for."""
+        return frozenset(word for word in ASKED if word in self.key)
+
+
+@lru_cache(maxsize=1 << 16)
+def meaning(key: str) -> Meaning:
+    """The meaning of a key, kept for the next comparison."""
+    return Meaning(key)
+
+
+def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
+    """The kind of twin and the reason, when two keys differ in what they turn on.
+
+    Returns:
+        ``("negation", ...)``, ``sex``, ``age``, ``number``, ``unit``, ``term``, or None.
+    """
+    if first.key == second.key:
+        return None
+    if first.asks_for_wrong != second.asks_for_wrong or first.negations != second.negations:
+        return "negation", "one asserts what the other negates"
+    if first.sexes and second.sexes and first.sexes != second.sexes:
+        return "sex", f"{first.sexes} / {second.sexes}"
+    if first.quantities != second.quantities:
+        return _quantity_difference(first, second)
+    if first.chinese_numbers != second.chinese_numbers:
+        return "number", _both(first.chinese_numbers, second.chinese_numbers)
+    if first.symbols != second.symbols:
+        return "term", _both(first.symbols, second.symbols)
+    return None
+
+
+def _quantity_difference(first: Meaning, second: Meaning) -> tuple[str, str]:
+    one, other = Counter(first.quantities), Counter(second.quantities)
+    changed = [*(one - other), *(other - one)]
+    said = _both(_written(first), _written(second))
+    if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
+        return "unit", said
+    is_age = all(unit in _AGE_UNITS for _, unit in changed) and any(unit == "岁" for _, unit in changed)
+    return ("age" if is_age else "number"), said
+
+
+def _written(of: Meaning) -> list[str]:
+    return [number + unit for number, unit in of.quantities]
+
+
+def _both(first: list[str], second: list[str]) -> str:
+    one, other = Counter(first), Counter(second)
+    return f"{_plain(one - other)} / {_plain(other - one)}"
+
+
+def _plain(counts: Counter[str]) -> str:
+    return " ".join(sorted(counts.elements())).replace("·", ".") or "–"

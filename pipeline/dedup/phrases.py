@@ -1,0 +1,56 @@
+"""The set phrases of exam stems: what can be worded otherwise without changing the question.
+
+Written for comparison keys (see ``keys``): lower case, without white space and punctuation.
+"""
+
+from __future__ import annotations
+
+
+def _one_of(*lines: str) -> str:
+    """A pattern for any of the words in the lines."""
+    return "|".join(word for line in lines for word in line.split())
+
+
+NEGATIVE_ASK = _one_of(
+    "不正确 不正確 不对 不對 不妥当? 不恰当 不适当 不準確 不准确 不合理 不合适 错误 錯誤 有误 有誤 [错錯]",
+    "除外 不包括 不包含 不属于? 不屬於? 不是 不为 不為 不符合 不符",
+)
+"""Phrases that ask for the wrong option; they can stand for one another. ``除 ... 外`` is matched apart."""
+
+EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"
+"""``除 X 外``, which asks for the exception."""
+
+POSITIVE_ASK = _one_of("正确 正確 恰当 适当 合理 合适 包括 包含 属于? 屬於? 符合")
+
+_QUESTION_WORDS = _one_of(
+    "下列 下面 以下 下述 关于 有关 對於 对于 關於 请问 请选出 选出",
+    "哪一?[项項个個种種类類些点點] 哪些 哪 何者 何种 何項 何项 什么 什麼 一项 一種 一种 其中 各项 各項 选项",
+)
+_STATEMENTS = _one_of("叙述 敘述 描述 说法 說法 表述 论述 陈述 陳述 提法 观点")
+_COPULAS = _one_of(
+    "称为 称作 稱為 叫做 应该 應該 应当 应为 应是 可以 主要是 的是 指的是 是指 为指 是 为 為 的 者 了 应 應 呢 吗",
+    "最 有可能 可能 首先考虑 考虑",
+)
+_PERSONS = _one_of("患者 病人 该患 某患 某 该 該 此")
+
+FILLER = _one_of(_QUESTION_WORDS, _STATEMENTS, NEGATIVE_ASK, POSITIVE_ASK, _COPULAS, _PERSONS)
+"""Everything that is taken out of a key to get its core."""
+
+SYNONYMS = {"出现": "发生", "多见": "常见", "叫作": "称为"}
+"""Words of stems that say the same everywhere."""
+
+ASKED = _one_of(
+    "诊断 检查 确诊 鉴别 治疗 药物 用药 手术 处理 措施 护理 预防 预后 并发症 病因 原因 诱因 病机 病理 机制 机理",
+    "治法 治则 方剂 选方 首选 证型 辨证 部位 表现 症状 体征 禁忌 剂量 分型 分期 分度 类型 腧穴 穴位 经脉 归经",
+    "功效 主治 来源 产地 指标 时间 疗程",
+).split("|")
+"""What the last clause of a stem may ask for; two clauses that ask for different things are two questions."""
+
+OPPOSITES = _one_of(
+    "左右 高低 上下 内外 前后 增减 升降 增降 阴阳 大小 多少 长短 快慢 急慢 早晚 早迟 轻重 深浅 远近 强弱 寒热",
+    "虚实 表里 浮沉 松紧 酸碱 男女 父母 收舒 缩张 开闭 进出 吸呼 入出 先后 首末 粗细 厚薄 软硬 新旧 冷热 干湿",
+    "良恶 显隐 正负 正反 亢减 促抑 激抑 钠钾 钾钙 钙镁 铁铜 汞铅 肝肾 心肾 肺肾 脾肾 心肺 肝脾 心肝 肺脾 胃肠",
+    "胆肾 动静 气血 主次 常罕 首二 甲乙 乙丙 丙丁 丁戊 甲丙 春夏 秋冬 风寒 风热 痰湿 老幼 婴幼 胎儿 必可 宜忌",
+    "加减 起止 好差 优劣 生死 疏密 利弊",
+).split("|")
+"""Characters that exchange one question for its twin: opposites, and members of the small sets exams ask about."""

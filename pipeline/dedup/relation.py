@@ -1,0 +1,102 @@
+"""What kind of twins two questions are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from pipeline.dedup.grams import Vocabulary
+from pipeline.dedup.items import Item
+from pipeline.dedup.options import Matching, match_options
+from pipeline.dedup.params import DedupParams
+from pipeline.dedup.stems import StemRelation, compare_stems
+
+MERGED = ("exact", "reordered_options", "same_question")
+"""Kinds whose later copy is merged into the better one."""
+CONFLICT = "conflict"
+
+_TELLING = 4
+"""Cores below this length (错误的是) do not relate questions with other options."""
+_LONG = 8
+"""Cores from this length on relate twins whatever their options."""
+_OPTIONS_SAME = 0.85
+"""Least mean similarity of matched options; below it too many of them were misread to be believed."""
+_OPTIONS_READ = 0.7
+"""The same where the stems are equal."""
+_OPTIONS_ALIKE = 0.4
+"""Share of common options that relates twins with short stems."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How a question stands to another.
+
+    Attributes:
+        kind: one of ``MERGED``, ``conflict``, ``variant``, or a kind of twin.
+        score: similarity of stems and options in 0..1.
+        reason: one sentence for people.
+        labels: the other's letter for each of the question's letters.
+    """
+
+    kind: str
+    score: float
+    reason: str
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def same_text(self) -> bool:
+        """Whether both are one question, be it with two answers."""
+        return self.kind in MERGED or self.kind == CONFLICT
+
+
+def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
+    """The relation of ``first`` to ``second``, or None when there is none worth recording."""
+    if first.group is not None and first.group == second.group and first.key != second.key:
+        return None  # members of a group ask different things of one case or one list of options
+    stems = compare_stems(first, second, vocabulary, params)
+    if stems.kind == "different":
+        return None
+    options = match_options(first, second, vocabulary, params.option)
+    score = round((stems.score + options.score) / 2, 4)
+    if stems.kind != "same":
+        close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
+        return Relation(stems.kind, score, _twin_reason(stems)) if close else None
+    if not options.complete or options.score < (_OPTIONS_READ if first.key == second.key else _OPTIONS_SAME):
+        telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
+        return Relation("variant", score, "same stem, other options") if telling else None
+    return _same_text(first, second, stems, options, score)
+
+
+def contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
+    """Whether both have keys and no answer is right by both."""
+    one, other = set(first), set(second)
+    return bool(one and other and not one & other)
+
+
+def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:
+    """Whether any two of the keys contradict each other."""
+    return any(contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
+
+
+def translated(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:
+    """Keys in the letters of the other question; compared by text, not by letter."""
+    return tuple(frozenset(labels.get(letter, letter) for letter in key) for key in keys)
+
+
+def _same_text(first: Item, second: Item, stems: StemRelation, options: Matching, score: float) -> Relation:
+    if contradict(translated(first.keys, options.labels), second.keys):
+        if not stems.certain:
+            return Relation("term", score, f"other wording and other answer: {stems.reason}")
+        return Relation(CONFLICT, score, "same question, different answer", options.labels)
+    if not options.in_order:
+        return Relation(
+            "reordered_options", score, f"{stems.reason}, options in another order", options.labels
+        )
+    if first.key == second.key and options.score == 1:
+        return Relation("exact", 1.0, "the same but for white space, width and punctuation", options.labels)
+    return Relation("same_question", score, f"{stems.reason}, same options", options.labels)
+
+
+def _twin_reason(stems: StemRelation) -> str:
+    return f"another {stems.kind}: {stems.reason}" if stems.kind != "negation" else stems.reason

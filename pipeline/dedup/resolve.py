@@ -1,0 +1,110 @@
+"""From related pairs to survivors, merges, conflicts and edges of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pipeline.dedup.grams import Vocabulary
+from pipeline.dedup.items import Item
+from pipeline.dedup.params import DedupParams
+from pipeline.dedup.relation import CONFLICT, Relation, any_contradict, relate, translated
+from pipeline.dedup.unionfind import UnionFind
+
+Edge = tuple[int, int, str]
+"""Two rows and the kind of their relation."""
+
+
+@dataclass
+class Resolution:
+    """What becomes of the rows; those not named survive without relatives.
+
+    Attributes:
+        merges: (row, survivor's row, relation).
+        conflicts: rows that are one question with different answers, the best copy first.
+        edges: all related pairs, for clusters.
+    """
+
+    merges: list[tuple[int, int, Relation]] = field(default_factory=list)
+    conflicts: list[list[int]] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+class Resolver:
+    """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""
+
+    def __init__(
+        self, items: dict[int, Item], ranks: dict[int, int], vocabulary: Vocabulary, params: DedupParams
+    ) -> None:
+        """Take the rows concerned and how good a copy each is.
+
+        Args:
+            items: by row.
+            ranks: by row; the lower the better a copy to keep, no two alike.
+            vocabulary: of the collection.
+            params: thresholds.
+        """
+        self._items, self._ranks = items, ranks
+        self._vocabulary, self._params = vocabulary, params
+        self._known: dict[tuple[int, int], Relation | None] = {}
+
+    def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
+        """Settle all ``pairs``."""
+        found = Resolution()
+        same = UnionFind()
+        for one, other in pairs:
+            relation = self._relation(one, other)
+            if relation is None:
+                continue
+            found.edges.append((one, other, relation.kind))
+            if relation.same_text:
+                same.union(one, other)
+        for rows in same.members():
+            self._settle(rows, found)
+        return found
+
+    def _relation(self, one: int, other: int) -> Relation | None:
+        """Of the worse copy to the better, whichever way round they are given."""
+        worse, better = (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
+        if (worse, better) not in self._known:
+            self._known[worse, better] = relate(
+                self._items[worse], self._items[better], self._vocabulary, self._params
+            )
+        return self._known[worse, better]
+
+    def _settle(self, rows: list[int], found: Resolution) -> None:
+        """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
+        followers: dict[int, dict[int, Relation]] = {}
+        for row in sorted(rows, key=self._ranks.__getitem__):
+            if (best := self._best(row, followers)) is None:
+                followers[row] = {}
+            else:
+                leader, relation = best
+                followers[leader][row] = relation
+        for leader, copies in followers.items():
+            if not copies:
+                continue
+            found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
+            if self._in_conflict(leader, copies):
+                found.conflicts.append([leader, *copies])
+            else:
+                found.merges += [(row, leader, relation) for row, relation in copies.items()]
+
+    def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
+        """The leader that is most like ``row``, of those that are the same question."""
+        best: tuple[int, Relation] | None = None
+        for leader in leaders:
+            relation = self._relation(row, leader)
+            if relation is None or not relation.same_text:
+                continue
+            if relation.kind == "exact":
+                return leader, relation
+            if best is None or relation.score > best[1].score:
+                best = leader, relation
+        return best
+
+    def _in_conflict(self, leader: int, copies: dict[int, Relation]) -> bool:
+        if any(relation.kind == CONFLICT for relation in copies.values()):
+            return True
+        keys = [translated(self._items[row].keys, relation.labels) for row, relation in copies.items()]
+        return any_contradict([self._items[leader].keys, *keys])

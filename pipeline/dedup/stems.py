@@ -1,0 +1,123 @@
+"""Whether two stems ask the same question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from pipeline.dedup.grams import Vocabulary
+from pipeline.dedup.items import Item
+from pipeline.dedup.meaning import difference, meaning
+from pipeline.dedup.misreading import (
+    leftovers,
+    looks_misread,
+    only_characters_differ,
+    opposite_pair,
+    turns_misread,
+)
+from pipeline.dedup.params import DedupParams
+
+_SHORT = 12
+"""Cores up to this length differ by a word in what they ask, not in how:
+骨会是 / 脉会是, 属肝经的穴位 / 属肾经的穴位."""
+_MISREAD = 0.25
+"""Largest share of misread characters to be believed."""
+_CERTAIN = 0.1
+"""Share of single other characters up to which a long stem is the same beyond doubt."""
+_ALL_ELSE_EQUAL = 0.9
+"""Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
+_TURNS_ON = re.compile("[0-9·%°a-zμ岁歲周天日月年克升次不無无未非沒没男女二三四五六七八九十百千两半]")
+_SAME_CLAUSE = 0.5
+"""Least similarity of last clauses that ask for one thing in two wordings."""
+
+
+@dataclass(frozen=True)
+class StemRelation:
+    """How two stems stand to each other.
+
+    Attributes:
+        kind: ``same``, ``different``, or the kind of twin (``negation``, ``number``, ``unit``, ``sex``, ``age``,
+            ``term``: another word).
+        score: similarity of the cores in 0..1, whatever the order of words.
+        reason: what differs.
+        certain: the same beyond doubt, so that another key is a conflict.
+    """
+
+    kind: str
+    score: float
+    reason: str = ""
+    certain: bool = False
+
+
+def compare_stems(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams) -> StemRelation:
+    """Compare two stems, each with its shared stem before it."""
+    if first.key == second.key:
+        return StemRelation("same", 1.0, "same stem", certain=True)
+    score = similarity(first.core, second.core)
+    found = difference(first.meaning, second.meaning)
+    if found and not turns_misread(first.key, second.key, vocabulary):
+        return _twins(first, second, score, found, params)
+    if _few_misread(first.key, second.key, vocabulary):
+        return StemRelation("same", score, "stems differ as misreadings do", certain=_no_doubt(first, second))
+    if score < params.related:
+        return StemRelation("different", score)
+    if first.core == second.core:
+        return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
+    one, other = leftovers(first.core, second.core)
+    if changed := opposite_pair(one, other):
+        return StemRelation("term", score, changed)
+    share = max(len(one), len(other)) / max(len(first.core), len(second.core))
+    said = f"{one[:20] or '–'} / {other[:20] or '–'}"
+    if min(len(first.core), len(second.core)) <= _SHORT or share > 1 - params.same:
+        return StemRelation("term", score, said)
+    if not _ask_the_same(first.ask, second.ask):
+        return StemRelation("term", score, f"{first.ask[:20] or '–'} / {second.ask[:20] or '–'}")
+    return StemRelation("same", score, f"reworded: {said}", certain=_no_doubt(first, second))
+
+
+def _twins(
+    first: Item, second: Item, score: float, found: tuple[str, str], params: DedupParams
+) -> StemRelation:
+    """Stems that turn on different things, named after that when nothing else differs."""
+    bare = similarity(_TURNS_ON.sub("", first.core), _TURNS_ON.sub("", second.core))
+    if max(score, bare) < params.related:
+        return StemRelation("different", score)
+    return StemRelation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
+
+
+def _no_doubt(first: Item, second: Item) -> bool:
+    """Whether a long stem differs by few single characters: then another answer is a contradiction, not a twin."""
+    shorter, longer = sorted((len(first.core), len(second.core)))
+    few = Levenshtein.distance(first.core, second.core) <= _CERTAIN * longer
+    return shorter > _SHORT and few and only_characters_differ(first.core, second.core)
+
+
+def similarity(first: str, second: str) -> float:
+    """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places."""
+    if not first or not second:
+        return float(first == second)
+    one, other = leftovers(first, second)
+    total = len(first) + len(second)
+    by_characters = 1 - (len(one) + len(other)) / total
+    by_sequence: float = fuzz.ratio(first, second) / 100
+    # Texts of the same characters in an unlike order say different things: at least half must stand in sequence.
+    return by_characters if by_sequence >= 0.5 else by_sequence
+
+
+def _ask_the_same(first: str, second: str) -> bool:
+    """Whether two last clauses ask for one thing: a long case is asked about more than once."""
+    if first == second or not first or not second:
+        return True
+    one, other = meaning(first).asked, meaning(second).asked
+    return (not one or not other or one == other) and similarity(first, second) >= _SAME_CLAUSE
+
+
+def _few_misread(first: str, second: str, vocabulary: Vocabulary) -> bool:
+    """Whether up to a quarter of the characters differ, at least one may, and all look misread."""
+    allowed = max(1, round(_MISREAD * max(len(first), len(second))))
+    if Levenshtein.distance(first, second, score_cutoff=allowed) > allowed:
+        return False
+    return looks_misread(f"\x1f{first}\x1f", f"\x1f{second}\x1f", vocabulary)

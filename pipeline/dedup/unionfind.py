@@ -1,0 +1,39 @@
+"""Disjoint sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class UnionFind:
+    """Disjoint sets of rows; the smallest row stands for its set."""
+
+    def __init__(self) -> None:
+        self._parent: dict[int, int] = {}
+
+    def find(self, row: int) -> int:
+        """The row that stands for the set of ``row``."""
+        root = row
+        while (parent := self._parent.get(root, root)) != root:
+            root = parent
+        while (parent := self._parent.get(row, row)) != root:
+            self._parent[row] = root
+            row = parent
+        return root
+
+    def union(self, first: int, second: int) -> None:
+        """Join the sets of both rows."""
+        one, other = sorted((self.find(first), self.find(second)))
+        self._parent.setdefault(one, one)
+        self._parent[other] = one
+
+    def sets(self, rows: Iterable[int]) -> list[list[int]]:
+        """The sets that ``rows`` belong to, by smallest row, each ascending."""
+        found: dict[int, list[int]] = {}
+        for row in sorted(rows):
+            found.setdefault(self.find(row), []).append(row)
+        return [found[root] for root in sorted(found)]
+
+    def members(self) -> list[list[int]]:
+        """All sets that were made by ``union``."""
+        return self.sets(self._parent)
