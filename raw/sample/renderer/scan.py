@@ -48,7 +48,8 @@ def degrade(picture: Grey, *, seed: int, angle: float) -> Grey:
     dirty = blurred * shade + 14 * (1 - blurred / 255) + noise.normal(0, 5, picture.shape)
     for x, y, radius in _specks(noise, width, height):
         cv2.circle(dirty, (x, y), radius, 70.0, -1)
-    return np.clip(dirty, 0, 255).astype(np.uint8)
+    result: Grey = np.clip(dirty, 0, 255).astype(np.uint8)
+    return result
 
 
 def _specks(noise: np.random.Generator, width: int, height: int) -> list[tuple[int, int, int]]:
