@@ -84,7 +84,9 @@ class ScriptedServer:
                 pass
 
         self._server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     @property
     def url(self) -> str:
@@ -110,7 +112,9 @@ class ScriptedServer:
             with self._lock:
                 self._at_once -= 1
 
-    def _reply(self, handler: BaseHTTPRequestHandler, reply: Reply, question: str, body: dict[str, Any]) -> None:
+    def _reply(
+        self, handler: BaseHTTPRequestHandler, reply: Reply, question: str, body: dict[str, Any]
+    ) -> None:
         time.sleep(reply.stall)
         if reply.drop:
             handler.close_connection = True

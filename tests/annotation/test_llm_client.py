@@ -36,7 +36,9 @@ def needs_json(text: str) -> None:
 def requests(count: int, **more) -> list[ChatRequest]:
     more.setdefault("check", needs_json)
     return [
-        ChatRequest(f"q{n}", [{"role": "system", "content": "S"}, {"role": "user", "content": f"{n}"}], **more)
+        ChatRequest(
+            f"q{n}", [{"role": "system", "content": "S"}, {"role": "user", "content": f"{n}"}], **more
+        )
         for n in range(count)
     ]
 
@@ -53,7 +55,7 @@ def ask(server, count, store, *, asked=None, **more):
 FAULTS = {
     1: (Reply(status=429, headers={"retry-after": "0"}), Reason.RATE_LIMITED),
     2: (Reply(status=500), Reason.SERVER_ERROR),
-    3: (Reply(stall=4.0), Reason.TIMEOUT),
+    3: (Reply(stall=7.0), Reason.TIMEOUT),
     4: (Reply(raw=b'{"id": "x", "choices": [{"ind'), Reason.MALFORMED_JSON),
     5: (Reply(content="", refusal="no"), Reason.REFUSED),
     6: (Reply(content='{"疾病组": "循', finish_reason="length"), Reason.TRUNCATED),
@@ -75,7 +77,7 @@ def faulty(question, earlier, body):
 
 def test_lasting_faults_are_classified_and_no_question_is_lost_or_paid_twice(serve):
     server, store = serve(faulty), Store()
-    first = ask(server, 160, store, timeout=1.5)
+    first = ask(server, 160, store, timeout=2.5, max_retries=1)
     assert sorted(outcome.request.id for outcome in first) == sorted(f"q{n}" for n in range(160))
     for outcome in first:
         expected = FAULTS.get(int(outcome.request.id[1:]) % 40)
@@ -105,7 +107,7 @@ def test_passing_faults_are_overcome_within_one_run(serve):
         return FAULTS[kind][0] if kind in transient and not earlier else Reply()
 
     server = serve(script)
-    outcomes = ask(server, 80, Store(), timeout=1.5)
+    outcomes = ask(server, 80, Store(), timeout=2.5)
     assert all(isinstance(outcome, Answer) for outcome in outcomes)
     assert sum(server.asked.values()) == 80 + 2 * len(transient)
 
@@ -273,7 +275,13 @@ BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
 
 @pytest.mark.parametrize(
     "change",
-    [{"model": "n"}, {"base_url": "http://localhost:2/v1"}, {"temperature": 0.5}, {"seed": 1}, {"max_tokens": 5}]
+    [
+        {"model": "n"},
+        {"base_url": "http://localhost:2/v1"},
+        {"temperature": 0.5},
+        {"seed": 1},
+        {"max_tokens": 5},
+    ]
     + [{"extra_body": {"top_p": 0.5}}, {"send_temperature": False}],
 )
 def test_what_can_change_an_answer_asks_again(change):

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.difficulty import difficulty_bin, measured_difficulty
+from schemas.questions import Question
+
+ACCURACY = st.floats(0, 1)
+
+
+def question(**more) -> Question:
+    plain = {
+        "question_id": "q",
+        "document": "d",
+        "section": 1,
+        "number": 1,
+        "question_type": "A1",
+        "stem": "s",
+    }
+    return Question(**{**plain, "options": [], "content_hash": "h", **more})
+
+
+@given(ACCURACY)
+def test_every_accuracy_falls_into_one_of_five_bins(accuracy):
+    assert difficulty_bin(accuracy) in range(5)
+
+
+@given(ACCURACY, ACCURACY)
+def test_what_more_people_get_right_is_never_harder(one, other):
+    assert difficulty_bin(max(one, other)) <= difficulty_bin(min(one, other))
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_bins_have_equal_width_and_borders_belong_to_the_easier(counts):
+    right, people = counts
+    expected = 4 - min(4, right * 5 // people)
+    assert difficulty_bin(round(right / people, 12)) == expected
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "label"),
+    [
+        (1.0, "易"),
+        (0.8, "易"),
+        (0.79, "较易"),
+        (0.6, "较易"),
+        (0.4, "中等"),
+        (0.2, "较难"),
+        (0.19, "极难"),
+        (0.0, "极难"),
+    ],
+)
+def test_the_paper_s_five_levels(accuracy, label):
+    assert measured_difficulty(question(human_accuracy=accuracy)).label.zh == label
+
+
+@pytest.mark.parametrize("accuracy", [-0.1, 1.1, float("nan")])
+def test_what_is_no_share_is_refused(accuracy):
+    with pytest.raises(ValueError, match="not in 0..1"):
+        difficulty_bin(accuracy)
+
+
+def test_nobodys_answers_measure_nothing():
+    assert measured_difficulty(question()) is None
+    assert measured_difficulty(question(human_accuracy=0.0, respondents=0)) is None
+    assert measured_difficulty(question(human_accuracy=0.5, respondents=3)).estimate is False

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.lexicon.terms import LabelTerms, Lexicon, lexicon
+from annotation.lexicon_annotator import LexiconAnnotator, label
+from schemas.questions import Option, Question
+from schemas.taxonomy import dimensions
+
+SCORED = ("disease_group", "clinical_department", "medical_discipline", "competency")
+COLUMNS = {
+    "disease_group": "Disease Group",
+    "clinical_department": "Clinical Department",
+    "medical_discipline": "Medical Discipline",
+    "competency": "Area of Competency",
+}
+
+
+def question(stem: str, options: str = "", answer: str | None = None, **more) -> Question:
+    letters = [Option(label=chr(65 + n), text=text) for n, text in enumerate(options.split())]
+    return Question(
+        question_id="q",
+        document="d",
+        section=1,
+        number=1,
+        question_type="A1",
+        stem=stem,
+        options=letters,
+        answer=[answer] if answer else None,
+        content_hash="h",
+        **more,
+    )
+
+
+@pytest.mark.parametrize("dimension", SCORED)
+def test_term_lists_are_about_labels_of_the_taxonomy(dimension):
+    known = dimensions()[dimension].zh_names()
+    names = [item.name for item in lexicon(dimension).labels]
+    assert set(names) <= set(known)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("dimension", SCORED)
+def test_hints_are_about_labels_of_the_taxonomy(dimension):
+    for item in lexicon(dimension).labels:
+        assert set(item.from_disease) <= set(dimensions()["disease_group"].zh_names())
+        assert set(item.from_department) <= set(dimensions()["clinical_department"].zh_names())
+        assert set(item.from_discipline) <= set(dimensions()["medical_discipline"].zh_names())
+
+
+@pytest.mark.parametrize(
+    ("stem", "options", "answer", "dimension", "expected"),
+    [
+        ("支气管哮喘急性发作时首选的药物是", "沙丁胺醇 阿托品", "A", "disease_group", "呼吸系统疾病"),
+        ("幽门螺杆菌阳性的十二指肠溃疡应选用的方案", "三联疗法 手术", "A", "disease_group", "消化系统疾病"),
+        (
+            "患者舌红苔黄腻，脉滑数，其证候是",
+            "肝胆湿热 脾虚",
+            "A",
+            "disease_group",
+            "补充章传统医学病证-模块1",
+        ),
+        ("正态分布的标准差说明", "离散程度 平均水平", "A", "disease_group", "不符合"),
+        ("恒牙迟萌，拔牙后如何设计义齿的基牙与卡环", "", None, "clinical_department", "口腔科"),
+        ("产后出血最常见的原因是", "宫缩乏力 胎盘残留", "A", "clinical_department", "妇产科"),
+        ("精神分裂症患者出现被害妄想", "", None, "clinical_department", "精神科"),
+        ("缓释片剂的辅料中用作包衣的是", "", None, "medical_discipline", "药学"),
+        ("具有清热燥湿功效的药物，其药材断面呈菊花心", "黄芩 黄芪", None, "medical_discipline", "中药学"),
+        ("队列研究中计算相对危险度", "", None, "medical_discipline", "公卫预防"),
+        ("最可能的诊断是", "肺炎 肺结核", None, "competency", "疾病诊断和鉴别诊断"),
+        ("首选的治疗药物是", "", None, "competency", "疾病治疗"),
+        ("执业医师法规定，吊销其执业证书的行政处罚", "", None, "competency", "公共卫生法律伦理"),
+    ],
+)
+def test_plain_cases(stem, options, answer, dimension, expected):
+    assert label(question(stem, options, answer))[dimension].label.zh == expected
+
+
+def test_the_exam_s_name_settles_the_discipline():
+    plain = question("青霉素的作用机制是")
+    dental = question("青霉素的作用机制是", exam_class="口腔执业医师")
+    assert label(plain)["medical_discipline"].label.zh == "药学"
+    assert label(dental)["medical_discipline"].label.zh == "口腔医学"
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=12), max_size=4))
+def test_any_question_gets_labels_of_the_set_with_confidences(stem, options):
+    verdicts = label(question(stem, " ".join(options)))
+    assert list(verdicts) == list(dimensions())
+    for name, verdict in verdicts.items():
+        assert verdict.label in dimensions()[name].labels
+        assert verdict.confidence is None or 0 <= verdict.confidence <= 1
+    assert [name for name, verdict in verdicts.items() if verdict.estimate] == ["difficulty"]
+
+
+def test_the_longest_term_wins_and_width_and_case_do_not_matter():
+    words = Lexicon((LabelTerms(name="a", strong="结核 肺结核 (牙合)关系 hiv"),))
+    assert list(words.find("肺结核与HIV".casefold())) == ["肺结核", "hiv"]
+    assert list(words.find("(牙合)关系")) == ["(牙合)关系"]
+
+
+@given(st.text(alphabet="肺结核胃炎癌", max_size=20))
+def test_terms_are_found_in_order_without_overlap(text):
+    words = Lexicon((LabelTerms(name="a", strong="肺结核 结核 胃炎 胃癌", weak="肺 胃"),))
+    rest = text
+    for term in words.find(text):
+        _, found, rest = rest.partition(term)
+        assert found
+
+
+def test_every_output_says_that_it_is_the_lexicon():
+    annotator = LexiconAnnotator("no model is named")
+    assert annotator.identity.name == "lexicon"
+    assert "no model is named" in annotator.identity.notes[0]
+
+
+def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
+    rows = [
+        json.loads(line) for line in (shared_data / "cmexam" / "annotated_dev.jsonl").open(encoding="utf-8")
+    ]
+    assert len(rows) == 1000
+    verdicts = [label(_from_row(row)) for row in rows]
+    for name, column in COLUMNS.items():
+        gold = [dimensions()[name].find(row[column]).zh for row in rows]
+        accuracy = sum(one[name].label.zh == zh for one, zh in zip(verdicts, gold, strict=True)) / len(rows)
+        baseline = Counter(gold).most_common(1)[0][1] / len(rows)
+        assert accuracy > baseline + 0.2, f"{name}: {accuracy:.3f} against {baseline:.3f}"
+
+
+def _from_row(row: dict) -> Question:
+    found = question(row["Question"], explanation=row["Explanation"] or None)
+    options = [Option(label=line[0], text=line[2:]) for line in row["Options"].splitlines() if line.strip()]
+    return found.model_copy(update={"options": options, "answer": list(row["Answer"])})

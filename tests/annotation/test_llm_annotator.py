@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
+from annotation.annotator import Labelled, Unlabelled, choose, problems
+from annotation.estimate import estimate, tokens
+from annotation.llm.messages import BadAnswerError, Reason
+from annotation.llm_annotator import LlmAnnotator, read_labels
+from schemas.questions import Option, Question
+from schemas.taxonomy import dimensions
+from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
+from tests.conftest import MemoryStore
+
+ALL = tuple(dimensions().values())
+
+
+def questions(count: int) -> list[Question]:
+    return [
+        Question(
+            question_id=f"q{n}",
+            document="d",
+            section=1,
+            number=n,
+            question_type="A1",
+            stem=f"第{n}题：高血压首选的药物是",
+            options=[Option(label="A", text="氢氯噻嗪"), Option(label="B", text="甘露醇")],
+            content_hash=str(n),
+        )
+        for n in range(count)
+    ]
+
+
+def options(server, **more) -> AnnotateLlmOptions:
+    return AnnotateLlmOptions(base_url=server.url, model="m", max_retries=0, **more)
+
+
+def run(server, count, store=None, **more):
+    annotator = LlmAnnotator(options(server, **more), store if store is not None else MemoryStore())
+    return list(annotator.annotate(questions(count), lambda done: None))
+
+
+def test_one_request_a_question_gives_all_five_labels(serve):
+    server = serve()
+    found = run(server, 4)
+    assert sum(server.asked.values()) == 4
+    for labelled in found:
+        assert {name: verdict.label.zh for name, verdict in labelled.verdicts.items()} == {
+            dimension.name: GOOD[dimension.zh] for dimension in ALL
+        }
+        assert [name for name, verdict in labelled.verdicts.items() if verdict.estimate] == ["difficulty"]
+
+
+def test_one_dimension_a_call_gives_the_same_labels_with_five_requests(serve):
+    def script(question, earlier, body):
+        (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
+        return Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
+
+    server = serve(script)
+    (found,) = run(server, 1, one_dimension_a_call=True)
+    assert sum(server.asked.values()) == 5
+    assert len(found.requests) == 5
+    assert {verdict.label.zh for verdict in found.verdicts.values()} == set(GOOD.values())
+
+
+def test_a_question_with_one_failed_dimension_waits_and_pays_only_for_that_one_again(serve):
+    def script(question, earlier, body):
+        (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
+        broken = name == "难度" and not earlier_done
+        return (
+            Reply(status=500) if broken else Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
+        )
+
+    earlier_done = False
+    server, store = serve(script), MemoryStore()
+    (first,) = run(server, 1, store, one_dimension_a_call=True)
+    assert isinstance(first, Unlabelled)
+    assert first.reason == Reason.SERVER_ERROR
+    earlier_done = True
+    server.asked.clear()
+    (second,) = run(server, 1, store, one_dimension_a_call=True)
+    assert isinstance(second, Labelled)
+    assert sum(server.asked.values()) == 1
+
+
+def test_what_a_failed_answer_cost_is_told(serve):
+    server = serve(lambda question, earlier, body: Reply(finish_reason="length"))
+    (found,) = run(server, 1, price_in=10.0, price_out=10.0)
+    assert found.billed == pytest.approx(110 * 10 / 1e6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD_TEXT,
+        f"```json\n{GOOD_TEXT}\n```",
+        f"<think>也许是 {{肿瘤}}？</think>\n{GOOD_TEXT}",
+        f"标注如下：{GOOD_TEXT}。",
+        json.dumps({dimension.name: dimension.find(GOOD[dimension.zh]).en for dimension in ALL}),
+        json.dumps({dimension.en.upper(): dimension.find(GOOD[dimension.zh]).abbr for dimension in ALL}),
+    ],
+)
+def test_labels_are_read_in_any_spelling_the_taxonomy_knows(text):
+    found = read_labels(text, ALL)
+    assert {name: label.zh for name, label in found.items()} == {item.name: GOOD[item.zh] for item in ALL}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"疾病组": "心脏病"}, Reason.INVALID_LABEL),
+        ({"难度": None}, Reason.MALFORMED_JSON),
+        ({"难度": ["易", "较易"]}, Reason.INVALID_LABEL),
+        ({"能力维度": ""}, Reason.INVALID_LABEL),
+    ],
+)
+def test_what_is_not_in_the_set_is_never_guessed(change, reason):
+    with pytest.raises(BadAnswerError) as error:
+        read_labels(json.dumps({**GOOD, **change}), ALL)
+    assert error.value.reason is reason
+    assert error.value.hint
+
+
+@given(st.text())
+def test_any_text_is_labels_or_a_classified_failure(text):
+    with pytest.raises(BadAnswerError):
+        read_labels(text, ALL)
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
+def test_any_json_is_labels_or_a_classified_failure(value):
+    with pytest.raises(BadAnswerError):
+        read_labels(json.dumps(value), ALL)
+
+
+def test_auto_is_the_llm_when_it_can_be_asked_and_otherwise_says_why_not(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    without_key = AnnotateParams(llm=AnnotateLlmOptions(model="m"))
+    lexicon = choose(without_key, MemoryStore())
+    assert lexicon.identity.name == "lexicon"
+    assert "OPENAI_API_KEY" in lexicon.identity.notes[0]
+    before = without_key.semantic()
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert choose(without_key, MemoryStore()).identity.name == "llm:m"
+    assert without_key.semantic() != before, "a key that appears makes the stage run again"
+
+
+def test_a_wanted_llm_that_cannot_be_asked_is_a_problem_before_the_run(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (problem,) = problems(AnnotateParams(annotator="llm"), None)
+    assert "no model" in problem
+    assert problems(AnnotateParams(), None) == []
+
+
+def test_the_estimate_counts_what_is_not_stored_yet_and_asks_nobody(serve):
+    server, store = serve(), MemoryStore()
+    params = AnnotateParams(llm=options(server, price_in=1.0, price_out=4.0))
+    before = estimate(questions(10), params, store)
+    assert (before.requests, before.stored, sum(server.asked.values())) == (10, 0, 0)
+    assert before.cost == pytest.approx((before.prompt_tokens + 4 * before.completion_tokens) / 1e6)
+    run(server, 6, store)
+    after = estimate(questions(10), params, store)
+    assert (after.requests, after.stored) == (4, 6)
+
+
+def test_one_call_a_question_takes_little_more_than_half_the_tokens_of_five(serve):
+    server = serve()
+    one = estimate(questions(10), AnnotateParams(llm=options(server)))
+    five = estimate(questions(10), AnnotateParams(llm=options(server, one_dimension_a_call=True)))
+    assert five.requests == 5 * one.requests
+    assert one.prompt_tokens < 0.55 * five.prompt_tokens
+
+
+def test_the_lexicon_costs_nothing():
+    found = estimate(questions(3), AnnotateParams(annotator="lexicon"))
+    assert (found.annotator, found.questions, found.requests, found.cost) == ("lexicon", 3, 0, 0.0)
+
+
+def test_tokens_are_reckoned_by_kind_of_character():
+    assert tokens("高血压高血压高血压高") == 8
+    assert tokens("abcdefghij") == 3
+    assert tokens("") == 0

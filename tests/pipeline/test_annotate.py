@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
+from annotation.llm import pace
+from pipeline.annotate import run
+from pipeline.catalogue import stage
+from schemas.annotations import Annotation, AnnotationRequest
+from schemas.questions import Option, Question
+from schemas.taxonomy import dimensions
+from tests.annotation.scripted_server import Reply, ScriptedServer
+
+ROOT = Path(__file__).resolve().parents[2]
+LEXICON = AnnotateParams(annotator="lexicon")
+
+
+def questions(count: int, **more) -> list[Question]:
+    return [
+        Question(
+            question_id=f"aaaaaaaa-1-{n:03}",
+            document="d.pdf",
+            section=1,
+            number=n,
+            question_type="A1",
+            stem=f"（{n}）高血压患者首选的药物是",
+            options=[Option(label="A", text="氢氯噻嗪"), Option(label="B", text="甘露醇")],
+            answer=["A"],
+            content_hash=str(n),
+            **more,
+        )
+        for n in range(count)
+    ]
+
+
+def table(rows):
+    return {"questions": Question.to_frame(rows)}
+
+
+@pytest.fixture
+def server(monkeypatch) -> Iterator[ScriptedServer]:
+    monkeypatch.setattr(pace, "_FIRST_BACKOFF", 0.01)
+    started = ScriptedServer(lambda question, earlier, body: Reply())
+    yield started
+    started.close()
+
+
+def llm(server, **more) -> AnnotateParams:
+    options = {"base_url": server.url, "model": "m", "price_in": 1.0, "price_out": 2.0, "max_retries": 0}
+    return AnnotateParams(llm=AnnotateLlmOptions(**{**options, **more}))
+
+
+@pytest.mark.parametrize("rows", [[], questions(7)])
+def test_every_question_has_five_labels_from_the_lexicon(context, rows):
+    result = run(table(rows), LEXICON, context)
+    annotations = list(Annotation.from_frame(result.tables["annotations"]))
+    assert [(row.question_id, row.dimension) for row in annotations] == [
+        (question.question_id, name) for question in rows for name in dimensions()
+    ]
+    assert {row.annotator for row in annotations} <= {"lexicon"}
+    assert (result.counts.kept, result.counts.waiting, result.complete) == (len(rows), 0, True)
+    assert result.counts.balanced()
+    assert result.facts["annotator"] == "lexicon"
+    assert result.tables["annotations"].schema == stage("annotate").writes["annotations"].polars_schema()
+    assert result.tables["requests"].is_empty()
+
+
+def test_difficulty_comes_from_human_accuracy_where_there_is_one(context):
+    rows = [*questions(1, human_accuracy=0.3, respondents=50), questions(2)[1]]
+    found = run(table(rows), LEXICON, context).tables["annotations"].filter(dimension="difficulty")
+    assert found["label"].to_list() == ["较难", "易"]
+    assert found["annotator"].to_list() == ["human_accuracy", "lexicon"]
+    assert found["estimate"].to_list() == [False, True]
+
+
+def test_an_llm_s_labels_carry_model_and_prompt_and_its_cost_stands_apart(context, server):
+    result = run(table(questions(5)), llm(server), context)
+    row = next(Annotation.from_frame(result.tables["annotations"]))
+    assert (row.annotator, row.model, len(row.prompt_hash)) == ("llm:m", "m", 16)
+    requests = list(AnnotationRequest.from_frame(result.tables["requests"]))
+    assert len(requests) == 5
+    assert result.facts["requests"] == 5
+    assert result.facts["prompt_tokens"] == 500
+    assert result.facts["cost"] == pytest.approx(5 * (100 + 2 * 10) / 1e6)
+
+
+def test_failed_questions_wait_with_the_class_of_the_failure_and_are_asked_again(context, server):
+    server.script = lambda question, earlier, body: (
+        Reply(status=500) if "（3）" in question else Reply(refusal="no") if "（5）" in question else Reply()
+    )
+    rows = questions(8)
+    first = run(table(rows), llm(server), context)
+    assert (first.counts.kept, first.counts.waiting, first.complete) == (6, 2, False)
+    assert {item.item_id[-3:]: item.reason for item in first.review} == {
+        "003": "server_error",
+        "005": "refused",
+    }
+    assert any("refused 1, server_error 1" in note for note in first.notes)
+
+    server.script = lambda question, earlier, body: Reply()
+    server.asked.clear()
+    second = run(table(rows), llm(server), context)
+    assert second.complete
+    assert sum(server.asked.values()) == 2
+
+
+def test_the_result_does_not_depend_on_how_many_runs_it_took(context, server, tmp_path):
+    server.script = lambda question, earlier, body: Reply(status=500) if "2" in question else Reply()
+    rows = questions(30)
+    run(table(rows), llm(server), context)
+    server.script = lambda question, earlier, body: Reply(stall=0.01 * (len(question) % 3))
+    resumed = run(table(rows), llm(server), context)
+    context.store.items.clear()
+    undisturbed = run(table(rows), llm(server, concurrency=3), context)
+    for name in ("annotations", "requests"):
+        assert resumed.tables[name].equals(undisturbed.tables[name])
+    assert resumed.facts == undisturbed.facts
+
+
+def test_a_changed_model_asks_again_and_a_changed_price_does_not(context, server):
+    rows = questions(3)
+    run(table(rows), llm(server), context)
+    server.asked.clear()
+    dearer = run(table(rows), llm(server, price_in=100.0, concurrency=1, timeout=5.0), context)
+    assert not server.asked
+    assert dearer.facts["cost"] > 0.03
+    run(table(rows), llm(server, model="n"), context)
+    assert sum(server.asked.values()) == 3
+
+
+def test_the_key_is_in_no_table_fact_note_or_store(context, server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    server.script = lambda question, earlier, body: Reply(status=500) if "（1）" in question else Reply()
+    result = run(table(questions(3)), llm(server), context)
+    assert server.authorization == {"Bearer sk-very-secret"}
+    said = [frame.write_json() for frame in result.tables.values()]
+    said += [str(result.facts), str(result.notes), str(result.review), str(context.store.items)]
+    said.append(str(llm(server).semantic()))
+    assert "secret" not in "".join(said)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from pipeline.annotate import run
+from pipeline.runtime.store import ItemStore
+from schemas.dataset import DatasetParams
+from tests.conftest import FakeContext
+from tests.pipeline.test_annotate import AnnotateLlmOptions, AnnotateParams, questions, table
+
+url, store, count = sys.argv[1:]
+options = AnnotateLlmOptions(base_url=url, model="m", concurrency=8)
+context = FakeContext(Path("."), Path("."), DatasetParams(name="t"), ItemStore(Path(store)))
+result = run(table(questions(int(count))), AnnotateParams(llm=options), context)
+sys.stdout.write(result.tables["annotations"].write_json())
+"""
+
+
+def annotate_in_a_process(server, store: Path, count: int) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", CHILD, server.url, str(store), str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
+
+
+def test_a_killed_run_loses_at_most_what_was_in_flight_and_pays_nothing_twice(server, tmp_path):
+    count, at_once, kills = 150, 8, 1
+    server.script = lambda question, earlier, body: Reply(stall=0.02)
+    for round_ in range(kills):
+        child = annotate_in_a_process(server, tmp_path / "s.sqlite", count)
+        wait_until(lambda target=40 * (round_ + 1): len(server.answered) >= target, child)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    finished, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=60)
+    assert len(server.asked) == count
+    assert sum(server.asked.values()) <= count + kills * at_once
+    server.asked.clear()
+    again, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=60)
+    assert not server.asked
+    assert again == finished
+    assert finished.count(b"question_id") == 5 * count
+
+
+def wait_until(condition, child, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert child.poll() is None, "ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

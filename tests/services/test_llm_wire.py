@@ -1,0 +1,80 @@
+"""Annotation over the real wire: a real server, a real model, real structured output."""
+
+from __future__ import annotations
+
+from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
+from annotation.estimate import estimate
+from pipeline.annotate import run
+from schemas.annotations import Annotation
+from schemas.questions import Option, Question
+from schemas.taxonomy import dimensions
+from tests.conftest import MemoryStore
+from tests.services.llm_server import LlmServer
+
+STEMS = {
+    "治疗甲状腺功能亢进的药物是": ("甲巯咪唑", "左甲状腺素"),
+    "大叶性肺炎最常见的病原体是": ("肺炎链球菌", "军团菌"),
+    "右上腹绞痛伴黄疸和寒战高热，首先考虑": ("胆管炎", "胃炎"),
+    "缺铁性贫血时降低的是": ("血清铁蛋白", "总铁结合力"),
+    "关于知情同意，正确的是": ("患者有权拒绝治疗", "医生可代为决定"),
+    "下颌第一磨牙通常有几个牙根": ("两个", "四个"),
+}
+
+
+def questions() -> list[Question]:
+    return [
+        Question(
+            question_id=f"bbbbbbbb-1-{n:03}",
+            document="d.pdf",
+            section=1,
+            number=n,
+            question_type="A1",
+            stem=stem,
+            options=[Option(label=letter, text=text) for letter, text in zip("AB", options, strict=True)],
+            content_hash=str(n),
+        )
+        for n, (stem, options) in enumerate(STEMS.items())
+    ]
+
+
+def test_a_real_server_labels_within_the_enumerations_and_is_asked_once(llm_server: LlmServer, context):
+    options = AnnotateLlmOptions(
+        base_url=llm_server.base_url, model=llm_server.model, concurrency=2, max_tokens=200, timeout=300
+    )
+    params = AnnotateParams(llm=options)
+    tables = {"questions": Question.to_frame(questions())}
+    first = run(tables, params, context)
+    assert first.complete, first.review
+    annotations = list(Annotation.from_frame(first.tables["annotations"]))
+    assert len(annotations) == 5 * len(STEMS)
+    assert all(row.label in dimensions()[row.dimension].zh_names() for row in annotations)
+    assert {row.annotator for row in annotations} == {f"llm:{llm_server.model}"}
+    reckoned = estimate(questions(), params)
+    assert 0.5 < reckoned.prompt_tokens / first.facts["prompt_tokens"] < 2
+
+    puts = context.store.puts
+    second = run(tables, params, context)
+    assert context.store.puts == puts, "nothing was asked again"
+    assert second.tables["annotations"].equals(first.tables["annotations"])
+    assert estimate(questions(), params, context.store).requests == 0
+
+
+def test_a_wrong_schema_mode_still_ends_in_labels_or_classified_failures(llm_server: LlmServer, context):
+    options = AnnotateLlmOptions(
+        base_url=llm_server.base_url,
+        model=llm_server.model,
+        response_format="none",
+        max_tokens=40,
+        timeout=300,
+        concurrency=2,
+    )
+    context.store = MemoryStore()
+    tables = {"questions": Question.to_frame(questions()[:1])}
+    result = run(tables, AnnotateParams(llm=options), context)
+    assert result.counts.balanced()
+    assert {item.reason for item in result.review} <= {
+        "truncated",
+        "malformed_json",
+        "invalid_label",
+        "empty",
+    }
