@@ -29,9 +29,12 @@ class Executor(Protocol):
     ) -> Iterator[tuple[Item, Out | Failure]]:
         """Yield (item, result) as results arrive; what fails becomes a ``Failure`` of that item alone."""
 
+    def close(self) -> None:
+        """Free what it holds; a later ``map`` takes it again."""
+
 
 class LocalExecutor:
-    """Worker processes on this machine.
+    """Worker processes on this machine, started at the first use and kept until ``close``.
 
     A worker that crashes or hangs costs the item it worked on and is replaced. Workers are spawned, not
     forked: polars' and OpenMP's threads do not survive a fork.
@@ -40,31 +43,39 @@ class LocalExecutor:
     def __init__(self, workers: int | None = None) -> None:
         """Args: workers: number of processes; None for one a core."""
         self.workers = workers or available_cores()
+        self._pool: ProcessPool | None = None
 
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
     ) -> Iterator[tuple[Item, Out | Failure]]:
         """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item."""
         queue = iter(items)
-        first = list(islice(queue, 1))
-        if not first:
-            return
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPool(max_workers=self.workers, max_tasks=_TASKS_A_WORKER, context=context)
         running: dict[Future[Any], Item] = {}
         try:
             while True:
-                for item in [*first, *islice(queue, self.workers * _AHEAD - len(running) - len(first))]:
-                    running[pool.schedule(function, args=[item], timeout=timeout)] = item
-                first = []
+                for item in islice(queue, self.workers * _AHEAD - len(running)):
+                    running[self._started().schedule(function, args=[item], timeout=timeout)] = item
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield running.pop(future), _outcome(future)
         finally:
-            pool.stop()
-            pool.join()
+            if running:  # the caller gave up: what still runs must not go on behind its back
+                self.close()
+
+    def close(self) -> None:
+        """Stop the workers, whatever they do."""
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+            self._pool = None
+
+    def _started(self) -> ProcessPool:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPool(max_workers=self.workers, max_tasks=_TASKS_A_WORKER, context=context)
+        return self._pool
 
 
 def available_cores() -> int:

@@ -116,6 +116,7 @@ class Runner:
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
         finally:
+            context.executor.close()
             context.store.close()
             seconds = time.perf_counter() - clock
             reused, added = context.store.reused, context.store.added

@@ -13,7 +13,7 @@ from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
 
-NOT_PAPERS = frozenset({"dataset.toml", "manifest.csv", "readme.md"})
+NOT_PAPERS = frozenset({"dataset.toml", "readme.md"})
 PULLED = Path("reviews") / "pulled.parquet"
 
 

@@ -21,18 +21,24 @@ class ItemStore:
 
     Write-ahead logging makes each ``put`` atomic and keeps it through the death of the process; what is in
     flight when the process dies is all that can be lost.
-
-    Attributes:
-        reused: lookups that found a value.
-        added: values stored by this process.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.reused = 0
-        self.added = 0
+        self._found: set[str] = set()
+        self._added: set[str] = set()
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+
+    @property
+    def reused(self) -> int:
+        """Items found that an earlier process had stored, each counted once."""
+        return len(self._found - self._added)
+
+    @property
+    def added(self) -> int:
+        """Items stored by this process, each counted once."""
+        return len(self._added)
 
     def get(self, key: str) -> Any | None:
         """The JSON value stored under ``key``, or None."""
@@ -49,7 +55,7 @@ class ItemStore:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, value FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
                 found.update((key, json.loads(value)) for key, value in connection.execute(query, some))
-            self.reused += len(found)
+            self._found.update(found)
         return found
 
     def put(self, key: str, value: Any) -> None:
@@ -59,7 +65,7 @@ class ItemStore:
             connection = self._open()
             with connection:
                 connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?)", (key, text))
-            self.added += 1
+            self._added.add(key)
 
     def close(self) -> None:
         """Close the file; a later call opens it again."""

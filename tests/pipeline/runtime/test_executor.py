@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -10,22 +11,29 @@ sys.path.insert(0, str(Path(__file__).parent))  # workers import the functions b
 import workers
 
 
+@pytest.fixture
+def executor():
+    found = LocalExecutor(2)
+    yield found
+    found.close()
+
+
 @pytest.fixture(autouse=True)
 def _workers_find_the_functions(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
 
-def test_results_come_with_their_items():
-    found = dict(LocalExecutor(2).map(workers.square, range(50), None))
+def test_results_come_with_their_items(executor):
+    found = dict(executor.map(workers.square, range(50), None))
     assert found == {number: number * number for number in range(50)}
 
 
-def test_no_items_start_no_processes():
-    assert list(LocalExecutor(2).map(workers.square, [], None)) == []
+def test_no_items_start_no_processes(executor):
+    assert list(executor.map(workers.square, [], None)) == []
 
 
-def test_what_fails_costs_its_own_item_alone():
-    found = dict(LocalExecutor(2).map(workers.sometimes_bad, range(8), 5.0))
+def test_what_fails_costs_its_own_item_alone(executor):
+    found = dict(executor.map(workers.sometimes_bad, range(8), 5.0))
     assert {number: found[number] for number in (0, 5, 6, 7)} == {0: 0, 5: 5, 6: 6, 7: 7}
     assert found[1] == Failure("encrypted", "needs a password")
     assert found[2] == Failure("error", "ValueError: odd")
@@ -33,7 +41,7 @@ def test_what_fails_costs_its_own_item_alone():
     assert found[4].reason == "timeout"
 
 
-def test_items_are_taken_only_as_workers_get_free():
+def test_items_are_taken_only_as_workers_get_free(executor):
     taken = []
 
     def items():
@@ -41,7 +49,21 @@ def test_items_are_taken_only_as_workers_get_free():
             taken.append(number)
             yield number
 
-    results = LocalExecutor(2).map(workers.square, items(), None)
+    results = executor.map(workers.square, items(), None)
     next(results)
     assert len(taken) < 20
     results.close()
+
+
+def test_workers_are_kept_from_one_map_to_the_next(executor):
+    first = {result for _, result in executor.map(workers.own_pid, range(20), None)}
+    second = {result for _, result in executor.map(workers.own_pid, range(20), None)}
+    assert first == second
+
+
+def test_a_map_that_is_given_up_stops_its_workers(executor):
+    results = executor.map(workers.own_pid, range(1000), None)
+    _, pid = next(results)
+    results.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -20,3 +20,7 @@ def sometimes_bad(number):
     if number == 4:
         time.sleep(60)
     return number
+
+
+def own_pid(number):
+    return os.getpid()

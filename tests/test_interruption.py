@@ -1,0 +1,135 @@
+"""Killed at any instant, the same command finishes the job with the same bytes and pays for nothing twice."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 180.0
+
+
+def _module(path: Path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def command(build: Path, *words: str) -> list[str]:
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+    return [*program, *words, "--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={build}"]
+
+
+def finish(build: Path, *words: str) -> None:
+    done = subprocess.run(
+        command(build, *words), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def kill_when(happened: Callable[[], bool], build: Path, *words: str) -> None:
+    """Start the command, and kill it with all its workers at once when something happened."""
+    process = subprocess.Popen(
+        command(build, *words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def stored(build: Path, stage: str) -> int:
+    """How many items the stage's store holds."""
+    path = build / "store" / f"{stage}.sqlite"
+    if not path.exists():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT count(*) FROM items").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def runs(build: Path, stage: str) -> list[dict]:
+    lines = (build / "runs.jsonl").read_text().splitlines()
+    return [entry for entry in map(json.loads, lines) if entry["stage"] == stage]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.mark.slow
+def test_killed_while_pages_are_read_it_reads_no_page_twice(sample_build, tmp_path):
+    build = tmp_path / "build"
+    kill_when(lambda: stored(build, "ocr") >= 2, build, "run")
+    before = stored(build, "ocr")
+    assert not (build / "ocr").exists(), "nothing half-done is published"
+    finish(build, "run", "--to", "export")
+    undisturbed = runs(sample_build, "ocr")[-1]
+    last = runs(build, "ocr")[-1]
+    assert before >= 2
+    assert (last["reused"], last["reused"] + last["added"]) == (before, undisturbed["added"])
+    assert contents(build / "export") == contents(sample_build / "export")
+
+
+@pytest.mark.slow
+def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build, tmp_path):
+    scripted = _module(ROOT / "tests" / "annotation" / "scripted_server.py")
+    concurrency = 4
+
+    def script(question, times, body):
+        return scripted.Reply(stall=0.05)
+
+    def options(url):
+        pairs = {
+            "annotator": "llm",
+            "llm.model": "scripted",
+            "llm.base_url": url,
+            "llm.concurrency": concurrency,
+        }
+        return [word for key, value in pairs.items() for word in ("--set", f"annotate.{key}={value}")]
+
+    with scripted.ScriptedServer(script) as server:
+        undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+        for build in (undisturbed, killed):
+            for name in ("ocr", "parse", "clean", "dedup"):
+                _link(sample_build / name, build / name)
+        finish(undisturbed, "run", "--from", "annotate", "--to", "export", *options(server.url))
+        questions = sum(server.answered.values())
+        for _ in range(3):
+            enough = stored(killed, "annotate") + 5
+            kill_when(partial(_holds, killed, enough), killed, "annotate", *options(server.url))
+        in_flight = 3 * concurrency
+        finish(killed, "run", "--from", "annotate", "--to", "export", *options(server.url))
+        asked = sum(server.asked.values()) - questions
+    assert stored(killed, "annotate") == questions
+    assert questions <= asked <= questions + in_flight, "only what was in flight at a kill is asked again"
+    assert contents(killed / "export") == contents(undisturbed / "export")
+
+
+def _holds(build: Path, items: int) -> bool:
+    return stored(build, "annotate") >= items
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(source, target)
