@@ -76,6 +76,20 @@ def markdown(scores: Sequence[Score], title: str) -> str:
     return "\n".join(lines)
 
 
+def headlines(scores: Sequence[Score]) -> list[str]:
+    """One line a run: its accuracy, and what guessing is expected to give."""
+    overall = {(score.run, score.metric): score for score in scores if score.dimension == "overall"}
+    lines = []
+    for run in _runs(scores):
+        score = overall.get((run, "accuracy")) or overall.get((run, "mean_accuracy"))
+        if score is None:
+            continue
+        expected = overall.get((run, "expected_accuracy"))
+        guess = f", expected {_cell(expected)}" if expected else ""
+        lines.append(f"{run}: accuracy {_cell(score)} % of {score.questions} questions{guess}")
+    return lines
+
+
 def _overall(scores: Sequence[Score]) -> Grid:
     found = {(score.run, score.metric): score for score in scores if score.dimension == "overall"}
     metrics = [metric for metric in METRICS if any(name == metric for _, name in found)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,9 @@ from pipeline.evaluate.prompting import Examples, Prompt, Template, load_templat
 from pipeline.evaluate.scoring import accepted, human_scores, score_slice
 from pipeline.evaluate.slices import by_slice
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.evaluation import Outcome, Prediction, Score
+from schemas.evaluation import Prediction, Score
 from schemas.identity import sha256
-from schemas.questions import Rejection
+from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
 
 _UNREAD = Template(question="{stem}\n{options}", answer="{answer}")
@@ -42,7 +42,7 @@ class _Outcomes:
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    waiting: list[ReviewItem] = field(default_factory=list)
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
@@ -125,7 +125,7 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
         for score in score_slice(each.name, part, items)
     ]
     made.facts[each.name] = _facts(generations.values())
-    made.notes += _failures(each.name, generations.values())
+    made.waiting += _waiting(each.name, (generations[prompt.question.question_id] for prompt in each.prompts))
 
 
 def _sliced(items: Sequence[Any], question: Callable[[Any], ReleaseRow]) -> Iterable[tuple[Any, list[Any]]]:
@@ -151,19 +151,33 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
-def _failures(run_name: str, generations: Iterable[Generation]) -> list[str]:
-    """One line a reason for requests that failed."""
-    reasons = Counter(made.failure for made in generations if made.text is None)
-    return [
-        f"{run_name}: {count} prompts without an output ({reason}); run evaluate again to ask them"
-        for reason, count in sorted(reasons.items(), key=lambda item: str(item[0]))
-    ]
+def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
+    """What all outputs cost together, where every model that costs money has prices in one currency."""
+    asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
+    currencies = {model.currency for model in asked}
+    costs = [made.facts[model.run_name()]["cost"] for model in asked]
+    if len(currencies) != 1 or None in costs:
+        return {}
+    return {"cost": _sum(costs), "currency": currencies.pop()}
+
+
+def _waiting(run_name: str, generations: Iterable[Generation]) -> Iterator[ReviewItem]:
+    """Prompts whose request failed; they are asked again on the next run."""
+    for given in generations:
+        if given.failure is not None:
+            yield ReviewItem(
+                item_id=given.question_id,
+                question_ids=[given.question_id],
+                stage="evaluate",
+                reason=given.failure.reason,
+                detail=f"{run_name}: {given.failure.detail}",
+            )
 
 
 def _result(
     params: EvaluateParams, runs: Sequence[_Run], keyless: Sequence[ReleaseRow], made: _Outcomes
 ) -> Result:
-    waiting = sum(prediction.outcome is Outcome.FAILED for prediction in made.predictions)
+    waiting = len(made.waiting)
     rejects = [
         Rejection(
             item_id=row.question_id,
@@ -182,8 +196,20 @@ def _result(
             into=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
         ),
         rejects=rejects,
+        review=made.waiting,
         files={"results.md": report.markdown(made.scores, title).encode()},
-        facts={"models": made.facts, "split": params.split},
-        complete=waiting == 0,
-        notes=made.notes,
+        facts={"split": params.split, "models": made.facts, **_cost(params, made)},
+        complete=not made.waiting,
+        notes=_notes(params, made),
     )
+
+
+def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
+    if not made.predictions:
+        return [f"the {params.split} split holds no questions: nothing was asked"]
+    tally = Counter(item.reason for item in made.waiting)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(tally.items()))
+    unanswered = (
+        [f"{len(made.waiting)} prompts got no output ({reasons}): run evaluate again"] if tally else []
+    )
+    return [*report.headlines(made.scores), *unanswered]

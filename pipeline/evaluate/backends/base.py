@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.evaluate.prompting import Prompt
-from pipeline.stage import Context
+from pipeline.stage import Context, Failure
 from schemas.release import ReleaseRow
 
 
@@ -39,7 +39,7 @@ class Generation:
     text: str | None
     finish: str = "stop"
     letters: tuple[str, ...] | None = None
-    failure: str | None = None
+    failure: Failure | None = None
     stored: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

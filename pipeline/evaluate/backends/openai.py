@@ -9,6 +9,7 @@ from annotation.llm.messages import Answer, ChatRequest, Failed
 from pipeline.evaluate.backends.base import Generation, Setting
 from pipeline.evaluate.params import OpenAiModel
 from pipeline.evaluate.prompting import Prompt
+from pipeline.stage import Failure
 
 
 class OpenAiBackend:
@@ -38,7 +39,7 @@ class OpenAiBackend:
 
 def _generation(outcome: Answer | Failed) -> Generation:
     if isinstance(outcome, Failed):
-        return Generation(outcome.request.id, None, failure=f"{outcome.reason}: {outcome.detail}")
+        return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
     return Generation(
         outcome.request.id,
         outcome.text,

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.evaluate.scorefile import score_file
+from schemas.errors import UserError
+
+OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
+
+
+def row(number: int, answer: str, output: str | None, **more):
+    return {
+        "id": number,
+        "question": "下列哪项",
+        "options": OPTIONS,
+        "answer": answer,
+        "raw_output": output,
+        **more,
+    }
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in rows), encoding="utf-8")
+    return path
+
+
+def test_rows_come_back_with_what_was_read(tmp_path):
+    rows = [
+        row(1, "B", "答案是B", model="m1"),
+        row(2, "B", "答案是A", question_type="A1"),
+        row(3, "B", "不知道"),
+        row(4, "BA", "A、B", question_type="X"),
+        row(5, "A", None),
+    ]
+    counts = score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")
+    out = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert counts == {"rows": 5, "correct": 2, "wrong": 1, "no_answer": 2}
+    assert [(item["extracted"], item["correct"]) for item in out] == [
+        ("B", True),
+        ("A", False),
+        (None, None),
+        ("AB", True),
+        (None, None),
+    ]
+    assert out[0]["rule"] == "stated"
+    assert out[0]["model"] == "m1"
+    assert [{key: item[key] for key in before} for item, before in zip(out, rows, strict=True)] == rows
+
+
+def test_an_answer_may_be_a_list_or_be_written_with_separators(tmp_path):
+    rows = [row(1, ["A", "C"], "AC"), row(2, "A,C", "CA"), row(3, "Ａ、Ｃ", "A和C")]
+    assert score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")["correct"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{nope}\n", "line 1: is not JSON"),
+        ("[1]\n", "line 1: the row"),
+        (json.dumps({"id": 1, "options": OPTIONS, "answer": "A"}) + "\n", "line 1: raw_output"),
+        (json.dumps({"id": 1, "options": OPTIONS, "answer": "", "raw_output": ""}) + "\n", "answer"),
+    ],
+)
+def test_a_bad_row_is_named_and_nothing_is_written(tmp_path, text, says):
+    path = tmp_path / "in.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        score_file(path, tmp_path / "out.jsonl")
+    assert says in str(error.value)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        score_file(tmp_path / "none.jsonl", tmp_path / "out.jsonl")
+
+
+def test_a_file_that_is_not_utf8_is_one_line(tmp_path):
+    path = tmp_path / "gbk.jsonl"
+    path.write_bytes("答案".encode("gbk"))
+    with pytest.raises(UserError, match="is not UTF-8"):
+        score_file(path, tmp_path / "out.jsonl")

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from pipeline.evaluate.scoring import (
+    Graded,
+    Slice,
+    accepted,
+    f1,
+    human_scores,
+    partial_credit,
+    score_slice,
+    wilson,
+)
+from schemas.evaluation import Outcome
+from tests.pipeline.evaluate.conftest import make_question
+
+ALL = Slice("overall", "全部", "all")
+
+
+def graded(number: int, key: str, said: str | None, outcome: Outcome | None = None, **changes) -> Graded:
+    kind = outcome or (Outcome.NO_ANSWER if said is None else Outcome.ANSWERED)
+    return Graded(make_question(number, key, **changes), kind, None if said is None else tuple(said))
+
+
+def metrics(items: list[Graded]) -> dict[str, float]:
+    return {score.metric: score.value for score in score_slice("m", ALL, items)}
+
+
+def test_several_answers_are_right_only_as_the_exact_set():
+    assert graded(1, "ABD", "DAB").correct
+    assert not graded(1, "ABD", "AB").correct
+    assert not graded(1, "ABD", "ABCD").correct
+
+
+def test_any_answer_that_an_appeal_accepted_is_right():
+    appealed = {"accepted_answers": [["A"], ["C"]]}
+    assert graded(1, "A", "C", **appealed).correct
+    assert graded(1, "A", "A", **appealed).correct
+    assert not graded(1, "A", "AC", **appealed).correct
+
+
+def test_a_question_whose_key_and_appeals_are_empty_accepts_nothing():
+    question = make_question(1).model_copy(update={"answer": [], "accepted_answers": [[]]})
+    assert accepted(question) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("said", "credit"),
+    [
+        ("ABD", 1.0),
+        ("AB", 2 / 3),
+        ("B", 1 / 3),
+        ("ABC", 0.0),
+        ("ABCD", 0.0),
+        ("C", 0.0),
+        ("", 0.0),
+        (None, 0.0),
+    ],
+)
+def test_a_wrong_letter_loses_all_and_a_missing_one_its_share(said, credit):
+    assert partial_credit(said, make_question(1, "ABD")) == pytest.approx(credit)
+
+
+@given(st.sampled_from("ABCD"), st.sampled_from("ABCD"))
+def test_partial_credit_of_one_answer_is_the_exact_match(key, said):
+    assert partial_credit(said, make_question(1, key)) == float(key == said)
+
+
+def test_wilson_intervals_equal_published_ones(shared_data):
+    reference = json.loads((shared_data / "agreement" / "reference_values.json").read_text(encoding="utf-8"))
+    rows = reference["proportion_ci_checks"]["rows"]
+    assert len(rows) == 6
+    for row in rows:
+        # Some are rounded to four places, the others were made with z = 1.96 in place of 1.95996.
+        places = 5e-7 if len(str(row["ci"][0])) > 10 else 5.1e-5
+        assert wilson(row["correct"], row["n"]) == pytest.approx(tuple(row["ci"]), abs=places)
+
+
+def test_wilson_intervals_equal_textbook_values():
+    # Newcombe 1998, table I: 81/263 and 15/148 with the score method.
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_intervals_hold_the_proportion_and_stay_within_0_and_1(counts):
+    successes, total = counts
+    low, high = wilson(successes, total)
+    assert 0 <= low <= successes / total <= high <= 1
+    assert wilson(total - successes, total) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(("successes", "total"), [(0, 0), (-1, 3), (4, 3)])
+def test_wilson_refuses_what_is_no_proportion(successes, total):
+    with pytest.raises(ValueError, match="no proportion"):
+        wilson(successes, total)
+
+
+def test_f1_equals_scikit_learn_on_a_fixed_case():
+    pairs = [
+        ("A", "A"),
+        ("A", "B"),
+        ("B", "B"),
+        ("ABD", "ABD"),
+        ("ABD", "AB"),
+        ("C", None),
+        ("C", "C"),
+        ("D", "A"),
+    ]
+    items = [graded(index, key, said) for index, (key, said) in enumerate(pairs)]
+    truth, said = [key for key, _ in pairs], [said or "none" for _, said in pairs]
+    classes = sorted(set(truth))
+    weighted = f1_score(truth, said, average="weighted", zero_division=0)
+    macro = f1_score(truth, said, labels=classes, average="macro", zero_division=0)
+    assert f1(items) == pytest.approx((weighted, macro))
+    assert weighted == pytest.approx((2 * (1 / 2) + 1 * (2 / 3) + 2 * (2 / 3) + 2 * (2 / 3) + 0) / 8)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ABCD"), st.sampled_from(["A", "B", "C", "D", "AB", None])), min_size=1
+    )
+)
+def test_weighted_f1_equals_scikit_learn(pairs):
+    items = [graded(index, key, said) for index, (key, said) in enumerate(pairs)]
+    truth, said = [key for key, _ in pairs], [said or "none" for _, said in pairs]
+    assert f1(items)[0] == pytest.approx(f1_score(truth, said, average="weighted", zero_division=0))
+
+
+def test_an_accepted_answer_counts_as_the_key_in_f1():
+    items = [graded(1, "A", "C", accepted_answers=[["A"], ["C"]]), graded(2, "B", "B")]
+    assert f1(items) == (1.0, 1.0)
+
+
+def test_no_answer_refusal_and_truncation_are_told_apart_from_wrong():
+    items = [
+        graded(1, "A", "A"),
+        graded(2, "A", "B"),
+        graded(3, "A", None),
+        graded(4, "A", None, Outcome.REFUSED),
+        graded(5, "A", None, Outcome.TRUNCATED),
+    ]
+    found = metrics(items)
+    assert found["accuracy"] == pytest.approx(1 / 5)
+    assert found["accuracy_when_answered"] == pytest.approx(1 / 2)
+    assert (found["no_answer_rate"], found["refused_rate"], found["truncated_rate"]) == (0.2, 0.2, 0.2)
+
+
+def test_accuracy_when_answered_is_absent_where_nothing_was_answered():
+    assert "accuracy_when_answered" not in metrics([graded(1, "A", None)])
+
+
+def test_only_proportions_have_intervals():
+    scores = score_slice("m", ALL, [graded(1, "A", "A"), graded(2, "B", "A")])
+    with_interval = {score.metric for score in scores if score.low is not None}
+    assert with_interval == {
+        "accuracy",
+        "accuracy_when_answered",
+        "no_answer_rate",
+        "refused_rate",
+        "truncated_rate",
+    }
+    assert all(score.questions == 2 for score in scores)
+
+
+def test_the_human_line_weights_every_respondent_equally():
+    questions = [
+        make_question(1, human_accuracy=0.9, respondents=100),
+        make_question(2, human_accuracy=0.5, respondents=300),
+        make_question(3, human_accuracy=0.1),
+        make_question(4),
+    ]
+    found = {score.metric: (score.value, score.questions) for score in human_scores(ALL, questions)}
+    assert found["accuracy"] == (pytest.approx((90 + 150) / 400), 2)
+    assert found["mean_accuracy"] == (pytest.approx(0.5), 3)
+
+
+def test_there_is_no_human_line_without_people():
+    assert human_scores(ALL, [make_question(1)]) == []
+
+
+def test_the_human_line_equals_the_counts_it_comes_from(shared_data):
+    items = json.loads((shared_data / "human" / "human_accuracy_69.json").read_text(encoding="utf-8"))
+    questions = [
+        make_question(index, human_accuracy=item["n_right"] / item["n_total"], respondents=item["n_total"])
+        for index, item in enumerate(items)
+    ]
+    right, total = sum(item["n_right"] for item in items), sum(item["n_total"] for item in items)
+    found = {score.metric: score.value for score in human_scores(ALL, questions)}
+    assert found["accuracy"] == pytest.approx(right / total)
