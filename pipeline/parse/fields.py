@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pipeline.parse.text import join_lines
 
 _ANSWER_WORDS = r"(?:正确答案|正確答案|参考答案|參考答案|标准答案|標準答案|本题答案|答案要点|答案|答)"
-_EXPLANATION_WORDS = r"(?:答案解析|试题分析|試題分析|试题解析|题目解析|解题思路|解析|解答|分析|详解|詳解|点评|考点分析|考点|評析|讲解)"
+_EXPLANATION_WORDS = (
+    r"(?:答案解析|试题分析|試題分析|试题解析|题目解析|解题思路|考点分析"
+    r"|解析|解答|分析|详解|詳解|点评|考点|評析|讲解)"
+)
 _MARK = re.compile(
     rf"[【\[]\s*(?P<answer1>{_ANSWER_WORDS})\s*[】\]]\s*[:：]?"
     rf"|[【\[]\s*(?P<explanation1>{_EXPLANATION_WORDS})\s*[】\]]\s*[:：]?"
     rf"|(?:^|(?<=[\s。；;)）.]))(?P<answer2>{_ANSWER_WORDS})\s*(?:[:：]|[是为為](?=\s*[A-K](?![A-Za-z]))|(?=\s*[A-K]+\s*(?:$|[\n。（(，,【\[])))"
     rf"|(?:^|(?<=\n))\s*(?P<explanation2>{_EXPLANATION_WORDS})\s*[:：]"
-    r"|(?:^|(?<=\n))\s*(?P<explanation3>试题\s*[(（]\d+[)）](?:\s*[~～\-—]+\s*[(（]\d+[)）])?\s*分析)\s*(?=\n|$)"
+    r"|(?:^|(?<=\n))\s*(?P<explanation3>试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析)\s*(?=\n|$)"
 )
 _LETTERS = re.compile(
     r"\s*[(（]?\s*([A-K](?:[\s、,，;；/和及]*[A-K])*)\s*[)）]?"
@@ -49,7 +52,7 @@ class Fields:
 
 
 def split_fields(text: str) -> Fields:
-    """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 …"""
+    """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = list(_MARK.finditer(text))
     head = text[: marks[0].start()] if marks else text
     answers: list[str] = []

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import announcement
 from pipeline.parse.numbering import GAP
+
+MANY, NEARLY_ALL = 10, 0.9
+"""From how many questions on, and from which share of them, a number of options is a paper's own."""
+_LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ def check_questions(drafts: Sequence[Draft]) -> None:
             draft.doubt("no_options", "no run of options was found")
         else:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
+    _check_counts(drafts)
     _check_duplicates(drafts)
     _check_joint_answers(drafts)
 
@@ -43,6 +50,8 @@ def _check_options(draft: Draft) -> None:
     empty = [label for label, text in draft.options if not text]
     if empty:
         draft.doubt("empty_option", f"no text at {' '.join(empty)}")
+    if any(_LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))):
+        draft.doubt("label_inside_text", "what looks like an option's label stands inside a text")
     if not draft.stem and not draft.shared_stem:
         draft.doubt("no_stem", "no text before the options")
 
@@ -57,6 +66,19 @@ def _check_answer(draft: Draft) -> None:
     announced = announcement(draft.block.text).kind
     if len(letters) > 1 and announced in ("single", "A1", "A2", "A3/A4", "B1"):
         draft.doubt("several_answers", f"answer {draft.answer} under a head for one answer")
+
+
+def _check_counts(drafts: Sequence[Draft]) -> None:
+    """Fewer options than nearly all others of the paper have: some were lost in reading."""
+    own = [draft for draft in drafts if draft.options and not draft.shared_options and not draft.entry]
+    if len(own) < MANY:
+        return
+    usual, times = Counter(len(draft.options) for draft in own).most_common(1)[0]
+    if times < NEARLY_ALL * len(own):
+        return
+    for draft in own:
+        if len(draft.options) < usual:
+            draft.doubt("options_missing", f"{len(draft.options)} options, {usual} elsewhere in the paper")
 
 
 def _check_duplicates(drafts: Sequence[Draft]) -> None:

@@ -121,7 +121,7 @@ _EVERYBODY = re.compile(r"一律[給给]分|[均皆都全]部?[給给]分|送分
 
 
 def corrections(text: str) -> list[Correction]:
-    """The corrections in a note such as 第43題答A、C給分，第68題一律給分。"""
+    """The corrections in a note such as 第43題答A、C給分."""
     found: list[Correction] = []
     for part in _CLAUSES.split(re.sub(r"\s+", "", text)):
         clause = _CLAUSE.search(part)

@@ -1,4 +1,4 @@
-"""Stems that stand before their number: ●… should be （5）, then （5）A. … B. …"""
+"""Stems that stand before their number: ●… should be （5）, then （5）A. 甲 B. 乙."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.marks import GroupHead, Mark
 
-_BULLET = re.compile(r"\s*[●•○◆■▪·]\s*")
+_BULLET = re.compile(r"\s*(?:[●•○◆■▪·]|[试試][题題]\s*[(（]\d+[)）](?:\s*[、，,~～—-]+\s*[(（]\d+[)）])*)\s*")
 _OPTION_FIRST = re.compile(r"\s*[A-K]\s?[.．、,，)）]")
 _HAS_OPTION = re.compile(r"(?:^|[\s)）])[A-K]\s?[.．、]")
 FAR = 80

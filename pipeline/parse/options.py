@@ -51,6 +51,7 @@ class Run:
 
 _LETTER_DELIMITED = re.compile(
     r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-K])([.．、])(?=\d)"
+    r"|(?<=[a-z])([A-K])([.．])(?=\s?[A-Z\u4e00-\u9fff])"
 )
 _PAREN = re.compile(r"[(（【\[]\s?([A-K])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
@@ -101,7 +102,7 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
     for match in _BARE.finditer(text, start):
         _add(found, text, match.start(1), match.end(1), match[1], Form.BARE)
     for match in _LETTER_DELIMITED.finditer(text, start):
-        letter, mark = match[1] or match[4], match[3] or match[5]
+        letter, mark = match[1] or match[4] or match[6], match[3] or match[5] or match[7]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _PAREN.finditer(text, start):
@@ -128,6 +129,8 @@ def _place(text: str, position: int) -> float:
         return 3.0
     if _TERMS.search(bare[-4:]):
         return 0.8
+    if bare == before and bare[-1].isascii() and bare[-1].isalpha():
+        return 1.0
     spaces = len(before) - len(bare)
     if spaces:
         return 2.6 if spaces > 1 else 2.0

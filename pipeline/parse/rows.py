@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pipeline.parse.kinds import question_type
@@ -103,15 +104,13 @@ def _doubts(labels: list[str], answer: list[str] | None, stated: str | None) -> 
 
 
 def read_options(value: Any, fields: Mapping[str, Any] | None = None) -> list[tuple[str, str]]:
-    """Options as (label, text) from a mapping, a list, text with a label a line, or columns A, B, C …
+    """Options as (label, text) from a mapping, a list, text with a label a line, or columns A, B, C.
 
     Texts keep what is in them, spaces included; options without text are left out, as CMB pads with them.
     """
     if isinstance(value, str) and value.strip().startswith(("{", "[")):
-        try:
+        with suppress(ValueError):
             value = json.loads(value)
-        except ValueError:
-            pass
     if isinstance(value, Mapping):
         pairs = [(str(label).strip().upper(), _option(text)) for label, text in value.items()]
     elif isinstance(value, list):
