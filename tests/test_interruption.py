@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -108,7 +110,7 @@ def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build
         }
         return [word for key, value in pairs.items() for word in ("--set", f"annotate.{key}={value}")]
 
-    with scripted.ScriptedServer(script) as server:
+    with closing(scripted.ScriptedServer(script)) as server:
         undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
         for build in (undisturbed, killed):
             for name in ("ocr", "parse", "clean", "dedup"):
