@@ -82,10 +82,10 @@ class LlmClient:
         outcomes = run.outcomes(requests)
         with asyncio.Runner() as runner:
             try:
-                while (outcome := runner.run(_next(outcomes))) is not None:
+                while batch := runner.run(_next(outcomes)):
                     if progress is not None:
-                        progress(1)
-                    yield outcome
+                        progress(len(batch))
+                    yield from batch
             finally:
                 runner.run(_close(outcomes))
 
@@ -102,22 +102,26 @@ class _Run:
         self._wrong_form = 0
         self._answered = 0
 
-    async def outcomes(self, requests: Sequence[ChatRequest]) -> AsyncIterator[Outcome]:
+    async def outcomes(self, requests: Sequence[ChatRequest]) -> AsyncIterator[list[Outcome]]:
+        """What has just ended, batch by batch: entering and leaving the event loop costs more than an item."""
         groups: dict[str, list[ChatRequest]] = {}
         for request in requests:
             groups.setdefault(request.key(self._options), []).append(request)
         stored = self._store.get_many(groups)
         wasted = self._store.get_many(_wasted(key) for key in groups)
         self._budget.spent = sum(self._cost_of(value) for value in [*stored.values(), *wasted.values()])
-        for key, value in stored.items():
-            for outcome in spread(self._answer(groups[key][0], value, stored=True), groups[key]):
-                yield outcome
+        if stored:
+            answers = (
+                (self._answer(groups[key][0], value, stored=True), groups[key])
+                for key, value in stored.items()
+            )
+            yield [outcome for answer, group in answers for outcome in spread(answer, group)]
         missing = {key: group for key, group in groups.items() if key not in stored}
         if missing:
-            async for outcome in self._ask_all(missing):
-                yield outcome
+            async for batch in self._ask_all(missing):
+                yield batch
 
-    async def _ask_all(self, groups: Mapping[str, list[ChatRequest]]) -> AsyncIterator[Outcome]:
+    async def _ask_all(self, groups: Mapping[str, list[ChatRequest]]) -> AsyncIterator[list[Outcome]]:
         from openai import AsyncOpenAI
 
         ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
@@ -131,12 +135,13 @@ class _Run:
             count = min(self._options.concurrency, len(groups))
             workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
             try:
-                for _ in groups:
-                    outcomes = await ended.get()
-                    if isinstance(outcomes, BaseException):
-                        raise outcomes
-                    for outcome in outcomes:
-                        yield outcome
+                left = len(groups)
+                while left:
+                    groups_ended = [await ended.get()]
+                    while not ended.empty():
+                        groups_ended.append(ended.get_nowait())
+                    left -= len(groups_ended)
+                    yield _flat(groups_ended)
             finally:
                 for worker in workers:
                     worker.cancel()
@@ -253,11 +258,21 @@ def _wasted(key: str) -> str:
     return f"wasted:{key}"
 
 
-async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
+def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:
+    """The outcomes of groups that ended; a worker's error is raised."""
+    outcomes: list[Outcome] = []
+    for group in ended:
+        if isinstance(group, BaseException):
+            raise group
+        outcomes.extend(group)
+    return outcomes
+
+
+async def _next(outcomes: AsyncIterator[list[Outcome]]) -> list[Outcome] | None:
     return await anext(outcomes, None)
 
 
-def _close(outcomes: AsyncIterator[Outcome]) -> Coroutine[Any, Any, None]:
+def _close(outcomes: AsyncIterator[list[Outcome]]) -> Coroutine[Any, Any, None]:
     async def close() -> None:
         await outcomes.aclose()  # type: ignore[attr-defined]
 

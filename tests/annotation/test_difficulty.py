@@ -58,7 +58,7 @@ def test_the_paper_s_five_levels(accuracy, label):
 
 @pytest.mark.parametrize("accuracy", [-0.1, 1.1, float("nan")])
 def test_what_is_no_share_is_refused(accuracy):
-    with pytest.raises(ValueError, match="not in 0..1"):
+    with pytest.raises(ValueError, match=r"not in 0\.\.1"):
         difficulty_bin(accuracy)
 
 

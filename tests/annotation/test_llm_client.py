@@ -281,8 +281,9 @@ BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
         {"temperature": 0.5},
         {"seed": 1},
         {"max_tokens": 5},
-    ]
-    + [{"extra_body": {"top_p": 0.5}}, {"send_temperature": False}],
+        {"extra_body": {"top_p": 0.5}},
+        {"send_temperature": False},
+    ],
 )
 def test_what_can_change_an_answer_asks_again(change):
     request = requests(1)[0]
