@@ -17,9 +17,9 @@ from schemas.questions import Question
 FILTERS: tuple[Filter, ...] = (
     Filter("needs_figure", evidence.needs_figure),
     Filter("needs_table", evidence.needs_table),
+    Filter("garbled_text", validity.garbled_text),
     Filter("empty_stem", validity.empty_stem),
     Filter("too_few_options", validity.too_few_options),
-    Filter("garbled_text", validity.garbled_text),
     Filter("truncated", validity.truncated),
     Filter("duplicate_options", validity.duplicate_options),
     Filter("no_answer", validity.no_answer),

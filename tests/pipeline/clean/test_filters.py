@@ -1,0 +1,166 @@
+"""Each filter on questions that pass and questions that fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.clean.filters import judge
+from pipeline.clean.params import CleanParams, CommentRule
+from schemas.questions import Option, Question
+
+
+def question(
+    stem: str = "治疗痛风急性发作首选的药物是", options: str = "秋水仙碱 别嘌醇 丙磺舒", **fields
+) -> Question:
+    given = {"answer": ["A"], **fields}
+    texts = options.split(" ") if options else []
+    listed = [Option(label="ABCDEFGH"[place], text=text) for place, text in enumerate(texts)]
+    return Question(
+        question_id="d-1-001",
+        document="paper.pdf",
+        section=1,
+        number=1,
+        question_type="A1",
+        stem=stem,
+        options=given.pop("listed", listed),
+        content_hash="0" * 16,
+        **given,
+    )
+
+
+def reason(item: Question, **params) -> str | None:
+    verdict = judge(item, CleanParams(**params))
+    return verdict and verdict.reason
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "心电图如图所示，诊断是",
+        "胸片见下图，最可能的诊断为",
+        "根据图1，药物的半衰期是",
+        "阿司匹林的结构（图）中，羧基位于",
+        "图中所示药材的产地是",
+        "到院胸部X光和電腦斷層檢查如圖，何者是最有可能的診斷？",
+        "病理切片如附圖，診斷為何？",
+        "下圖分別為其骨髓抹片與切片",
+        "The ECG is shown below. What is the diagnosis?",
+        "结果如图示，不会出现的是",
+    ],
+)
+def test_a_stem_that_points_at_a_figure_needs_it(stem: str) -> None:
+    assert reason(question(stem)) == "needs_figure"
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "随访结果见下表：该疫苗的保护指数是",
+        "资料如下表所示，其率差为",
+        "根据表2，灵敏度为",
+        "依據上表，何者正確？",
+        "如表格所列，P值为",
+    ],
+)
+def test_a_stem_that_points_at_a_table_needs_it(stem: str) -> None:
+    assert reason(question(stem)) == "needs_table"
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "心电图示ST段抬高，诊断是",
+        "超声心动图检查首选用于",
+        "《铜人腧穴针灸图经》的作者是",
+        "红色专有标识图案用于",
+        "各部分所占比重可绘制直方图，其特点是",
+        "下列关于其临床表现的说法，正确的是",
+        "如表现为高热，首选",
+        "以下表述正确的是",
+        "其下表面覆有上表皮，属于",
+        "企图自杀的病人应",
+        "舌呈地图状，根据图谱应诊断为",
+        "化验单列表显示白细胞升高，代表何種意義",
+        "由代表商議後，選擇",
+    ],
+)
+def test_the_bare_characters_are_no_evidence(stem: str) -> None:
+    assert reason(question(stem)) is None
+
+
+def test_layout_comes_before_phrases() -> None:
+    item = question(attachments=["figure"])
+    verdict = judge(item, CleanParams())
+    assert verdict is not None
+    assert (verdict.reason, verdict.detail) == (
+        "needs_figure",
+        "a figure stands inside the question on its page",
+    )
+    assert reason(question(attachments=["table"])) == "needs_table"
+    assert reason(question(attachments=["formula"])) is None
+
+
+def test_a_shared_stem_with_a_figure_loses_every_member() -> None:
+    members = [
+        question(stem, shared_stem="男，50岁，心电图如图。", group_id="g")
+        for stem in ("诊断是", "首选的治疗是")
+    ]
+    assert [reason(member) for member in members] == ["needs_figure", "needs_figure"]
+
+
+def test_figure_questions_can_be_kept() -> None:
+    assert reason(question("如图所示，诊断是"), keep_figures=True) is None
+    assert reason(question("如下表，率差为"), keep_tables=True) is None
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (question(""), "empty_stem"),
+        (question("（ ）？"), "empty_stem"),
+        (question("药。"), "empty_stem"),
+        (question(options="秋水仙碱"), "too_few_options"),
+        (question(options=""), "too_few_options"),
+        (question("\ue000\ue001\ue002药\ue003"), "garbled_text"),
+        (question("(cid:12)(cid:7)治疗"), "garbled_text"),
+        (question("锟斤拷锟斤拷是什么"), "garbled_text"),
+        (question("患者，男，45岁，因发热、"), "truncated"),
+        (question(listed=[Option(label="A", text="甲"), Option(label="C", text="丙")]), "truncated"),
+        (question(listed=[Option(label=label, text=text) for label, text in ("A1", "B2", "C ")]), None),
+        (question(options="肺炎 肺炎 肺癌"), "duplicate_options"),
+        (question(options="Ａ型 A型 B型"), "duplicate_options"),
+        (question(answer=None), "no_answer"),
+        (question(answer=[]), "no_answer"),
+        (question(answer=["E"]), "answer_not_in_options"),
+        (question(accepted_answers=[["A"], ["F"]]), "answer_not_in_options"),
+        (question(confidence=0.3), "low_confidence"),
+        (question(comment="此题答案有误，应为B"), "erratum"),
+        (question(comment="参见教材第3页"), None),
+        (question("脉会是"), None),
+        (question("倒位"), None),
+        (question("（ ）是局部振动病的特征"), None),
+        (question("What is the drug of choice?", "a b"), None),
+    ],
+)
+def test_each_flaw_has_its_reason(item: Question, expected: str | None) -> None:
+    assert reason(item) == expected
+
+
+def test_an_option_without_text_is_a_truncated_question() -> None:
+    listed = [Option(label="A", text="甲"), Option(label="B", text="乙"), Option(label="C", text="")]
+    verdict = judge(question(listed=listed), CleanParams())
+    assert verdict is not None
+    assert (verdict.reason, verdict.detail) == ("truncated", "option C has no text")
+
+
+def test_comments_follow_the_rules_that_are_configured() -> None:
+    rules = (CommentRule(pattern="OLD", action="reject", reason="outdated"),)
+    verdict = judge(question(comment="OLD edition"), CleanParams(comment_rules=rules))
+    assert verdict is not None
+    assert (verdict.reason, verdict.action) == ("outdated", "reject")
+    assert reason(question(comment="题目有误"), comment_rules=()) is None
+
+
+def test_a_rule_that_is_no_pattern_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a regular expression"):
+        CommentRule(pattern="(")

@@ -1,0 +1,160 @@
+"""Which questions are one, which are twins, which contradict each other."""
+
+from __future__ import annotations
+
+import pytest
+
+CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，既往有高血压病史10年。首选的治疗药物是"
+
+
+def merges(result) -> dict[str, tuple[str, str]]:
+    rows = result.tables["merges"].iter_rows(named=True)
+    return {row["question_id"]: (row["survivor_id"], row["kind"]) for row in rows}
+
+
+def kinds(result) -> dict[str, str]:
+    return dict(result.tables["clusters"].select("question_id", "kind").iter_rows())
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "治疗痛风急性发作首选的药物是",
+        " 治疗痛风急性发作，首选的药物是（ ）",
+        "治 疗 痛 风 急 性 发 作 首 选 的 药 物 是____",
+    ],
+)
+def test_typesetting_does_not_make_another_question(make, dedup, copy: str) -> None:
+    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), make("b", copy)])
+    assert merges(result) == {"b": ("a", "exact")}
+    assert result.tables["merges"]["score"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("下列关于痛风的叙述，错误的是", "有关痛风，以下哪项说法不正确"),
+        ("治疗痛风急性发作首选的药物是", "治疗痛风的急性发作，应首选的药物为"),
+        (
+            CASE,
+            CASE.replace("患者，男，45岁。因", "男性病人，45岁，").replace(
+                "首选的治疗药物是", "该患者治疗首选的药物为"
+            ),
+        ),
+        ("除哪项外，均为痛风的诱因", "痛风的诱因除哪项外"),
+    ],
+)
+def test_wordings_of_one_question_are_merged(make, dedup, first: str, second: str) -> None:
+    assert merges(dedup([make("a", first), make("b", second)])) == {"b": ("a", "same_question")}
+
+
+def test_answers_are_compared_by_text_when_options_changed_places(make, dedup) -> None:
+    copy = make("b", "治疗痛风急性发作首选的药物是", "泼尼松 苯溴马隆 秋水仙碱 丙磺舒 别嘌醇", "C")
+    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), copy])
+    assert merges(result) == {"b": ("a", "reordered_options")}
+    letter_kept = copy.model_copy(update={"answer": ["A"]})
+    assert dedup([make("a", "治疗痛风急性发作首选的药物是"), letter_kept]).counts.waiting == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("关于痛风的治疗，正确的是", "关于痛风的治疗，错误的是", "negation"),
+        ("属于促进尿酸排泄的药物是", "不属于促进尿酸排泄的药物是", "negation"),
+        ("痛风急性发作时宜选用的药物是", "痛风急性发作时不宜选用的药物是", "negation"),
+        (CASE, CASE.replace("首选的治疗药物", "不应选用的治疗药物"), "negation"),
+        (CASE, CASE.replace("620", "320"), "number"),
+        (CASE, CASE.replace("3天", "三周"), "number"),
+        (CASE, CASE.replace("μmol/L", "mmol/L"), "unit"),
+        (CASE, CASE.replace("3天", "3周"), "unit"),
+        (CASE, CASE.replace("男", "女"), "sex"),
+        (CASE, CASE.replace("45岁", "75岁"), "age"),
+        (CASE, CASE.replace("右足", "左足"), "term"),
+        ("缺乏维生素B1可致", "缺乏维生素B2可致", "number"),
+        ("缺乏维生素A可导致的疾病是", "缺乏维生素C可导致的疾病是", "term"),
+        ("Ⅰ型呼吸衰竭的血气特点是", "Ⅱ型呼吸衰竭的血气特点是", "term"),
+        ("低钾血症的心电图特点是", "高钾血症的心电图特点是", "term"),
+        (CASE, CASE.replace("首选的治疗药物是", "最有意义的检查是"), "term"),
+    ],
+)
+def test_twins_are_kept_in_one_cluster(make, dedup, first: str, second: str, kind: str) -> None:
+    result = dedup([make("a", first), make("b", second)])
+    assert merges(result) == {}
+    assert kinds(result) == {"a": kind, "b": kind}
+    assert result.tables["clusters"]["cluster_id"].to_list() == ["a", "a"]
+
+
+def test_a_stem_with_other_options_is_a_variant(make, dedup) -> None:
+    other = make("b", "治疗痛风急性发作首选的药物是", "吲哚美辛 青霉素 阿司匹林 甲氨蝶呤 呋塞米")
+    result = dedup([make("a", "治疗痛风急性发作首选的药物是"), other])
+    assert kinds(result) == {"a": "variant", "b": "variant"}
+    assert result.counts.kept == 2
+
+
+def test_a_stem_that_says_nothing_relates_no_questions(make, dedup) -> None:
+    result = dedup([make("a", "错误的是"), make("b", "错误的是", "肺炎 肺癌 肺结核 气胸 哮喘")])
+    assert kinds(result) == {}
+
+
+def test_another_number_in_an_option_is_another_question(make, dedup) -> None:
+    first = make("a", "秋水仙碱的首次剂量是", "0.5mg 1mg 2mg 5mg 10mg")
+    second = make("b", "秋水仙碱的首次剂量是", "0.5mg 1mg 2mg 5mg 20mg")
+    assert kinds(dedup([first, second])) == {"a": "variant", "b": "variant"}
+
+
+def test_stems_that_share_options_by_construction_are_different_questions(make, dedup) -> None:
+    acupoints = "大杼 绝骨 太渊 膈俞 膻中"
+    stems = ["骨会是", "脉会是", "血会是", "气会是", "髓会是"]
+    questions = [
+        make(str(n), stem, acupoints, "ABCDE"[n], question_type="B1") for n, stem in enumerate(stems)
+    ]
+    result = dedup(questions)
+    assert (result.counts.kept, result.counts.merged, result.counts.waiting) == (5, 0, 0)
+
+
+def test_members_of_one_group_are_never_merged(make, dedup) -> None:
+    shared = {"shared_stem": CASE[:-9], "group_id": "1-3", "document": "paper", "question_type": "A3/A4"}
+    result = dedup([make("a", "该患者的首选药物是", **shared), make("b", "该患者宜首选的药物为", **shared)])
+    assert result.counts.kept == 2
+
+
+def test_a_case_is_compared_with_its_shared_stem(make, dedup) -> None:
+    case, ask = CASE[:-9], CASE[-9:]
+    apart = make("a", ask, shared_stem=case, group_id="1", question_type="A3/A4")
+    assert merges(dedup([apart, make("b", case + ask)])) == {"b": ("a", "exact")}
+    elsewhere = make(
+        "c", ask, shared_stem="女，30岁，妊娠28周，血压160/110mmHg。", group_id="2", question_type="A3/A4"
+    )
+    assert dedup([apart, elsewhere]).counts.kept == 2
+
+
+def test_different_answers_to_one_question_wait_for_a_person(make, dedup) -> None:
+    copies = [make(name, CASE, answer=answer) for name, answer in (("a", "A"), ("b", "B"), ("c", "A"))]
+    result = dedup(copies)
+    assert result.tables["questions"].is_empty()
+    assert result.counts.waiting == 3
+    (item,) = result.review
+    assert (item.reason, sorted(item.question_ids)) == ("conflicting_answers", ["a", "b", "c"])
+    assert "b says B" in item.detail
+
+
+def test_a_missing_answer_contradicts_nothing(make, dedup) -> None:
+    result = dedup([make("a", CASE, answer=None), make("b", CASE)])
+    assert merges(result) == {"a": ("b", "exact")}
+
+
+def test_an_answer_that_an_appeal_accepts_contradicts_nothing(make, dedup) -> None:
+    appealed = make("a", CASE, answer="A", accepted_answers=[["A"], ["B"]])
+    assert merges(dedup([appealed, make("b", CASE, answer="B")])) == {"b": ("a", "exact")}
+
+
+def test_several_answers_are_not_one_of_them(make, dedup) -> None:
+    assert dedup([make("a", CASE, answer="AB"), make("b", CASE, answer="A")]).counts.waiting == 2
+
+
+def test_a_small_collection_is_no_evidence_of_misreadings(make, dedup) -> None:
+    first, second = (
+        make("a", "属于肝经的原穴是", "太冲 太溪 合谷"),
+        make("b", "属于胆经的原穴是", "太冲 太溪 合谷"),
+    )
+    assert dedup([first, second]).counts.kept == 2

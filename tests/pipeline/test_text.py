@@ -1,0 +1,58 @@
+"""Tidying changes nothing that a doctor would care about."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.text import tidy
+
+ALPHABET = (
+    "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967"
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("Ｈｂ６０ｇ／Ｌ", "Hb60g／L"),
+        ("0．9％氯化钠", "0.9%氯化钠"),
+        ("高 血 压 病", "高血压病"),
+        ("出现 ，发热", "出现，发热"),
+        ("\uf061受体，\uf0b35年", "α受体，≥5年"),
+        ("\uf967是", "不是"),
+        ("肝\u200b炎\ufeff", "肝炎"),
+        ("下列\u3000正确的是\u00a0", "下列正确的是"),
+        ("a  \n\n b", "a\nb"),
+    ],
+)
+def test_traces_of_typesetting_are_taken_out(found: str, expected: str) -> None:
+    assert tidy(found) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "白细胞10×10⁹/L，血红蛋白60g/L",
+        "¹³¹I、SO₂、Ca²⁺、37℃、≥5㎍、Ⅱ型、½",
+        "（ ）是局部振动病的特征",
+        "由____制定",
+        "（）行政部门",
+        "四君子汤：人参 白术 茯苓 甘草",
+        "acute myocardial infarction",
+        "第一行\n第二行",
+    ],
+)
+def test_what_carries_meaning_stays(text: str) -> None:
+    assert tidy(text) == text
+
+
+@given(st.text(st.sampled_from(ALPHABET), max_size=30) | st.text(max_size=30))
+def test_tidying_twice_changes_nothing(text: str) -> None:
+    assert tidy(tidy(text)) == tidy(text)
+
+
+@given(st.text(st.sampled_from("高血压 ，。\n（）Ⅱ⁹"), max_size=30))
+def test_nothing_but_white_space_is_lost(text: str) -> None:
+    assert "".join(tidy(text).split()) == "".join(text.split())
