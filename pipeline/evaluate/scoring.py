@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -111,10 +112,11 @@ def f1(items: Sequence[Graded]) -> tuple[float, float]:
             given if item.correct else "".join(sorted(item.question.answer)) or _first_accepted(item.question)
         )
         said.append(given)
-    classes = sorted(set(truth))
-    weighted = f1_score(truth, said, labels=classes, average="weighted", zero_division=0.0)
-    macro = f1_score(truth, said, labels=classes, average="macro", zero_division=0.0)
-    return float(weighted), float(macro)
+    support = Counter(truth)
+    classes = sorted(support)
+    values = f1_score(truth, said, labels=classes, average=None, zero_division=0.0)
+    weighted = sum(value * support[name] for name, value in zip(classes, values, strict=True)) / len(truth)
+    return float(weighted), float(sum(values) / len(classes))
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
