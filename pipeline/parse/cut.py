@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.keylines import Pair, grid, line_pairs
 from pipeline.parse.leads import find_leads
 from pipeline.parse.lines import REGIONS, Piece
@@ -27,6 +29,14 @@ class Role(StrEnum):
     ANSWERS = "answers"
 
 
+OPENS_OPTIONS = 0.4
+"""What options after a number add to its weight: lists inside explanations have none."""
+OPTIONS_WITHIN = 30
+LIKELY = 0.5
+"""The weight from which on a place ends the item before it, when options are looked for."""
+_FIRST_LABEL = re.compile(r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s")
+EXPLAINED_WITHIN = 12
+"""In how many lines under the head of a key its first explanation must stand."""
 RESTART_COST = {Role.SECTION: 0.5, Role.HEADING: 3.0, Role.KEY_HEAD: 0.3, Role.ANSWERS: 0.5}
 
 
@@ -125,9 +135,21 @@ def _find_answers(pieces: Sequence[Piece], roles: list[Role]) -> dict[int, KeyLi
             keys[index] = KeyLine(tuple(pairs), 0)
             roles[index] = Role.ANSWERS
             armed = True
+        elif is_key_head(piece.text):
+            armed = not _explained(pieces, index)
         else:
-            armed = is_key_head(piece.text) or (armed and is_section_head(piece.text))
+            armed = armed and is_section_head(piece.text)
     return keys
+
+
+def _explained(pieces: Sequence[Piece], head: int) -> bool:
+    """Whether explanations stand between the answers under a head: then each answer is an entry of its own."""
+    for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
+        if opens_explanation(piece.text):
+            return True
+        if is_key_head(piece.text) or len(line_pairs(piece.text)) > 1:
+            return False
+    return False
 
 
 def _find_heads(index: int, piece: Piece, roles: list[Role], groups: dict[int, GroupHead]) -> None:
@@ -150,7 +172,27 @@ def _choose_marks(pieces: Sequence[Piece], roles: list[Role]) -> dict[int, Mark]
             if mark:
                 marks.append(mark)
     boundaries = {index: RESTART_COST[role] for index, role in enumerate(roles) if role in RESTART_COST}
-    return {mark.line: mark for mark in choose(marks, boundaries)}
+    weighed = [_weigh(pieces, mark, end) for mark, end in zip(marks, _ends(marks, len(pieces)), strict=True)]
+    return {mark.line: mark for mark in choose(weighed, boundaries)}
+
+
+def _ends(marks: Sequence[Mark], size: int) -> list[int]:
+    """For every mark the line of the next one that is likely enough."""
+    ends: list[int] = []
+    following = size
+    for mark in reversed(marks):
+        ends.append(following)
+        following = mark.line if mark.weight >= LIKELY else following
+    return ends[::-1]
+
+
+def _weigh(pieces: Sequence[Piece], mark: Mark, end: int) -> Mark:
+    """A mark with what stands between it and the next one taken into account."""
+    first = pieces[mark.line].text[mark.end :]
+    texts = [first, *(piece.text for piece in pieces[mark.line + 1 : min(end, mark.line + OPTIONS_WITHIN)])]
+    options = any(_FIRST_LABEL.search(text) for text in texts)
+    supported = options or any(split_fields(text).answered for text in texts)
+    return replace(mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported)
 
 
 def _announcing_marks(marks: dict[int, Mark], roles: list[Role], groups: dict[int, GroupHead]) -> None:

@@ -18,6 +18,7 @@ _MARK = re.compile(
     rf"|[【\[]\s*(?P<explanation1>{_EXPLANATION_WORDS})\s*[】\]]\s*[:：]?"
     rf"|(?:^|(?<=[\s。；;)）.]))(?P<answer2>{_ANSWER_WORDS})\s*(?:[:：]|[是为為](?=\s*[A-K](?![A-Za-z]))|(?=\s*[A-K]+\s*(?:$|[\n。（(，,【\[])))"
     rf"|(?:^|(?<=\n))\s*(?P<explanation2>{_EXPLANATION_WORDS})\s*[:：]"
+    rf"|(?:^|(?<=\n))\s*(?P<explanation4>{_EXPLANATION_WORDS})\s*(?=\n)"
     r"|(?:^|(?<=\n))\s*(?P<explanation3>试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析)\s*(?=\n|$)"
 )
 _LETTERS = re.compile(
@@ -29,6 +30,12 @@ _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
 _VERDICT = re.compile(
     r"\s*[(（]?\s*(正确|正確|错误|錯誤|对|對|错|錯|是|否|√|×|✓|✗)\s*[)）]?(?=$|[\s。，,；;（(])"
 )
+
+
+def opens_explanation(line: str) -> bool:
+    """Whether a line begins an explanation."""
+    found = _MARK.match(line.strip())
+    return found is not None and not (found["answer1"] or found["answer2"])
 
 
 @dataclass(frozen=True, slots=True)

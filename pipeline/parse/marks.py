@@ -34,6 +34,8 @@ class Mark:
     """How much the place alone looks like a question number, about 0..1.2."""
     last: int
     """The last number where it covers several (2.3. or 18~21.); otherwise its value."""
+    supported: bool = False
+    """Whether options or an answer follow it before the next number."""
 
 
 _CIRCLED = {
@@ -45,7 +47,7 @@ CIRCLED_DIGITS = "".join(_CIRCLED)
 
 _PAIR = re.compile(r"\s*(\d{1,4})\s?[.．、]\s?(\d{1,4})\s?[.．、]\s*(?!\d)")
 _SPAN = re.compile(r"\s*[(（]?(\d{1,4})\s*[~～\-－—–至]\s*(\d{1,4})[)）]?\s?[.．、]\s*(?!\d)")
-_UNIT = r"(?:mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|℃|[~～-]\s*\d)"
+_UNIT = r"(?:mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
 _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (
         Habit.TITLE,
@@ -123,10 +125,8 @@ _SECTION = (
     ),
 )
 _KEY_HEAD = re.compile(
-    r"(?:参考答案|參考答案|标准答案|標準答案|答案\s*[与與及和]\s*(?:解析|详解|詳解|分析)|答案解析|答案部分|试题答案|試題答案)"
-)
-_KEY_ALONE = re.compile(
-    r"\s*[【\[]?\s*(?:答案|解析|答案及评分标准|key)\s*[】\]]?\s*[:：]?\s*$", re.IGNORECASE
+    r"(?:参考答案|參考答案|标准答案|標準答案|试题答案|試題答案|答案部分|答案\s*[与與及和]\s*(?:解析|详解|詳解|分析)|答案解析|^答案)"
+    r"(?:\s*[与與及和]\s*[\u4e00-\u9fff]{1,8})?\s*(?:[(（][^)）]*[)）])?\s*[:：]?$"
 )
 _GIVES_ANSWER = re.compile(r"(?:答案|答)\s*[】\])）]?\s*[:：是为為]?\s*[A-K#](?![a-z])")
 _GROUP = re.compile(
@@ -155,8 +155,6 @@ def is_section_head(text: str, *, centred: bool = False) -> bool:
 def is_key_head(text: str) -> bool:
     """Whether a line opens a key: 参考答案, 答案与解析 … without an answer of its own."""
     bare = text.strip()
-    if _KEY_ALONE.match(bare):
-        return True
     return len(bare) <= 40 and _KEY_HEAD.search(bare) is not None and _GIVES_ANSWER.search(bare) is None
 
 

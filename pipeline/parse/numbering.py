@@ -80,7 +80,8 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
             if known is not None:
                 origins.append((search.score[known] - _step_cost(marks[known], mark, gap), known))
     previous = marks[index - 1] if index else None
-    if previous and (previous.habit, previous.value) == (mark.habit, mark.value) and mark.weight >= 1:
+    same = previous and (previous.habit, previous.value) == (mark.habit, mark.value)
+    if previous and same and previous.supported and mark.supported:
         origins.append((search.score[index - 1] - DUPLICATE, index - 1))
     return origins
 

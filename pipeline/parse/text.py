@@ -30,7 +30,7 @@ _PRIVATE_LABEL = re.compile(r"(?:^|[\t\n]|(?<=\s))\s*([\ue000-\uf8ff])")
 _LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
 _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
 _ENUMERATOR = re.compile(
-    r"(?:[\u2460-\u2473\u2160-\u2169]|[(（]\d{1,2}[)）]|[IVX]{1,4}[.．、]|(?:甲|乙|丙|丁)[.．、:：])"
+    r"(?:[\u2460-\u2473\u2160-\u2169]|[(（]\d{1,2}[)）]|[IVX]{1,4}[.．、]|\d{1,2}[.．、](?![\d.])|(?:甲|乙|丙|丁)[.．、:：])"
 )
 _SPACES = re.compile(r"[ \t]+")
 

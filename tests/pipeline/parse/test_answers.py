@@ -1,0 +1,185 @@
+"""Answers and explanations: at the question, in lists, in grids, after appeals."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.keylines import corrections, grid, line_pairs
+
+OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
+
+
+def one(outcome):
+    (question,) = outcome.questions
+    return question
+
+
+@pytest.mark.parametrize(
+    ("printed", "letters"),
+    [
+        ("答案：C", "C"),
+        ("答案:C", "C"),
+        ("答案 C", "C"),
+        ("正确答案　C", "C"),
+        ("正确答案：C。", "C"),
+        ("参考答案：C", "C"),
+        ("【答案】C", "C"),
+        ("[答案] C", "C"),
+        ("答：ABCE", "ABCE"),
+        ("答CD", "CD"),
+        ("答案：A、B、D", "ABD"),
+        ("答案：A,B,D", "ABD"),
+        ("答案是Ｃ", "C"),
+        ("標準答案：C", "C"),
+        ("答案：丙", "C"),
+    ],
+)
+def test_an_answer_at_the_question_is_read(parse, printed, letters):
+    question = one(parse(f"1. 下列哪项正确\n{OPTIONS}\n{printed}"))
+    assert "".join(question.answer) == letters
+    assert question.options[-1].text == "戊"
+
+
+@pytest.mark.parametrize("blank", ["（ C ）", "(C)", "（C）。"])
+def test_an_answer_filled_into_the_blank_is_read_and_the_blank_kept(parse, blank):
+    question = one(parse(f"1. 首选的是{blank}\n{OPTIONS}"))
+    assert question.answer == ["C"]
+    assert question.stem.startswith("首选的是（ ）")
+
+
+@pytest.mark.parametrize(
+    "mark", ["解析：", "【解析】", "试题分析：", "【答案解析】", "分析：", "【详解】", "解析:", "詳解："]
+)
+def test_an_explanation_is_attached(parse, mark):
+    question = one(parse(f"1. 下列哪项正确\n{OPTIONS}\n答案：C\n{mark}因为丙对，\n甲不对。"))
+    assert (question.answer, question.explanation) == (["C"], "因为丙对，甲不对。")
+
+
+def test_what_follows_the_letters_is_the_explanation(parse):
+    question = one(parse(f"1. 下列哪项正确\n{OPTIONS}\n答：ABCE。丁不属于此类。"))
+    assert (question.answer, question.explanation) == (list("ABCE"), "丁不属于此类。")
+
+
+def test_an_abbreviation_after_the_answer_mark_is_no_answer(parse):
+    outcome = parse(f"1. 下列哪项正确\n{OPTIONS}\n答：DIC是此病的并发症")
+    assert not outcome.questions
+    assert outcome.review[0].reason == "answer_not_in_options"
+
+
+def test_two_different_answers_wait_for_a_person(parse):
+    outcome = parse(
+        f"1. 下列哪项正确\n{OPTIONS}\n答案：C\n2. 下列哪项错误\n{OPTIONS}\n答案：D\n参考答案\n1.C 2.E"
+    )
+    assert [question.number for question in outcome.questions] == [1]
+    assert outcome.review[0].reason == "answers_disagree"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "1.A 2.B 3.CD",
+        "1．A\t2．B\t3．CD",
+        "1、A 2、B 3、CD",
+        "1-3 A B CD",
+        "1～3：A B CD",
+        "(1)A (2)B (3)CD",
+        "1A 2B 3CD",
+        "1.A\n2.B\n3.CD",
+        "1-2 AB\n3.CD",
+        "题号\t1\t2\t3\n答案\tA\tB\tCD",
+        "題號\t01\t02\t03\n答案\tＡ\tＢ\tＣＤ",
+        "1\t2\t3\nA\tB\tCD",
+        "1. A\n解析：甲对\n2. B\n3. CD",
+        "1.【答案】A【解析】甲对\n2.【答案】B\n3.【答案】CD",
+    ],
+)
+def test_a_key_at_the_end_answers_the_questions(parse, key):
+    text = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3))
+    outcome = parse(f"{text}\n参考答案\n{key}")
+    assert ["".join(question.answer) for question in outcome.questions] == ["A", "B", "CD"]
+    assert outcome.questions[2].options[-1].text == "戊"
+    if "甲对" in key:
+        assert outcome.questions[0].explanation == "甲对"
+
+
+def test_keys_of_sections_whose_numbers_restart_find_their_sections(parse):
+    body = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2))
+    outcome = parse(
+        f"一、A1型题\n{body}\n二、A2型题\n{body}\n参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D"
+    )
+    assert ["".join(question.answer) for question in outcome.questions] == ["A", "B", "C", "D"]
+
+
+def test_keys_that_follow_each_chapter_find_their_chapters(parse):
+    body = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3))
+    outcome = parse(f"第一章\n{body}\n参考答案\n1.A 2.B 3.C\n第二章\n{body}\n参考答案\n1.C 2.D 3.E")
+    assert ["".join(question.answer) for question in outcome.questions] == list("ABCCDE")
+
+
+def test_a_question_its_key_is_silent_about_waits(parse):
+    text = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3))
+    outcome = parse(f"{text}\n参考答案\n1.A 3.C")
+    assert [question.number for question in outcome.questions] == [1, 3]
+    assert outcome.review[0].reason == "no_answer"
+
+
+def test_a_paper_without_a_key_keeps_its_questions_unanswered(parse):
+    outcome = parse("\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2, 3)))
+    assert [question.answer for question in outcome.questions] == [None] * 3
+
+
+def test_one_answer_for_two_questions_waits(parse):
+    text = f"1. 患者的诊断是\n{OPTIONS}\n2. 患者的治疗是\n{OPTIONS}\n答：CD\n3. 另一题\n{OPTIONS}\n答：A"
+    outcome = parse(text)
+    assert [question.number for question in outcome.questions] == [3]
+    assert {item.reason for item in outcome.review} == {"joint_answer"}
+
+
+def test_several_answers_under_a_head_for_one_wait(parse):
+    outcome = parse(f"一、单项选择题\n1. 下列哪项正确\n{OPTIONS}\n答案：AB")
+    assert outcome.review[0].reason == "several_answers"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.A 2.B 3.C", "1A 2B 3C"),
+        ("1-5 ABCDE", "1A 2B 3C 4D 5E"),
+        ("6～10：A B C D E", "6A 7B 8C 9D 10E"),
+        ("11-12 AB CD", "11AB 12CD"),
+        ("1.A 2.B 因为", ""),
+        ("1-3 AB", ""),
+        ("1.5 mg", ""),
+        ("A. 甲", ""),
+    ],
+)
+def test_a_line_of_answers_is_nothing_but_answers(text, expected):
+    assert " ".join(f"{pair.number}{pair.letters}" for pair in line_pairs(text)) == expected
+
+
+def test_a_grid_with_fewer_answers_than_cells_fills_from_the_left():
+    rows = grid("題號\t01\t02\t03\t04", "答案\tA\tB")
+    assert rows is not None
+    assert [(pair.number, pair.letters) for pair in rows.pairs] == [(1, "A"), (2, "B")]
+
+
+@pytest.mark.parametrize(
+    ("note", "numbers", "accepted"),
+    [
+        ("第43題答A、C給分", (43,), ("A", "C")),
+        ("第68題答A給分", (68,), ("A",)),
+        ("第68題一律給分。", (68,), ()),
+        ("第5題除未作答者不給分外，其餘均給分", (5,), ()),
+        ("第23題答A或B或AB者均給分", (23,), ("A", "B", "AB")),
+        ("第7题答案更正为D", (7,), ("D",)),
+        ("第3、4题送分", (3, 4), ()),
+    ],
+)
+def test_a_note_after_appeals_is_read(note, numbers, accepted):
+    (correction,) = corrections(f"備註：{note}")
+    assert (correction.numbers, correction.accepted) == (numbers, accepted)
+
+
+def test_clauses_of_a_note_are_told_apart():
+    found = corrections("第43題答A、C給分，第46題答B、C給分，\n第68題一律給分。")
+    assert [correction.numbers for correction in found] == [(43,), (46,), (68,)]

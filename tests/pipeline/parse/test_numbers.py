@@ -1,0 +1,142 @@
+"""Question numbers in every habit; what only looks like one is left in the text."""
+
+from __future__ import annotations
+
+import pytest
+
+OPTIONS = "A. 甲\tB. 乙\tC. 丙\tD. 丁"
+
+
+def paper(*heads: str) -> str:
+    return "\n".join(f"{head}下列哪项正确\n{OPTIONS}" for head in heads)
+
+
+def numbers(outcome):
+    return [(question.section, question.number) for question in outcome.questions]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}.",
+        "{}、",
+        "{}．",
+        "{}. ",
+        "({})",
+        "（{}）",
+        "第{}题 ",
+        "第{}題：",
+        "【{}】",
+        "[{}]",
+        "{},",
+        "{}) ",
+        "{}\t",
+        "{} ",
+    ],
+)
+def test_numbers_in_a_habit_open_questions(parse, form):
+    outcome = parse(paper(*(form.format(number) for number in range(1, 6))))
+    assert numbers(outcome) == [(1, number) for number in range(1, 6)]
+    assert {question.stem for question in outcome.questions} == {"下列哪项正确"}
+
+
+def test_circled_numbers_open_questions_where_nothing_else_does(parse):
+    assert numbers(parse(paper(*"①②③④⑤"))) == [(1, number) for number in range(1, 6)]
+
+
+def test_full_width_digits_are_numbers(parse):
+    assert numbers(parse(paper("１．", "２．", "３．"))) == [(1, 1), (1, 2), (1, 3)]
+
+
+def test_a_number_alone_on_its_line_opens_a_question(parse):
+    assert numbers(parse(paper("1\n", "2\n", "3\n"))) == [(1, 1), (1, 2), (1, 3)]
+
+
+def test_a_dot_read_as_a_comma_or_lost_does_not_break_the_numbering(parse):
+    assert numbers(parse(paper("1.", "2,", "3", "4.", "5、"))) == [(1, number) for number in range(1, 6)]
+
+
+def test_a_stem_may_begin_with_a_number(parse):
+    outcome = parse(paper("1.51岁男性，", "2.85岁的女性，", "3.某男，"))
+    assert [question.stem[:3] for question in outcome.questions] == ["51岁", "85岁", "某男，"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["2.5 mg口服，每日3次，", "30 mmHg以上时，", "1.73 m²校正后，", "2012年以来，", "3次/日，", "15岁以后，"],
+)
+def test_a_dose_a_date_or_a_decimal_at_a_line_start_is_text(parse, line):
+    text = f"1. 某药的用法为\n{line}下列哪项正确\n{OPTIONS}\n2. 下列哪项错误\n{OPTIONS}"
+    outcome = parse(text)
+    assert numbers(outcome) == [(1, 1), (1, 2)]
+    assert line.replace(" ", "")[:4] in outcome.questions[0].stem.replace(" ", "")
+
+
+def test_a_list_inside_an_explanation_is_no_numbering(parse):
+    text = "".join(
+        f"{number}. 下列哪项正确\n{OPTIONS}\n答案：A\n解析：\n1. 因为如此\n2. 又因如此\n3. 所以如此\n"
+        for number in range(1, 7)
+    )
+    outcome = parse(text)
+    assert numbers(outcome) == [(1, number) for number in range(1, 7)]
+    assert "所以如此" in outcome.questions[0].explanation
+
+
+def test_numbering_that_restarts_under_a_head_makes_a_section(parse):
+    text = f"一、A1型题\n{paper('1.', '2.')}\n二、A2型题\n{paper('1.', '2.')}"
+    outcome = parse(text)
+    assert numbers(outcome) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert len({question.question_id for question in outcome.questions}) == 4
+
+
+def test_numbering_that_runs_on_under_heads_stays_one_section(parse):
+    text = f"一、A1型题\n{paper('1.', '2.')}\n二、A2型题\n{paper('3.', '4.')}"
+    assert numbers(parse(text)) == [(1, 1), (1, 2), (1, 3), (1, 4)]
+
+
+def test_a_list_of_instructions_before_the_questions_is_set_aside_not_mixed_in(parse):
+    text = f"1. 在答题卡上填写准考证号\n2. 用2B铅笔填涂\n一、选择题\n{paper('1.', '2.', '3.')}"
+    outcome = parse(text)
+    assert [question.stem for question in outcome.questions] == ["下列哪项正确"] * 3
+    assert {reject.reason for reject in outcome.rejects} <= {"instruction"}
+
+
+def test_a_page_break_inside_a_question_does_not_cut_it(parse):
+    outcome = parse("1. 下列哪\f项正确\nA. 甲\nB. 乙\fC. 丙\nD. 丁")
+    (question,) = outcome.questions
+    assert question.stem == "下列哪项正确"
+    assert question.pages == [1, 2, 3]
+
+
+def test_a_missing_number_is_one_waiting_item_and_does_not_hold_back_the_rest(parse):
+    outcome = parse(paper("1.", "2.", "4.", "5."))
+    assert numbers(outcome) == [(1, 1), (1, 2), (1, 4), (1, 5)]
+    assert [(item.reason, item.question_ids) for item in outcome.review] == [("missing_number", [])]
+
+
+def test_a_number_printed_twice_waits_for_a_person(parse):
+    outcome = parse(paper("1.", "2.", "2.", "3."))
+    assert [item.reason for item in outcome.review] == ["duplicate_number"] * 2
+    assert len({item.item_id for item in outcome.review}) == 2
+
+
+def test_an_item_of_several_numbers_has_a_run_of_options_for_each(parse):
+    text = (
+        f"1. 甲乙\n{OPTIONS}\n2.3. 数据（ ）与信息（ ）\nA. 一 B. 二 C. 三 D. 四\n"
+        f"A. 五 B. 六 C. 七 D. 八\n4. 丙丁\n{OPTIONS}"
+    )
+    outcome = parse(text)
+    second, third = outcome.questions[1:3]
+    assert [question.number for question in outcome.questions] == [1, 2, 3, 4]
+    assert second.shared_stem == third.shared_stem == "数据（ ）与信息（ ）"
+    assert second.group_id == third.group_id is not None
+    assert third.options[0].text == "五"
+
+
+def test_a_stem_before_its_number_is_found_by_the_blank_that_names_it(parse):
+    text = "\n".join(f"●第{n}个概念是（{n}）。\n（{n}）A.甲{n}\tB.乙\tC.丙\tD.丁" for n in range(1, 5))
+    outcome = parse(text)
+    assert [question.stem for question in outcome.questions] == [
+        f"第{n}个概念是（{n}）。" for n in range(1, 5)
+    ]
+    assert outcome.questions[2].options[0].text == "甲3"

@@ -1,0 +1,116 @@
+"""Runs of options: every label and layout; letters that are no labels."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.options import find_run, find_runs
+from pipeline.parse.text import fold, private_labels
+
+EXPECTED = (("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A.甲\nB.乙\nC.丙\nD.丁",
+        "A. 甲\tB. 乙\tC. 丙\tD. 丁",
+        "A. 甲\tB. 乙\nC. 丙\tD. 丁",
+        "A.甲 B.乙 C.丙 D.丁",
+        "A.甲B.乙C.丙D.丁",
+        "A、甲 B、乙 C、丙 D、丁",
+        "A．甲　B．乙　C．丙　D．丁",
+        "Ａ．甲\nＢ．乙\nＣ．丙\nＤ．丁",
+        "(A)甲\t(B)乙\t(C)丙\t(D)丁",
+        "（A）甲（B）乙（C）丙（D）丁",
+        "【A】甲【B】乙【C】丙【D】丁",
+        "Ⓐ甲 Ⓑ乙 Ⓒ丙 Ⓓ丁",
+        "A 甲\nB 乙\nC 丙\nD 丁",
+        "A甲\nB乙\nC丙\nD丁",
+        "A.甲\nB.乙\nc.丙\nD.丁",
+        "A,甲\nB.乙\nC,丙\nD.丁",
+        "A:甲\nB:乙\nC:丙\nD:丁",
+        "A.\n甲\nB.\n乙\nC.\n丙\nD.\n丁",
+        "A.甲\nB.乙\nC丙\nD.丁",
+        "A. 甲\tC. 丙\nB. 乙\tD. 丁",
+    ],
+)
+def test_a_run_is_read_in_any_label_and_layout(text):
+    run = find_run(fold(text))
+    assert run is not None
+    assert run.options == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "补充维生素A. 之后，",
+        "缺乏维生素A、维生素D时，",
+        "血型为A型、B型者，",
+        "甲、A、B两组比较，",
+        "IgA 肾病，",
+        "应用(A)方案时，",
+    ],
+)
+def test_letters_in_the_stem_are_no_options(stem):
+    text = f"{stem}应选\nA. 甲\nB. 乙\nC. 丙\nD. 丁"
+    run = find_run(text)
+    assert run is not None
+    assert (run.start, run.options) == (text.index("\nA.") + 1, EXPECTED)
+
+
+def test_letters_inside_an_option_do_not_cut_it():
+    run = find_run("A. 维生素B缺乏\nB. 维生素C、维生素D缺乏\nC. 抗D. 抗体\nD. 丁")
+    assert run is not None
+    assert [text for _, text in run.options] == ["维生素B缺乏", "维生素C、维生素D缺乏", "抗D. 抗体", "丁"]
+
+
+def test_a_run_begins_at_a():
+    assert find_run("B. 乙\nC. 丙\nD. 丁") is None
+
+
+def test_one_label_is_no_run():
+    assert find_run("A. 甲") is None
+
+
+def test_up_to_eleven_options_are_read():
+    letters = "ABCDEFGHIJK"
+    run = find_run("\n".join(f"{letter}. 第{letter.lower()}项" for letter in letters))
+    assert run is not None
+    assert "".join(label for label, _ in run.options) == letters
+
+
+def test_an_option_over_two_lines_is_one_text():
+    run = find_run("A. 肾小\n球肾炎\nB. acute\nnephritis\nC. 丙\nD. 丁")
+    assert run is not None
+    assert run.options[:2] == (("A", "肾小球肾炎"), ("B", "acute nephritis"))
+
+
+def test_decimals_are_options():
+    run = find_run("A.0.5\tB.1.5\tC.2.5\tD.3.5")
+    assert run is not None
+    assert [text for _, text in run.options] == ["0.5", "1.5", "2.5", "3.5"]
+
+
+def test_a_missing_label_is_put_back_where_there_is_one_way():
+    run = find_run("A. 甲\tB. 乙\t丙\tD. 丁")
+    assert run is not None
+    assert run.options == EXPECTED
+    assert run.repaired == "C"
+
+
+def test_a_missing_label_is_not_guessed():
+    run = find_run(
+        "A. 甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲\nB. 乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙乙\n续\n丙\nD. 丁"
+    )
+    assert run is None or len(run.options) == 2
+
+
+def test_runs_one_after_the_other_are_told_apart():
+    assert len(find_runs("题干\nA.甲 B.乙\nA.丙 B.丁\nA.戊 B.己")) == 3
+
+
+def test_private_use_glyphs_that_stand_where_labels_stand_are_labels():
+    lines = ["\ue18c甲\t\ue18d乙", "\ue18e丙\t\ue18f丁"] * 5 + ["\uf0b7项目"]
+    table = private_labels(lines)
+    assert table == {0xE18C: "A.", 0xE18D: "B.", 0xE18E: "C.", 0xE18F: "D."}
