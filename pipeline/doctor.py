@@ -12,8 +12,6 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import httpx
-
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
@@ -72,6 +70,8 @@ def _package(name: str, use: str, remedy: str | None) -> Check:
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
+    import httpx
+
     url = str(getattr(config.params("review"), "url", LABEL_STUDIO)) if config else LABEL_STUDIO
     try:
         answer = httpx.get(f"{url}/api/version", timeout=_PATIENCE)

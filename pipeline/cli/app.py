@@ -22,15 +22,22 @@ app = typer.Typer(
 )
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("build-dataset"))
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
 ) -> None:
-    if version:
-        from importlib.metadata import version as installed
-
-        Console().print(installed("build-dataset"))
-        raise typer.Exit
+    """Nothing but ``--version`` goes before a command."""
 
 
 setup.register(app)

@@ -45,12 +45,11 @@ def status(
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
-    table = Table(caption=None)
+    table = Table()
     table.add_column("stage")
     table.add_column("state")
     for name in (*_COUNTS, "time", "cost"):
         table.add_column(name, justify="right")
-    table.add_column("why rejected or waiting", overflow="fold")
     for row in rows:
         colour = _STATE_COLOURS[row["state"]]
         counts = [_number(row[name]) for name in _COUNTS]
@@ -79,7 +78,7 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
                 "seconds": runs[stage.name].seconds if stage.name in runs else None,
                 "cost": facts.get("cost"),
                 "currency": facts.get("currency"),
-                "reasons": {**reasons["rejected"], **reasons["waiting"]},
+                "reasons": reasons,
             }
         )
     return rows

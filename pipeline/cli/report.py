@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from annotation.estimate import Estimate
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Report
+
+if TYPE_CHECKING:
+    from annotation.estimate import Estimate
 
 
 def tell_stage(console: Console, report: Report) -> None:
@@ -28,13 +30,14 @@ def tell_stage(console: Console, report: Report) -> None:
     for outcome in ("rejected", "waiting"):
         reasons = report.manifest["reasons"][outcome]
         if reasons:
-            console.print(f"    [dim]{outcome}: {escape(reason_line(reasons))}[/dim]", highlight=False)
+            line = f"    [dim]{outcome}: {escape(reason_line(reasons))}[/dim]"
+            console.print(line, highlight=False, soft_wrap=True)
     if report.reused:
         console.print(
             f"    [dim]{report.reused} results from before, {report.added} new[/dim]", highlight=False
         )
     for note in report.notes:
-        console.print(f"    {escape(note)}", highlight=False)
+        console.print(f"    {escape(note)}", highlight=False, soft_wrap=True)
 
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
