@@ -71,20 +71,23 @@ def read_upright(engine: OcrEngine, pixels: NDArray[np.uint8]) -> tuple[int, lis
     words = engine.recognise(pixels)
     if len(words) < 3:
         return 0, words
-    tries: tuple[int, ...] = ()
     if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):
-        tries = (90, 270)
-    elif mean_confidence(words) < _DOUBT:
-        tries = (180,)
-    best = (0, words)
-    for angle in tries:
-        turned = engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
-        if (
-            mean_confidence(turned) * len(turned) ** 0.5
-            > 1.05 * mean_confidence(best[1]) * len(best[1]) ** 0.5
-        ):
-            best = (angle, turned)
-    return best
+        # Engines turn lines that stand on end and may read them with confidence: the page is turned anyway,
+        # because its rows run from top to bottom.
+        return max((_turned(engine, pixels, angle) for angle in (90, 270)), key=_readability)
+    if mean_confidence(words) < _DOUBT:
+        return max((0, words), _turned(engine, pixels, 180), key=_readability)
+    return 0, words
+
+
+def _turned(engine: OcrEngine, pixels: NDArray[np.uint8], angle: int) -> tuple[int, list[Word]]:
+    return angle, engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
+
+
+def _readability(attempt: tuple[int, list[Word]]) -> float:
+    """Confidence first, but a few sure words do not outweigh a page of them."""
+    words = attempt[1]
+    return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
 
 
 def _size(word: Word, box: Rect) -> float:

@@ -52,11 +52,12 @@ def is_mojibake(text: str) -> bool:
     ideographs = _IDEOGRAPH.findall(text)
     if len(ideographs) < 30:
         return False
-    return sum(map(_is_common, ideographs)) < MIN_COMMON * len(ideographs)
+    return sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)
 
 
 @cache
-def _is_common(char: str) -> bool:
+def is_common(char: str) -> bool:
+    """Whether a character is one of the commonest ideographs of GB 2312 or Big5."""
     return _between(char, "gb2312", 0xB0, 0xD7) or _between(char, "big5", 0xA4, 0xC6)
 
 

@@ -1,0 +1,55 @@
+"""Running heads, footers and page numbers."""
+
+from __future__ import annotations
+
+from pipeline.ocr.headers import mark_running_lines
+from pipeline.ocr.model import PageLine, PageRead, Rect
+from schemas.documents import LineKind, ReadMethod
+
+
+def line(y: float, text: str) -> PageLine:
+    return PageLine(text, Rect(50, y, 300, y + 10))
+
+
+def page(*lines: PageLine) -> PageRead:
+    return PageRead(595, 842, ReadMethod.TEXT_LAYER, "e", "v", None, list(lines))
+
+
+def kinds(read: PageRead) -> list[LineKind]:
+    return [found.kind for found in read.lines]
+
+
+def test_lines_that_repeat_at_the_edges_are_running_lines_also_with_other_numbers():
+    pages = [
+        page(line(20, "医师考试模拟卷"), line(400, "1.题干"), line(810, f"第{number}页 共9页"))
+        for number in (1, 2, 3)
+    ]
+    mark_running_lines(pages)
+    assert all(kinds(read) == [LineKind.HEADER, LineKind.TEXT, LineKind.FOOTER] for read in pages)
+
+
+def test_a_title_on_the_first_page_alone_is_text():
+    pages = [
+        page(line(20, "期末考试"), line(400, "1.题干")),
+        page(line(20, "9.另一题"), line(400, "10.题干")),
+    ]
+    mark_running_lines(pages)
+    assert kinds(pages[0]) == [LineKind.TEXT, LineKind.TEXT]
+
+
+def test_what_repeats_in_the_middle_of_pages_is_text():
+    pages = [page(line(300, "答案：A"), line(400, "解析")) for _ in range(4)]
+    mark_running_lines(pages)
+    assert kinds(pages[0]) == [LineKind.TEXT, LineKind.TEXT]
+
+
+def test_a_lone_number_at_the_edge_of_a_single_page_is_a_page_number():
+    single = page(line(300, "1.题干"), line(320, "A.甲"), line(815, "- 12 -"))
+    mark_running_lines([single])
+    assert kinds(single)[-1] is LineKind.FOOTER
+
+
+def test_an_option_at_the_edge_is_no_page_number():
+    single = page(line(300, "1.题干"), line(780, "A.12"), line(815, "D.15"))
+    mark_running_lines([single])
+    assert LineKind.FOOTER not in kinds(single)

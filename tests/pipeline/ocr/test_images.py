@@ -1,0 +1,119 @@
+"""Pictures: upright, bounded, cleaned before recognition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from pipeline.ocr.images import clean, even_background, legibility, remove_coloured_watermark
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.image import ImageReader
+from schemas.errors import UnreadableDocument
+
+PARAMS = OcrParams()
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp", "webp"])
+def test_formats(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    Image.new("RGB", (60, 40), "white").save(path)
+    assert ImageReader().recognises(path.read_bytes()[:64], path.suffix)
+    assert ImageReader().count_pages(path, PARAMS) == 1
+    assert ImageReader().image(path, 1, PARAMS).pixels.shape == (40, 60, 3)
+
+
+def test_a_picture_that_was_taken_sideways_is_turned_upright(tmp_path):
+    picture = Image.new("RGB", (60, 40), "white")
+    picture.putpixel((0, 0), (255, 0, 0))
+    exif = picture.getexif()
+    exif[0x0112] = 6  # turn by 90 degrees clockwise to see it upright
+    path = tmp_path / "a.png"
+    picture.save(path, exif=exif)
+    image = ImageReader().image(path, 1, PARAMS)
+    assert image.pixels.shape == (60, 40, 3)
+    assert image.height > image.width
+    assert tuple(image.pixels[0, -1]) == (255, 0, 0)
+
+
+def test_every_frame_of_a_tiff_is_a_page(tmp_path):
+    path = tmp_path / "a.tiff"
+    frames = [Image.new("L", (30 + 10 * index, 40), 255) for index in range(3)]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+    assert ImageReader().count_pages(path, PARAMS) == 3
+    assert ImageReader().image(path, 3, PARAMS).pixels.shape == (40, 50, 3)
+
+
+def test_transparent_pictures_stand_on_white_and_16_bit_ones_keep_their_contrast(tmp_path):
+    Image.new("RGBA", (4, 4), (0, 0, 0, 0)).save(tmp_path / "a.png")
+    assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels.min() == 255
+    deep = Image.fromarray(np.array([[0, 65535], [32768, 65535]], dtype=np.uint16))
+    deep.save(tmp_path / "b.png")
+    assert sorted(ImageReader().image(tmp_path / "b.png", 1, PARAMS).pixels[:, :, 0].ravel()) == [
+        0,
+        127,
+        255,
+        255,
+    ]
+
+
+def test_large_pictures_are_scaled_down_and_huge_ones_refused(tmp_path):
+    path = tmp_path / "a.png"
+    Image.new("1", (2000, 2000)).save(path)
+    small = OcrParams(max_pixels=1_000_000)
+    assert ImageReader().image(path, 1, small).pixels.shape == (1000, 1000, 3)
+    Image.new("1", (4000, 3000)).save(path)
+    with pytest.raises(UnreadableDocument, match="too_large"):
+        ImageReader().count_pages(path, small)
+
+
+def test_a_picture_that_was_cut_short_is_refused(tmp_path):
+    path = tmp_path / "a.png"
+    Image.effect_noise((200, 200), 80).save(path)
+    path.write_bytes(path.read_bytes()[:9000])
+    with pytest.raises(UnreadableDocument, match="broken"):
+        ImageReader().count_pages(path, PARAMS)
+
+
+def sheet() -> Image.Image:
+    picture = Image.new("RGB", (600, 800), "white")
+    draw = ImageDraw.Draw(picture)
+    for y in range(50, 760, 40):
+        draw.rectangle((50, y, 550, y + 6), fill="black")
+    return picture
+
+
+def test_slanted_colour_goes_and_black_stays():
+    picture = sheet()
+    draw = ImageDraw.Draw(picture)
+    draw.line((80, 700, 520, 100), fill=(230, 20, 20), width=8)
+    before = np.asarray(picture)
+    after = remove_coloured_watermark(before)
+    red = (before[:, :, 0] > 200) & (before[:, :, 1] < 60)
+    assert (after[red] >= 200).all(), "the watermark is as light as its strongest channel"
+    assert (after[before.max(axis=2) == 0] == 0).all(), "print is untouched"
+
+
+def test_level_colour_stays_because_answers_are_printed_in_it():
+    picture = sheet()
+    ImageDraw.Draw(picture).rectangle((60, 70, 300, 76), fill=(220, 20, 20))
+    before = np.asarray(picture)
+    assert (remove_coloured_watermark(before) == before).all()
+
+
+def test_a_shadow_is_divided_out_and_a_clean_page_is_left_alone():
+    before = np.asarray(sheet())
+    assert (clean(before) == before).all()
+    shadow = np.linspace(0.4, 1.0, 600)[None, :, None]
+    dim = (before * shadow).astype(np.uint8)
+    after = even_background(dim)
+    paper = before.min(axis=2) == 255
+    assert dim[paper].min() < 110
+    assert np.percentile(after[paper], 2) > 225
+    assert after[before.max(axis=2) == 0].max() < 60
+
+
+def test_dark_paper_lowers_how_far_confidence_is_believed():
+    page = np.asarray(sheet())
+    assert legibility(page) == 1.0
+    assert legibility((page * 0.6).astype(np.uint8)) < 0.85

@@ -1,0 +1,131 @@
+"""Reading order, tabs, columns and scripts, on runs alone."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ocr.layout import arrange
+from pipeline.ocr.model import Rect, Region, Run
+from schemas.documents import LineKind
+
+PAGE = Rect(0, 0, 595, 842)
+
+
+def run(x: float, y: float, text: str, size: float = 10.0, **more) -> Run:
+    width = sum(size if char > "\u2e80" else size / 2 for char in text)
+    return Run(text, Rect(x, y - 0.88 * size, x + width, y + 0.18 * size), y, size, **more)
+
+
+def lines(runs, regions=(), rules=()):
+    return [line.text for line in arrange(runs, regions, PAGE, rules) if line.text]
+
+
+def test_words_on_one_baseline_are_one_line_with_tabs_where_the_gap_is_wide():
+    assert lines([run(50, 100, "A.胃炎"), run(150, 100, "B.肝炎"), run(250, 100.3, "C.肾炎")]) == [
+        "A.胃炎\tB.肝炎\tC.肾炎"
+    ]
+
+
+def test_a_narrow_gap_is_a_space_between_latin_words_and_nothing_between_ideographs():
+    assert lines([run(50, 100, "acute"), run(78, 100, "pain")]) == ["acute pain"]
+    assert lines([run(50, 100, "急性"), run(73, 100, "胃炎")]) == ["急性胃炎"]
+
+
+def test_a_wide_blank_inside_brackets_is_no_tab():
+    assert lines([run(50, 100, "正确的是（"), run(130, 100, "）。")]) == ["正确的是（  ）。"]
+
+
+def test_two_columns_are_read_one_after_the_other_and_spanning_lines_part_bands():
+    left = [run(50, 150 + 20 * row, f"左栏第{row}行是一段普通的文字") for row in range(8)]
+    right = [run(320, 150 + 20 * row, f"右栏第{row}行是一段普通的文字") for row in range(8)]
+    title = run(150, 100, "这是一个横跨左右两栏的标题而且很长很长")
+    found = arrange([*right, title, *left], [], PAGE)
+    assert [line.text for line in found][:2] == [title.text, left[0].text]
+    assert [line.text for line in found][-8:] == [line.text for line in right]
+    assert {line.column for line in found[1:9]} == {0}
+    assert {line.column for line in found[9:]} == {1}
+
+
+def test_options_side_by_side_are_not_columns():
+    runs = []
+    for number in range(8):
+        y = 100 + 60 * number
+        runs.append(run(50, y, f"{number}.短题干说明如下"))
+        runs += [run(50, y + 20, "A.第一个选项内容"), run(320, y + 20, "B.第二个选项内容")]
+        runs += [run(50, y + 40, "C.第三个选项内容"), run(320, y + 40, "D.第四个选项内容")]
+    assert lines(runs)[1] == "A.第一个选项内容\tB.第二个选项内容"
+
+
+def test_an_answer_grid_is_not_columns():
+    runs = [
+        run(50 + 55 * column, 100 + 20 * row, f"{row * 10 + column}")
+        for row in range(10)
+        for column in range(9)
+    ]
+    assert lines(runs)[0] == "\t".join(str(number) for number in range(9))
+
+
+def test_a_footer_with_words_left_and_right_is_one_line_on_a_page_of_two_columns():
+    left = [run(50, 150 + 20 * row, "左栏是一段普通的文字内容") for row in range(8)]
+    right = [run(320, 150 + 20 * row, "右栏是一段普通的文字内容") for row in range(8)]
+    assert lines([*left, *right, run(50, 810, "样卷"), run(500, 810, "第1页")])[-1] == "样卷\t第1页"
+
+
+def test_a_vertical_rule_between_words_makes_a_tab_however_narrow_the_gap():
+    rule = Rect(64.0, 80.0, 64.0, 120.0)
+    assert lines([run(50, 100, "Ａ"), run(68, 100, "Ｂ")], rules=[rule]) == ["Ａ\tＢ"]
+
+
+def test_raised_and_lowered_characters_become_superscripts_and_subscripts():
+    raised = run(65, 96, "9", size=6)
+    lowered = run(90, 103, "2", size=6)
+    assert lines([run(50, 100, "×10"), raised, run(80, 100, "CO"), lowered]) == ["×10⁹ CO₂"]
+
+
+def test_a_figure_stands_at_its_place_and_keeps_its_labels_apart():
+    figure = Region(LineKind.FIGURE, Rect(50, 120, 200, 220))
+    found = arrange(
+        [run(50, 100, "如图所示的是"), run(100, 150, "心房"), run(50, 250, "A.左心室")], [figure], PAGE
+    )
+    assert [(line.kind, line.text) for line in found] == [
+        (LineKind.TEXT, "如图所示的是"),
+        (LineKind.FIGURE, ""),
+        (LineKind.FIGURE, "心房"),
+        (LineKind.TEXT, "A.左心室"),
+    ]
+
+
+def test_recognised_words_are_parted_by_a_space_where_detection_saw_a_gap():
+    first = run(50, 100, "A.知识", confidence=0.9)
+    assert lines([first, run(first.box.x1 + 3, 100, "B.需求", confidence=0.9)]) == ["A.知识 B.需求"]
+    assert lines([first, run(first.box.x1 + 13, 100, "B.需求", confidence=0.9)]) == ["A.知识\tB.需求"]
+
+
+placed = st.builds(
+    run,
+    st.floats(0, 560),
+    st.floats(20, 830),
+    st.text("题干选项ABCabc123", min_size=1, max_size=20),
+    st.sampled_from([6.0, 9.0, 10.0, 18.0]),
+)
+
+
+@given(st.lists(placed, max_size=40))
+def test_no_character_is_lost_or_invented(runs):
+    before = sorted("".join(item.text for item in runs))
+    text = "".join(line.text for line in arrange(runs, [], PAGE))
+    raised = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉ₐ", "01234567890123456789a")
+    assert sorted(text.translate(raised).replace("\t", "").replace(" ", "")) == before
+
+
+@given(st.lists(placed, max_size=20), st.randoms())
+def test_the_order_of_runs_in_the_file_does_not_matter_where_none_overlap(runs, random):
+    apart = [item for index, item in enumerate(runs) if all(_apart(item, other) for other in runs[:index])]
+    shuffled = list(apart)
+    random.shuffle(shuffled)
+    assert lines(apart) == lines(shuffled)
+
+
+def _apart(first: Run, second: Run) -> bool:
+    return abs(first.baseline - second.baseline) > 30

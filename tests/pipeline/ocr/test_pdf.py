@@ -1,0 +1,165 @@
+"""PDF files: text layers, figures, tables, and what is refused."""
+
+from __future__ import annotations
+
+import pymupdf
+import pytest
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.base import NeedsOcr
+from pipeline.ocr.readers.pdf import PdfReader
+from schemas.documents import LineKind, ReadMethod
+from schemas.errors import UnreadableDocument
+
+PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
+
+
+def reason(path, **params) -> str:
+    with pytest.raises(UnreadableDocument) as caught:
+        PdfReader().count_pages(path, OcrParams(**params))
+    return caught.value.reason
+
+
+def test_a_text_layer_is_read_with_boxes_as_displayed(make_pdf, read_page):
+    page = read_page(make_pdf([[(60, 100, "1. 题干（　）"), (60, 120, "A.甲"), (260, 120, "B.乙")]]))
+    assert page.method is ReadMethod.TEXT_LAYER
+    assert page.reason is None
+    assert [line.text for line in page.lines][1] == "A.甲\tB.乙"
+    box = page.lines[0].box
+    assert 58 < box.x0 < 62
+    assert 88 < box.y0 < 100 < box.y1 < 105
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_a_page_turned_by_its_rotation_entry_is_read_as_displayed(make_pdf, read_page, rotation, tmp_path):
+    plain = make_pdf([[(60, 100, "1. 题干在此"), (60, 130, "A.甲"), (260, 130, "B.乙")]])
+    document = pymupdf.open(plain)
+    page = document[0]
+    # Content turned one way and the page the other, as scanners and print drivers do.
+    turned = pymupdf.open()
+    size = (842, 595) if rotation % 180 else (595, 842)
+    sheet = turned.new_page(width=size[0], height=size[1])
+    sheet.show_pdf_page(sheet.rect, document, 0, rotate=rotation)
+    sheet.set_rotation(rotation)
+    path = tmp_path / "turned.pdf"
+    turned.save(path)
+    found = read_page(path)
+    assert (found.width, found.height) == (595, 842)
+    assert [line.text for line in found.lines] == [line.text for line in read_page(plain).lines]
+    assert abs(found.lines[0].box.x0 - 60) < 2
+    assert page is not None
+
+
+def test_watermarks_are_left_out(make_pdf, read_page):
+    def decorate(page, number):
+        page.insert_text((100, 600), "CONFIDENTIAL", fontsize=60, color=(0.85, 0.85, 0.85))
+        page.insert_text(
+            (200, 400), "sold by x", fontsize=20, morph=(pymupdf.Point(200, 400), pymupdf.Matrix(45))
+        )
+
+    page = read_page(make_pdf([[(60, 100, PROSE)]], decorate=decorate))
+    assert [line.text for line in page.lines] == [PROSE]
+
+
+def test_fake_bold_is_read_once(make_pdf, read_page):
+    copies = [(60 + shift, 100 + shift, PROSE) for shift in (0, 0.2, 0.4)]
+    assert [line.text for line in read_page(make_pdf([copies])).lines] == [PROSE]
+
+
+def test_doubled_letters_are_not_taken_for_fake_bold(make_pdf, read_page):
+    assert read_page(make_pdf([[(60, 100, "aaa 111 人人人")]])).lines[0].text == "aaa 111 人人人"
+
+
+def test_images_and_drawings_are_figures_and_grids_are_tables(make_pdf, read_page):
+    def decorate(page, number):
+        picture = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 50, 50))
+        picture.clear_with(90)
+        page.insert_image(pymupdf.Rect(60, 120, 160, 200), pixmap=picture)
+        for shift in range(3):
+            page.draw_circle((100 + 30 * shift, 300), 20)
+        for x in (60, 120, 180):
+            page.draw_line((x, 400), (x, 440))
+        for y in (400, 420, 440):
+            page.draw_line((60, y), (180, y))
+        page.draw_line((60, 520), (140, 520))  # an underline is no region
+
+    texts = [(60, 100, PROSE), (70, 415, "题号"), (130, 415, "1"), (60, 515, "答案")]
+    page = read_page(make_pdf([texts], decorate=decorate))
+    assert [(line.kind, line.text) for line in page.lines] == [
+        (LineKind.TEXT, PROSE),
+        (LineKind.FIGURE, ""),
+        (LineKind.FIGURE, ""),
+        (LineKind.TABLE, ""),
+        (LineKind.TEXT, "题号\t1"),
+        (LineKind.TEXT, "答案"),
+    ]
+
+
+def test_a_shaded_box_around_a_question_is_no_figure(make_pdf, read_page):
+    def decorate(page, number):
+        for inset in range(4):
+            page.draw_rect(pymupdf.Rect(50 + inset, 80 + inset, 400, 160), fill=(0.9, 0.9, 1), overlay=False)
+
+    page = read_page(make_pdf([[(60, 100, PROSE), (60, 120, PROSE)]], decorate=decorate))
+    assert [line.kind for line in page.lines].count(LineKind.FIGURE) == 0
+    assert len([line for line in page.lines if line.text]) == 2
+
+
+def test_an_empty_page_is_blank(make_pdf, read_page):
+    page = read_page(make_pdf([[], [(60, 100, PROSE)]]))
+    assert (page.method, page.reason) == (ReadMethod.BLANK, "no_content")
+
+
+def test_an_image_only_page_needs_ocr_and_gives_its_own_image(tmp_path):
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 850, 1203))
+    pixmap.clear_with(200)
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    page.insert_image(page.rect, pixmap=pixmap, keep_proportion=False)
+    path = tmp_path / "scan.pdf"
+    document.save(path)
+    assert PdfReader().read(path, [1], OcrParams()) == [NeedsOcr("no_text_layer")]
+    assert PdfReader().image(path, 1, OcrParams()).pixels.shape == (1203, 850, 3)
+
+
+def test_every_page_is_recognised_when_that_is_asked_for(make_pdf):
+    path = make_pdf([[(60, 100, PROSE)]])
+    assert PdfReader().read(path, [1], OcrParams(force_ocr=True)) == [NeedsOcr("forced")]
+
+
+def test_a_password_is_a_reason(make_pdf, tmp_path):
+    document = pymupdf.open(make_pdf([[(60, 100, PROSE)]]))
+    locked = tmp_path / "locked.pdf"
+    document.save(locked, encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="secret", owner_pw="other")
+    assert reason(locked) == "encrypted"
+
+
+def test_a_file_without_its_end_is_truncated_not_half_read(make_pdf):
+    path = make_pdf([[(60, 100 + 12 * row, PROSE) for row in range(40)] for _ in range(5)])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    assert reason(path) in ("truncated", "broken", "no_pages")
+
+
+def test_a_document_without_pages_is_refused(tmp_path):
+    path = tmp_path / "empty.pdf"
+    path.write_bytes(
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
+        b"trailer<</Root 1 0 R>>\n%%EOF\n"
+    )
+    assert reason(path) in ("no_pages", "broken")
+
+
+def test_too_many_pages_are_refused(make_pdf):
+    assert reason(make_pdf([[], [], []]), max_pages=2) == "too_large"
+
+
+def test_a_table_keeps_its_cells_apart_although_they_stand_close(make_pdf, read_page):
+    def decorate(page, number):
+        for column in range(6):
+            page.draw_line((50 + 16 * column, 90), (50 + 16 * column, 130))
+        for y in (90, 110, 130):
+            page.draw_line((50, y), (130, y))
+
+    letters = [(53 + 16 * column, 104, char) for column, char in enumerate("ＡＢＣＤＥ")]
+    page = read_page(make_pdf([letters], decorate=decorate))
+    assert [line.text for line in page.lines if line.text] == ["Ａ\tＢ\tＣ\tＤ\tＥ"]

@@ -1,0 +1,245 @@
+"""The stage: every file accounted for, nothing read twice, one bad page loses nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import docx
+import pymupdf
+import pytest
+from PIL import Image
+
+from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr.engines.base import Word
+from pipeline.ocr.params import EngineName, OcrParams
+from pipeline.stage import Failure, Result
+from schemas.documents import Document, Line, Page, SourceRow
+from schemas.errors import UserError
+
+STEM = "1. 下列哪项是急性胃炎的病因"
+
+
+class OneLine:
+    """An engine that finds one line on every page."""
+
+    calls = 0
+
+    def recognise(self, pixels):
+        type(self).calls += 1
+        return [Word(STEM, ((10, 10), (200, 10), (200, 30), (10, 30)), 0.95)]
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    OneLine.calls = 0
+    monkeypatch.setattr(engines, "load", lambda params: OneLine())
+    return OneLine
+
+
+@pytest.fixture
+def read(context, files_table):
+    def run(params: OcrParams | None = None) -> Result:
+        return stage.run({"files": files_table(context.raw)}, params or OcrParams(), context)
+
+    return run
+
+
+@pytest.fixture
+def put(context, make_pdf):
+    """Write a PDF of one line a page into the raw folder."""
+
+    def write(name: str, *pages: str):
+        path = make_pdf([[(60, 100, text)] for text in pages])
+        target = context.raw / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return path.rename(target)
+
+    return write
+
+
+def reasons(result: Result) -> dict[str, str]:
+    return {reject.item_id: reject.reason for reject in result.rejects}
+
+
+def test_every_kind_of_file_ends_in_exactly_one_place(context, put, read, engine):
+    raw = context.raw
+    put("医师考试/paper.pdf", STEM, "2. 第二题")
+    (raw / "copy.pdf").write_bytes((raw / "医师考试/paper.pdf").read_bytes())
+    Image.new("RGB", (300, 200), "white").save(raw / "photo.png")
+    document = docx.Document()
+    document.add_paragraph(STEM)
+    document.save(raw / "word.docx")
+    (raw / "cmb.json").write_text(json.dumps([{"question": STEM, "answer": "A"}] * 2), encoding="utf-8")
+    (raw / "table.csv").write_bytes("Question,Answer\n题干,A\n".encode("gb18030"))
+    (raw / "lines.jsonl").write_text('{"question": "q"}\n', encoding="utf-8")
+    (raw / "plain.txt").write_text(f"{STEM}\n\nA.甲\n", encoding="utf-8")
+    for name, data in {
+        "empty.pdf": b"",
+        "noise.pdf": bytes(range(256)) * 20,
+        "drm.pdf": b"b\x14#e\x00\x00E-SafeNet\x00\x00LOCK" + bytes(300),
+        "page.pdf": b"<!DOCTYPE html><html>404</html>",
+        "old.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        "film.mp4": b"\x00\x00\x00\x18ftypmp42" + bytes(100),
+    }.items():
+        (raw / name).write_bytes(data)
+    for ignored in (".hidden", "README.md", "manifest.csv"):
+        (raw / ignored).write_text("document\n", encoding="utf-8")
+    result = read()
+    assert result.counts.balanced()
+    assert (result.counts.into, result.counts.kept, result.counts.merged) == (14, 7, 1)
+    assert reasons(result) == {
+        "drm.pdf": "not_a_pdf",
+        "empty.pdf": "empty_file",
+        "film.mp4": "unknown_format",
+        "noise.pdf": "not_a_pdf",
+        "old.doc": "unknown_format",
+        "page.pdf": "not_a_pdf",
+    }
+    assert "E-SafeNet" in next(reject.detail for reject in result.rejects if reject.item_id == "drm.pdf")
+    assert result.facts["duplicate_files"] == {"医师考试/paper.pdf": "copy.pdf"}
+    formats = {row.document: row.format for row in Document.from_frame(result.tables["documents"])}
+    assert formats == {
+        "cmb.json": "cmb_json",
+        "copy.pdf": "pdf",
+        "lines.jsonl": "jsonl",
+        "photo.png": "image",
+        "plain.txt": "text",
+        "table.csv": "cmexam_csv",
+        "word.docx": "docx",
+    }
+    assert [row.row for row in SourceRow.from_frame(result.tables["rows"]) if row.document == "cmb.json"] == [
+        1,
+        2,
+    ]
+
+
+def test_tables_keep_their_schema_when_there_is_nothing(read):
+    result = read()
+    assert result.tables["lines"].schema == Line.polars_schema()
+    assert result.tables["pages"].schema == Page.polars_schema()
+
+
+def test_lines_are_numbered_page_by_page_in_reading_order(put, read):
+    put("paper.pdf", STEM, "2. 第二题")
+    lines = list(Line.from_frame(read().tables["lines"]))
+    assert [(line.page, line.order, line.text) for line in lines] == [(1, 0, STEM), (2, 0, "2. 第二题")]
+
+
+def test_nothing_is_read_twice(put, read, engine, context, monkeypatch):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(40)])
+    Image.new("RGB", (300, 200), "white").save(context.raw / "photo.png")
+    first = read()
+    assert engine.calls == 1
+    puts = context.store.puts
+    monkeypatch.setattr(stage, "read_pages", None)
+    monkeypatch.setattr(stage, "recognise_page", None)
+    again = read()
+    assert engine.calls == 1
+    assert context.store.puts == puts
+    for name, table in first.tables.items():
+        assert table.equals(again.tables[name])
+    assert first.facts == again.facts
+
+
+def test_another_resolution_is_read_anew_but_text_layers_are_not(put, read, engine, context):
+    put("paper.pdf", STEM)
+    Image.new("RGB", (300, 200), "white").save(context.raw / "photo.png")
+    read()
+    puts = context.store.puts
+    read(OcrParams(dpi=150))
+    assert engine.calls == 2
+    assert context.store.puts == puts + 1
+    read(OcrParams(dpi=150, page_timeout=3.0))
+    assert engine.calls == 2
+
+
+def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chunk(
+    put, read, context, monkeypatch
+):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 6)])
+
+    def crash(function, items, *, timeout=None):
+        for item in items:
+            if function is tasks.read_pages and 3 in item.pages:
+                yield item, Failure("crashed", "the worker was killed")
+            else:
+                yield item, function(item)
+
+    monkeypatch.setattr(context, "map", crash)
+    result = read()
+    pages = list(Page.from_frame(result.tables["pages"]))
+    assert [page.method.value for page in pages] == ["text_layer"] * 2 + ["blank"] + ["text_layer"] * 2
+    assert pages[2].reason == "crashed: the worker was killed"
+    assert result.counts.kept == 1
+    assert not result.complete
+    assert result.facts["pages_lost"] == ["paper.pdf#3: crashed: the worker was killed"]
+    assert any("could not be read" in note for note in result.notes)
+
+
+def test_a_document_of_which_no_page_can_be_read_is_rejected(put, read, context, monkeypatch):
+    put("paper.pdf", STEM)
+
+    def fail(function, items, *, timeout=None):
+        for item in items:
+            yield item, Failure("timeout", "180 s") if function is tasks.read_pages else function(item)
+
+    monkeypatch.setattr(context, "map", fail)
+    result = read()
+    assert reasons(result) == {"paper.pdf": "timeout"}
+    assert result.counts.balanced()
+
+
+def test_a_page_whose_recognition_fails_is_tried_again_by_the_next_run(read, context, monkeypatch, engine):
+    Image.new("RGB", (300, 200), "white").save(context.raw / "a.png")
+    plain = context.map
+
+    def fail(function, items, *, timeout=None):
+        if function is not tasks.recognise_page:
+            yield from plain(function, items, timeout=timeout)
+        for item in items if function is tasks.recognise_page else ():
+            yield item, Failure("timeout", "too slow")
+
+    monkeypatch.setattr(context, "map", fail)
+    assert reasons(read()) == {"a.png": "timeout"}
+    monkeypatch.setattr(context, "map", plain)
+    assert read().counts.kept == 1
+
+
+def test_a_missing_engine_is_an_error_only_when_a_page_needs_it(put, read, context, monkeypatch):
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    put("paper.pdf", STEM)
+    params = OcrParams(engine=EngineName.PADDLEOCR)
+    assert read(params).counts.kept == 1
+    Image.new("RGB", (30, 20), "white").save(context.raw / "a.png")
+    with pytest.raises(UserError, match="paddleocr"):
+        read(params)
+
+
+def test_limits_are_reasons(put, read, context):
+    put("long.pdf", *["题干"] * 5)
+    (context.raw / "rows.jsonl").write_text('{"question": "q"}\n' * 9, encoding="utf-8")
+    result = read(OcrParams(max_pages=4, max_rows=5))
+    assert reasons(result) == {"long.pdf": "too_large", "rows.jsonl": "too_large"}
+
+
+def test_pages_of_low_confidence_are_named(context, read, monkeypatch):
+    class Unsure:
+        def recognise(self, pixels):
+            return [Word("字", ((10, 10), (30, 10), (30, 30), (10, 30)), 0.5)]
+
+    monkeypatch.setattr(engines, "load", lambda params: Unsure())
+    Image.new("RGB", (300, 200), "white").save(context.raw / "a.png")
+    result = read()
+    assert result.facts["pages_of_low_confidence"] == ["a.png#1: 0.50"]
+
+
+def test_a_broken_page_object_loses_that_page_alone(put, context, read):
+    path = put("paper.pdf", STEM, "2. 第二题")
+    document = pymupdf.open(path)
+    document.xref_set_key(document[1].xref, "Contents", "(not a stream)")
+    data = document.tobytes()
+    document.close()
+    path.write_bytes(data)
+    result = read()
+    assert result.counts.kept == 1
+    assert [line.text for line in Line.from_frame(result.tables["lines"])] == [STEM]

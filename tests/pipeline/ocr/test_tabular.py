@@ -1,0 +1,186 @@
+"""Tables of questions: rows as they were found."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.encoding import decode
+from pipeline.ocr.sniff import find_reader
+from schemas.errors import UnreadableDocument
+
+HEADER = "Question,Options,Answer,Explanation"
+ROW = '"下列哪项正确，请选择","A 甲\nB 乙",A,因为如此'
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(row) for row in find_reader(path, OcrParams()).rows(path, OcrParams())]
+
+
+def refused(path: Path) -> UnreadableDocument:
+    with pytest.raises(UnreadableDocument) as caught:
+        rows(path)
+    return caught.value
+
+
+def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_csv_in_every_encoding_that_excel_writes(tmp_path, encoding):
+    path = write(tmp_path / "a.csv", f"{HEADER}\r\n{ROW}\r\n", encoding)
+    assert rows(path) == [
+        {
+            "Question": "下列哪项正确，请选择",
+            "Options": "A 甲\nB 乙",
+            "Answer": "A",
+            "Explanation": "因为如此",
+        }
+    ]
+
+
+def test_traditional_characters_in_big5(tmp_path):
+    stem = "下列有關肺部聽診的敘述何者正確請選出一個最適當的答案並說明其臨床意義與治療"
+    path = write(tmp_path / "a.csv", f"Question,Answer\n{stem},A\n", "big5")
+    assert rows(path)[0]["Question"] == stem
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+def test_delimiters(tmp_path, separator):
+    path = write(tmp_path / "a.csv", f"Question{separator}Answer\n题干{separator}B\n")
+    assert rows(path) == [{"Question": "题干", "Answer": "B"}]
+
+
+def test_empty_cells_are_null_and_cells_beyond_the_header_are_kept(tmp_path):
+    path = write(tmp_path / "a.csv", "Question,Answer\n题干,\n\n另一题,A,多余\n")
+    assert rows(path) == [
+        {"Question": "题干", "Answer": None},
+        {"Question": "另一题", "Answer": "A", "column_3": "多余"},
+    ]
+
+
+def test_a_table_without_questions_is_refused(tmp_path):
+    assert refused(write(tmp_path / "a.csv", "name,age\nx,1\n")).reason == "unknown_columns"
+
+
+def test_bytes_in_no_known_encoding_are_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"Question,Answer\n\xff\xff\x81,A\n")
+    assert refused(path).reason == "wrong_encoding"
+
+
+def test_a_quote_that_never_ends_is_refused(tmp_path):
+    assert refused(write(tmp_path / "a.csv", 'Question,Answer\n"题干,A\n')).reason == "broken_csv"
+
+
+def workbook(path: Path, sheets: dict[str, list[list[str | float | None]]]) -> Path:
+    """Write an XLSX file by hand."""
+
+    def cell(value: str | float | None) -> str:
+        if value is None:
+            return "<c/>"
+        return (
+            f"<c><v>{value}</v></c>"
+            if isinstance(value, float | int)
+            else (f'<c t="inlineStr"><is><t>{value}</t></is></c>')
+        )
+
+    names = list(sheets)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType="application/vnd.'
+            'openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>'
+            "</Types>",
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" Type="{office}/officeDocument" '
+            'Target="xl/workbook.xml"/></Relationships>',
+        )
+        entries = "".join(
+            f'<sheet name="{name}" sheetId="{index}" r:id="r{index}"/>' for index, name in enumerate(names, 1)
+        )
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{entries}</sheets></workbook>',
+        )
+        links = "".join(
+            f'<Relationship Id="r{index}" Type="{office}/worksheet" Target="worksheets/s{index}.xml"/>'
+            for index in range(1, len(names) + 1)
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+        )
+        for index, name in enumerate(names, 1):
+            rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
+            archive.writestr(
+                f"xl/worksheets/s{index}.xml",
+                f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+            )
+    return path
+
+
+def test_xlsx_reads_every_sheet_with_questions_as_text(tmp_path):
+    questions = [["Question", "Options", "Answer"], ["题干一", "A 1.50", "A"], ["题干二", 2, None]]
+    path = workbook(tmp_path / "a.xlsx", {"questions": questions, "notes": [["note"], ["no question"]]})
+    assert rows(path) == [
+        {"Question": "题干一", "Options": "A 1.50", "Answer": "A"},
+        {"Question": "题干二", "Options": "2", "Answer": None},
+    ]
+
+
+def test_a_workbook_without_questions_is_refused(tmp_path):
+    assert refused(workbook(tmp_path / "a.xlsx", {"notes": [["note"], ["x"]]})).reason == "unknown_columns"
+
+
+def test_cmb_json_rows_are_untouched(tmp_path):
+    items = [
+        {"exam_type": "医师考试", "question": "题干", "option": {"A": "甲", "B": ""}, "answer": "A", "x": 1.5}
+    ]
+    path = write(tmp_path / "a.json", json.dumps(items, ensure_ascii=False))
+    assert rows(path) == items
+
+
+def test_json_with_nan_gives_null(tmp_path):
+    assert rows(write(tmp_path / "a.json", '[{"question": "q", "answer": NaN}]')) == [
+        {"question": "q", "answer": None}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [('[{"question": ', "invalid_json"), ('{"a": 1}', "unknown_format"), ("[1, 2]", "unknown_format")],
+)
+def test_json_that_is_no_list_of_questions(tmp_path, text, reason):
+    assert refused(write(tmp_path / "a.json", text)).reason == reason
+
+
+def test_deeply_nested_json_is_refused(tmp_path):
+    assert refused(write(tmp_path / "a.json", "[" * 200_000)).reason == "invalid_json"
+
+
+def test_a_broken_line_of_jsonl_goes_on_as_it_is(tmp_path):
+    path = write(tmp_path / "a.jsonl", '{"question": "一"}\n{"question": \n{"question": "二\u2028"}\n')
+    assert rows(path) == [{"question": "一"}, {"unparsed": '{"question":'}, {"question": "二\u2028"}]
+
+
+def test_jsonl_of_nothing_but_broken_lines_is_refused(tmp_path):
+    assert refused(write(tmp_path / "a.jsonl", "not json\nat all\n")).reason == "invalid_json"
+
+
+@given(st.text(alphabet="题干答案，。ABC123", min_size=1))
+def test_utf8_text_decodes_to_itself(text):
+    assert decode(text.encode()) == text
