@@ -43,7 +43,7 @@ Config: type[ConfigBase] = create_model("Config", __base__=ConfigBase, **_sectio
 
 
 def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
-    """Read a configuration; relative folders are relative to the file.
+    """Read a configuration; relative paths in it are relative to the file.
 
     Args:
         path: of the TOML file.
@@ -60,13 +60,13 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     except ValidationError as error:
         raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
     home = path.resolve().parent
-    dataset = config.dataset.model_copy(
-        update={
-            "raw": home / config.dataset.raw.expanduser(),
-            "build": home / config.dataset.build.expanduser(),
-        }
-    )
-    return config.model_copy(update={"dataset": dataset})
+    return config.model_copy(update={name: _at_home(section, home) for name, section in config})
+
+
+def _at_home(section: Params, home: Path) -> Params:
+    """The section with its relative paths taken from the folder of the configuration."""
+    paths = {name: home / value.expanduser() for name, value in section if isinstance(value, Path)}
+    return section.model_copy(update=paths) if paths else section
 
 
 def _read(path: Path) -> dict[str, Any]:

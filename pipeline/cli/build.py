@@ -102,7 +102,7 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
-    return str(value) if isinstance(value, Path) else value
+    return str(value.resolve()) if isinstance(value, Path) else value
 
 
 def _dry_run(config: ConfigBase) -> None:

@@ -46,20 +46,24 @@ def status(
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
     table = Table()
-    table.add_column("stage")
-    table.add_column("state")
+    table.add_column("stage", no_wrap=True)
+    table.add_column("state", no_wrap=True)
     for name in (*_COUNTS, "time", "cost"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         colour = _STATE_COLOURS[row["state"]]
         counts = [_number(row[name]) for name in _COUNTS]
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         state = f"[{colour}]{row['state']}[/{colour}]"
-        table.add_row(
-            row["stage"], state, *counts, seconds, cost, escape(reason_line(row["reasons"], most=4))
-        )
-    Console().print(table)
+        table.add_row(row["stage"], state, *counts, seconds, cost)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        for outcome, reasons in row["reasons"].items():
+            if reasons:
+                line = f"{row['stage']} {outcome}: {escape(reason_line(reasons))}"
+                console.print(line, soft_wrap=True, highlight=False)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -151,5 +155,8 @@ def _labels(story: Story) -> Table:
         label = (row or guess or {}).get("label")
         both = f"{label} {dimension.english(label) or ''}" if label else "—"
         who = ", ".join(row["reviewers"]) if row and row["reviewers"] else (guess or {}).get("annotator", "")
-        table.add_row(f"{dimension.zh} {dimension.en}", both, row["status"] if row else "annotated", who)
+        guessed = " (estimate)" if (row or guess or {}).get("estimate") else ""
+        table.add_row(
+            f"{dimension.zh} {dimension.en}", both + guessed, row["status"] if row else "annotated", who
+        )
     return table

@@ -18,6 +18,11 @@ def test_folders_are_relative_to_the_file(tmp_path):
     assert config.dataset.build == tmp_path / "build"
 
 
+def test_paths_of_a_stage_are_relative_to_the_file_too(tmp_path):
+    config = load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nprevious = "v1/export"\n'))
+    assert config.params("split").previous == tmp_path / "v1" / "export"
+
+
 def test_an_unknown_key_names_the_nearest(tmp_path):
     with pytest.raises(UserError, match=r"unknown key split\.ratio; did you mean ratios\?"):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratio = [8, 1, 1]\n'))
