@@ -36,9 +36,11 @@ def test_the_commented_defaults_of_init_are_true(tmp_path):
     path = tmp_path / "dataset.toml"
     before = load(path)
     lines = path.read_text().splitlines()
-    path.write_text(
-        "\n".join(line[2:] if line.startswith("# ") and " = " in line else line for line in lines[3:])
-    )
+    told = [
+        line[2:] if line.startswith("# ") and (" = " in line or line.startswith("# [")) else line
+        for line in lines
+    ]
+    path.write_text("\n".join(told))
     after = load(path)
     for name in ("split", "ocr", "review"):
         assert after.params(name) == before.params(name)
