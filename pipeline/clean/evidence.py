@@ -24,6 +24,8 @@ FIGURE = re.compile(
     rf"(?:{_POINTING})\s*(?:(?:{_WHERE})\s*)?{_IS_FIGURE}"
     rf"|(?:{_WHERE})\s*{_IS_FIGURE}(?!像|形|式)"
     rf"|{_START}[图圖]\s*(?:中|示|所示|内|內|上|{_NUMBER})"
+    rf"|如[下上左右][^，。；,;]{{0,6}}(?<![企试試力意]){_IS_FIGURE}"
+    r"|所附之?(?:影像|照片|相片|切片|X\s*光|心[电電])"
     r"|[（(]\s*[图圖]\s*[0-9]*\s*[）)]"
     r"|(?:as\s+)?shown\s+(?:in\s+(?:the\s+)?(?:figure|image|picture|fig\b)|below)|\bfig(?:ure|\.)\s*[0-9]",
     re.IGNORECASE,

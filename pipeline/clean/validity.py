@@ -51,7 +51,9 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
 
 def no_answer(question: Question, _: CleanParams) -> str | None:
     """No key was found for the question."""
-    return None if question.answer else "no key was found"
+    if question.answer:
+        return None
+    return "every answer earns the mark" if question.accepted_answers else "no key was found"
 
 
 def answer_not_in_options(question: Question, _: CleanParams) -> str | None:

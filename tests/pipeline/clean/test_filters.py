@@ -46,6 +46,8 @@ def reason(item: Question, **params) -> str | None:
         "下圖分別為其骨髓抹片與切片",
         "The ECG is shown below. What is the diagnosis?",
         "结果如图示，不会出现的是",
+        "若对如下无向图进行遍历，得到的序列是",
+        "根據所附X光之變化，最可能的診斷為何？",
     ],
 )
 def test_a_stem_that_points_at_a_figure_needs_it(stem: str) -> None:
@@ -82,6 +84,7 @@ def test_a_stem_that_points_at_a_table_needs_it(stem: str) -> None:
         "舌呈地图状，根据图谱应诊断为",
         "化验单列表显示白细胞升高，代表何種意義",
         "由代表商議後，選擇",
+        "病史如下，企图自杀后昏迷，首选",
     ],
 )
 def test_the_bare_characters_are_no_evidence(stem: str) -> None:
