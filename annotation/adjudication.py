@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
 from schemas.taxonomy import dimensions
@@ -90,7 +91,7 @@ def settle(
         question_id=question_id,
         dimension=dimension,
         label=label,
-        label_en=dimensions()[dimension].english(label),
+        label_en=_english(dimension).get(label) if label else None,
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
         estimate=_is_estimate(stated, measured, label),
@@ -122,6 +123,11 @@ def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
         for kind in review.flags:
             raised.setdefault(kind, set()).add(review.reviewer)
     return [Flag(kind, tuple(sorted(raised[kind]))) for kind in sorted(raised)]
+
+
+@cache
+def _english(dimension: str) -> Mapping[str, str]:
+    return {label.zh: label.en for label in dimensions()[dimension].labels}
 
 
 def _decide(

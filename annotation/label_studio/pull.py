@@ -16,7 +16,7 @@ from schemas.annotations import ExpertReview
 from schemas.errors import UserError
 from schemas.questions import Rejection
 
-_OVERLAP = timedelta(seconds=60)
+_OVERLAP = timedelta(seconds=10)
 """Looked at again each time: a transaction may become visible after a later one. Reading twice changes nothing."""
 
 

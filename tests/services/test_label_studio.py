@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import re
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from annotation.label_studio import push as pushing
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
@@ -20,6 +24,7 @@ from schemas.errors import UserError
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType, Rejection
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
+from tests.services.lossy_proxy import REPLY_LOST, REQUEST_LOST, lossy_proxy
 
 PREFILLED = {
     "disease_group": "循环系统疾病",
@@ -91,7 +96,9 @@ def params(label_studio: LabelStudioServer, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def context(context, request: pytest.FixtureRequest):
     """Each test has a dataset, and so a project, of its own."""
-    context.dataset = DatasetParams(name=request.node.name, raw=context.raw, build=context.build)
+    context.dataset = DatasetParams(
+        name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build
+    )
     return context
 
 
@@ -314,6 +321,48 @@ def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     with pytest.raises(UserError, match="LABEL_STUDIO_API_KEY is not set"):
         review.push(tables([question(1)]), params, context)
+
+
+@pytest.mark.parametrize("faults", [[REPLY_LOST], [REQUEST_LOST, REPLY_LOST]], ids="-then-".join)
+def test_a_push_over_a_bad_network_adds_every_question_once(label_studio, params, context, faults):
+    found = tables(map(question, range(1, QUESTIONS + 1)))
+    with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
+        report = review.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
+    assert (report.added, report.replies_lost, report.duplicates_removed) == (QUESTIONS, len(faults), 0)
+    assert len(_task_ids(label_studio, report.project)) == QUESTIONS
+    assert _count(label_studio, report.project) == QUESTIONS
+
+
+def test_a_push_killed_in_the_middle_is_completed_by_the_next(label_studio, params, context):
+    count = 24
+    found = tables([question(number) for number in range(1, count + 1)])
+    for reach in (1, 12):
+        process = multiprocessing.get_context("spawn").Process(
+            target=_push_slowly, args=(found, params, context)
+        )
+        process.start()
+        while _progress(label_studio, context) < reach:
+            time.sleep(0.05)
+        process.kill()
+        process.join()
+        assert _progress(label_studio, context) < count
+    report = review.push(found, params, context)
+    assert _count(label_studio, report.project) == count
+    assert sorted(_task_ids(label_studio, report.project)) == list(range(1, count + 1))
+
+
+def _push_slowly(found, params, context) -> None:
+    review.push(found, params.model_copy(update={"batch": 1}), context)
+
+
+def _progress(server: LabelStudioServer, context) -> int:
+    projects = server.as_expert(ADMIN).http.get("/api/projects/").json()["results"]
+    marker = pushing.project_marker(context.dataset.name)
+    return sum(project["task_number"] for project in projects if marker in project["description"])
+
+
+def _count(server: LabelStudioServer, project: int) -> int:
+    return server.as_expert(ADMIN).http.get(f"/api/projects/{project}/").json()["task_number"]
 
 
 def _task_ids(server: LabelStudioServer, project: int) -> dict[int, int]:
