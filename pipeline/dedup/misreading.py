@@ -99,6 +99,16 @@ def leftovers(first: str, second: str) -> tuple[str, str]:
     return "".join(sorted((old - new).elements())), "".join(sorted((new - old).elements()))
 
 
+def described(first: str, second: str, most: int = 3) -> str:
+    """The first few differences for people: ``右→左, –→大``."""
+    found = [code for code in Levenshtein.opcodes(first, second) if code.tag != "equal"]
+    said = [
+        f"{first[code.src_start : code.src_end] or '–'}→{second[code.dest_start : code.dest_end] or '–'}"
+        for code in found[:most]
+    ]
+    return ", ".join(said) + (" …" if len(found) > most else "")
+
+
 def only_characters_differ(first: str, second: str) -> bool:
     """Whether single characters differ, apart from each other, and no word: what recognition does."""
     found = [code for code in Levenshtein.opcodes(first, second) if code.tag != "equal"]

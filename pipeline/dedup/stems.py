@@ -12,6 +12,7 @@ from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.items import Item
 from pipeline.dedup.meaning import difference, meaning
 from pipeline.dedup.misreading import (
+    described,
     leftovers,
     looks_misread,
     only_characters_differ,
@@ -70,7 +71,7 @@ def compare_stems(first: Item, second: Item, vocabulary: Vocabulary, params: Ded
     if changed := opposite_pair(one, other):
         return StemRelation("term", score, changed)
     share = max(len(one), len(other)) / max(len(first.core), len(second.core))
-    said = f"{one[:20] or '–'} / {other[:20] or '–'}"
+    said = described(first.core, second.core)
     if min(len(first.core), len(second.core)) <= _SHORT or share > 1 - params.same:
         return StemRelation("term", score, said)
     if not _ask_the_same(first.ask, second.ask):
