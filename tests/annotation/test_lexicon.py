@@ -99,8 +99,9 @@ def test_any_question_gets_labels_of_the_set_with_confidences(stem, options):
 
 
 def test_the_longest_term_wins_and_width_and_case_do_not_matter():
-    words = Lexicon((LabelTerms(name="a", strong="结核 肺结核 (牙合)关系 hiv"),))
+    words = Lexicon((LabelTerms(name="a", strong="结核 肺结核 (牙合)关系 hiv 胃 胃癌"),))
     assert list(words.find("肺结核与HIV".casefold())) == ["肺结核", "hiv"]
+    assert list(words.find("胃癌与胃")) == ["胃癌", "胃"]
     assert list(words.find("(牙合)关系")) == ["(牙合)关系"]
 
 
