@@ -28,6 +28,7 @@ _TEXT_MODULES = (
 )
 _IMAGE_MODULES = (
     "images.py",
+    "scanmarks.py",
     "recognise.py",
     "readers/pdf.py",
     "readers/image.py",

@@ -16,6 +16,7 @@ from pipeline.ocr.model import PageRead, Rect, Run
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
 from pipeline.ocr.readers.base import PagedReader
+from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod
 
 _DESCENT = 0.2
@@ -31,12 +32,14 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     Returns:
         JSON: ``width`` and ``height`` in points once upright; ``turned``, degrees the page was turned
         counter-clockwise to read it; ``legibility``, see ``images.legibility``; ``words`` as [text, x0, y0,
-        x1, y1, x2, y2, x3, y3, confidence] with corners in points.
+        x1, y1, x2, y2, x3, y3, confidence] with corners in points; ``marks``, boxes in points of rules
+        ``across`` and ``down`` and of other ink (``figures``).
 
     Raises:
         UnreadableDocument: the page has no image that could be read.
     """
     from pipeline.ocr.images import clean, legibility
+    from pipeline.ocr.scanmarks import find_marks
 
     found = reader(file_format)
     assert isinstance(found, PagedReader)
@@ -44,13 +47,24 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     pixels = clean(image.pixels) if params.clean_images else image.pixels
     turned, words = read_upright(engines.load(params), pixels)
     width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
-    rows, columns = pixels.shape[:2] if turned % 180 == 0 else pixels.shape[1::-1]
+    upright = np.rot90(pixels, turned // 90)
+    across, down = width / upright.shape[1], height / upright.shape[0]
+    believed = legibility(image.pixels)
+    # Shadows and hands on a photograph look like figures, so it is not searched for any.
+    marks = find_marks(np.ascontiguousarray(upright), words) if believed == 1 else {}
     return {
         "width": round(width, 2),
         "height": round(height, 2),
         "turned": turned,
-        "legibility": round(legibility(image.pixels), 4),
-        "words": [_word_json(word, width / columns, height / rows) for word in words],
+        "legibility": round(believed, 4),
+        "words": [_word_json(word, across, down) for word in words],
+        "marks": {
+            kind: [
+                [round(value, 1) for value in (x0 * across, y0 * down, x1 * across, y1 * down)]
+                for x0, y0, x1, y1 in boxes
+            ]
+            for kind, boxes in marks.items()
+        },
     }
 
 
@@ -88,6 +102,15 @@ def _readability(attempt: tuple[int, list[Word]]) -> float:
     """Confidence first, but a few sure words do not outweigh a page of them."""
     words = attempt[1]
     return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
+
+
+def _drawing(marks: dict[str, list[list[float]]], angle: float, centre: skew.Point) -> Drawing:
+    """The marks of a scanned page, straightened."""
+
+    def boxes(kind: str) -> list[Rect]:
+        return [skew.moved(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
+
+    return Drawing(boxes("across"), boxes("down"), [], boxes("figures"))
 
 
 def _size(word: Word, box: Rect) -> float:
@@ -139,7 +162,10 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
                 word.confidence * value["legibility"],
             )
         )
-    lines = layout.arrange(runs, [], Rect(0.0, 0.0, value["width"], value["height"]))
+    frame = Rect(0.0, 0.0, value["width"], value["height"])
+    drawing = _drawing(value["marks"], angle, centre)
+    regions = find_scan_regions(drawing, runs, frame)
+    lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     for line in lines:
         if line.box and angle:
             line.box = skew.moved(line.box, angle, centre)

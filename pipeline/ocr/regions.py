@@ -123,6 +123,23 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Regi
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 
+def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Region]:
+    """Tables and figures of a scanned page, top to bottom.
+
+    Args:
+        drawing: rules found on the image, and boxes of other ink as its images.
+        runs: what was recognised.
+        page: the page's rectangle.
+    """
+    tables, loose = _tables(drawing)
+    pieces = [box for box in [*drawing.images, *_figures(loose)] if not _inside_any(box, tables)]
+    figures = [_around([pieces[index] for index in indices]) for indices in cluster(pieces, 4.0)]
+    figures = [box for box in figures if box.area < 0.7 * page.area and not _holds_prose(box, runs)]
+    regions = [Region(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
+    regions += [Region(LineKind.FIGURE, box) for box in figures]
+    return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
+
+
 def cell_rules(drawing: Drawing, regions: Sequence[Region]) -> list[Rect]:
     """The vertical rules inside tables: what stands on two sides of one are two cells."""
     tables = [region.box for region in regions if region.kind is LineKind.TABLE]
@@ -145,12 +162,26 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
 
 
 def _is_grid(rules: Sequence[Rect]) -> bool:
-    """Whether rules form at least two cells of a table: 3 x 2 or 2 x 3 distinct rules that meet."""
-    rows = {round(rule.y0 / 4) for rule in rules if rule.width >= rule.height}
-    columns = {round(rule.x0 / 4) for rule in rules if rule.width < rule.height}
+    """Whether rules form at least two cells of a table: 3 x 2 or 2 x 3 rules that run through it.
+
+    Pieces of a rule that stand in one line count together, because some producers draw every cell's border.
+    The boxes and arrows of a flow chart meet too, but do not run through.
+    """
     box = _around(rules)
-    enough = len(rows) >= 2 and len(columns) >= 2 and len(rows) + len(columns) >= 5
-    return enough and box.width >= 40 and box.height >= 14
+    if box.width < 40 or box.height < 14:
+        return False
+    rows: dict[int, float] = {}
+    columns: dict[int, float] = {}
+    for rule in rules:
+        if rule.width >= rule.height:
+            key = round(rule.y0 / 4)
+            rows[key] = rows.get(key, 0.0) + rule.width
+        else:
+            key = round(rule.x0 / 4)
+            columns[key] = columns.get(key, 0.0) + rule.height
+    through = sum(length >= 0.7 * box.width for length in rows.values())
+    upright = sum(length >= 0.5 * box.height for length in columns.values())
+    return through >= 2 and upright >= 2 and through + upright >= 5
 
 
 def _figures(pieces: Sequence[Rect]) -> list[Rect]:

@@ -59,6 +59,7 @@ def read_text_layer(page: Any) -> TextLayer:
     ]
     doubtful = _overlapping([line["bbox"] for line in lines])
     matrix = page.rotation_matrix if page.rotation else None
+    page_width = page.rect.width
     seen: set[tuple[str, int, int]] = set()
     for index, line in enumerate(lines):
         level = _is_level(line["dir"], matrix)
@@ -68,7 +69,7 @@ def read_text_layer(page: Any) -> TextLayer:
             layer.glyphs += visible
             if not level:
                 layer.turned += visible
-            elif not _is_watermark(span, page.rect.width) and layer.glyphs <= MAX_GLYPHS:
+            elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
                 if index in doubtful:
                     chars = _without_copies(chars, span["size"], seen)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))

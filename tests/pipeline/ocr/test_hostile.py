@@ -73,5 +73,6 @@ def assert_read_or_refused(path: Path, content: bytes) -> None:
         if facts.pages:
             read_pages(PageTask("a", path, facts.format, tuple(range(1, facts.pages + 1)), PARAMS))
     except UnreadableDocument as error:
-        assert error.reason
-        assert error.detail
+        told = (error.reason, error.detail)
+        if not all(told):
+            pytest.fail(f"refused without saying why: {told}")

@@ -25,7 +25,14 @@ def word(
 
 def value(words, turned=0, legibility=1.0):
     rows = [[w.text, *(v for corner in w.corners for v in corner), w.confidence] for w in words]
-    return {"width": 595, "height": 842, "turned": turned, "legibility": legibility, "words": rows}
+    return {
+        "width": 595,
+        "height": 842,
+        "turned": turned,
+        "legibility": legibility,
+        "words": rows,
+        "marks": {},
+    }
 
 
 class Scripted:
@@ -92,7 +99,7 @@ def test_confidence_is_weighted_by_characters_and_lowered_on_dark_paper():
 
 def test_an_engine_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
-    with pytest.raises(UserError, match="paddleocr.*not installed"):
+    with pytest.raises(UserError, match=r"paddleocr.*not installed"):
         engines.check(OcrParams(engine=EngineName.PADDLEOCR))
 
 
