@@ -6,7 +6,7 @@ import re
 
 _COPULA = r"(?:[^\W不非没未错A-Za-z0-9]{0,6}?(?:是|为|选(?!项)择?|即|包括|有)){0,4}"
 KEY = re.compile(
-    rf"(?:答\s*案|正解)(?:选项|的?字母|编号)?[\"”』」】\])]*\s*{_COPULA}\s*[\"“』」】\])]*\s*[:=]?\s*(?:应?(?:是|为|选(?!项)择?))?"
+    rf"(?:答\s*案|正解)(?:选项|的?字母|编号)?[\"”』」】\]]*\s*{_COPULA}\s*[\"“』」】\]]*\s*[:=]?\s*(?:应?(?:是|为|选(?!项)择?))?"
     r"|(?i:\b(?:final\s+|correct\s+|best\s+)?(?:answer|choice|option)\b[\"'\])]*\s*(?:is|are|:|=|should\s+be)+\s*:?)"
     r"|\\boxed\s*\{"
 )
@@ -56,7 +56,7 @@ COPULA_NOT_AFTER = re.compile(r"\s*(?:选?项)?\s*,?\s*(?:这?(?:是|也|都)?(?
 NEGATED = re.compile(r"(?:不|并非|非|不会|不可能|不应该?|不一定)(?:是|为|选|应)*\s*\Z")
 """A cue that ends in a denial."""
 IS_KEY = re.compile(
-    r"\s*(?:选?项|才|就|即|应该?|都|均|,){0,4}(?:是|为|属于)(?:本题|该题|此题|唯一|的|最终){0,4}"
+    r"\s*(?:错误?,|对,|正确,)?\s*(?:选?项|才|就|即|应该?|都|均|,){0,4}(?:是|为|属于)(?:本题|该题|此题|唯一|的|最终){0,4}"
     r"(?:正确|最佳|标准|参考|最终|最合适|最恰当|最准确)?的?答案"
 )
 """After a letter: 是正确答案."""
@@ -64,6 +64,8 @@ FOLLOWS = re.compile(
     r"\s*(?:选?项)?\s*(?:\Z|[^\w\s=×÷/+*%]|\n|正确|(?:才|就|应该?)?(?:是|为)(?:最|正|本|错)|最|符合)"
 )
 """After letters that are a clause by themselves."""
+MARKED = re.compile(r"\(\s*(?P<labels>[A-Z]{1,10})\s*(?:项|选项)?(?P<verdict>对|错|正确|错误)")
+"""A verdict in brackets after what it is about: (CE错), as Chinese explanations have it."""
 VERDICT = re.compile(
     r"(?:不正确|不对|不符合|不恰当|不合适|不准确|错误|错的|有误|不成立|正确|对的|符合题意|合适|恰当|准确|成立)"
 )

@@ -38,7 +38,7 @@ def concluded(reader: Reader) -> Found | None:
         found
         for cue in (cues.THE_ONE_IS, cues.CONCLUDE)
         for found in after_cue(reader, cue, copula=True)
-        if cues.FOLLOWS.match(reader.text, found.end)
+        if cues.FOLLOWS.match(reader.text, found.end) and reader.text[found.end - 1].isupper()
     )
 
 
@@ -118,23 +118,46 @@ def _named(reader: Reader, start: int, end: int) -> set[str]:
 
 
 def verdicts(reader: Reader) -> Found | None:
-    """Every option judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
-    judged = {}
+    """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
+    for judged, start, end in (_marked(reader), _judged(reader)):
+        right = tuple(label for label in sorted(judged) if judged[label])
+        wrong = tuple(label for label in sorted(judged) if not judged[label])
+        complete = set(judged) == reader.labels
+        if reader.multiple:
+            chosen = right if complete else ()
+        elif len(right) == 1 and wrong:
+            chosen = right
+        else:
+            chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
+        if chosen:
+            return Found(chosen, start, end)
+    return None
+
+
+Verdicts = tuple[dict[str, bool], int, int]
+"""Whether each judged option was called right, and from where to where."""
+
+
+def _judged(reader: Reader) -> Verdicts:
+    """Verdicts of a text that goes through the options."""
     parts = listed(reader)
+    judged = {}
     for label, start, end in parts:
         verdict = cues.VERDICT.search(reader.text, start, end)
         if verdict is not None:
             judged[label] = re.match(r"不|错|有误", verdict.group()) is None
-    right = tuple(label for label in sorted(judged) if judged[label])
-    wrong = tuple(label for label in sorted(judged) if not judged[label])
-    complete = set(judged) == reader.labels
-    if reader.multiple:
-        chosen = right if complete else ()
-    elif len(right) == 1 and wrong:
-        chosen = right
-    else:
-        chosen = wrong if len(wrong) == 1 and complete and len(judged) > 2 else ()
-    return Found(chosen, parts[0][1], parts[-1][2]) if chosen else None
+    return judged, parts[0][1] if parts else 0, parts[-1][2] if parts else 0
+
+
+def _marked(reader: Reader) -> Verdicts:
+    """Verdicts in brackets: 先洗后切(D错) … 现做现吃(E对)."""
+    judged: dict[str, bool] = {}
+    marks = list(cues.MARKED.finditer(reader.text))
+    for mark in marks:
+        for label in mark["labels"]:
+            if label in reader.labels:
+                judged[label] = not mark["verdict"].startswith("错")
+    return judged, marks[0].start() if marks else 0, marks[-1].end() if marks else 0
 
 
 def first_listed(reader: Reader) -> Found | None:

@@ -46,20 +46,44 @@ def _copulative(match_text: str) -> bool:
 
 
 def _keyed(reader: Reader) -> Iterator[Found]:
+    """Letters after 答案; without 是 or a colon they must stand as a clause, or before their option's text."""
     for match in cues.KEY.finditer(reader.text):
-        if re.search(r"(?:错误的?|不是|并非|非|干扰)\Z", clause_before(reader.text, match.start())):
+        if re.search(
+            r"(?:错误的?|不是|并非|非|干扰|误选择?|误以为|误认为)\Z",
+            clause_before(reader.text, match.start()),
+        ):
             continue
         found = reader.letters_at(match.end())
-        taken_back = cues.COPULA_NOT_AFTER if _copulative(match.group()) else cues.NOT_AFTER
-        if found is not None and not taken_back.match(reader.text, found.end):
+        if found is None:
+            continue
+        taken_back = cues.NOT_AFTER
+        if _copulative(match.group()):
+            taken_back = cues.COPULA_NOT_AFTER
+        elif not _stands(reader, found):
+            continue
+        if not taken_back.match(reader.text, found.end):
             yield Found(found.letters, match.start(), found.end)
 
 
+def _stands(reader: Reader, found: Found) -> bool:
+    """Whether letters are a clause by themselves, or stand before the text of their option."""
+    if cues.FOLLOWS.match(reader.text, found.end) or reader.text[found.end : found.end + 1].isspace():
+        return True
+    return reader.followed_by_its_text("".join(found.letters), found.end)
+
+
 def _is_the_key(reader: Reader) -> Iterator[Found]:
+    """Letters that are called the answer; where several are asked for, all that are called so together."""
+    called = []
     for found in reader.free_letters(apart=False):
         whole = reader.letters_at(found.start, opening=False)
         if whole is not None and cues.IS_KEY.match(reader.text, whole.end):
-            yield whole
+            called.append(whole)
+    if reader.multiple and called:
+        letters = dict.fromkeys(letter for whole in called for letter in whole.letters)
+        yield Found(tuple(letters), called[0].start, called[-1].end)
+    else:
+        yield from called
 
 
 def _corrected(reader: Reader) -> Iterator[Found]:
