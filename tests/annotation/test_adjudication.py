@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.adjudication import (
@@ -135,6 +135,7 @@ def test_every_question_has_a_label_in_every_dimension_in_order():
 votes = st.dictionaries(st.sampled_from(["a", "b", "c", "d", "judge"]), st.sampled_from(LEVELS))
 
 
+@settings(deadline=None)
 @given(votes, st.sampled_from([None, stated(), MEASURED_EASY]), st.booleans())
 def test_a_label_is_null_exactly_when_it_is_disputed_or_nobody_gave_one(given_votes, annotation, majority):
     rules = Rules(frozenset({"judge"}), majority)

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.agreement import (
@@ -102,6 +102,7 @@ def test_agreement_is_undefined_with_a_single_label_or_without_pairs():
     assert krippendorff_alpha(count_labels([])) is None
 
 
+@settings(deadline=None)
 @given(ratings)
 def test_alpha_is_one_exactly_when_all_agree(pairs):
     counts = count_labels(pairs)
@@ -114,6 +115,7 @@ def test_alpha_is_one_exactly_when_all_agree(pairs):
         assert alpha <= 1
 
 
+@settings(deadline=None)
 @given(ratings, st.randoms(use_true_random=False))
 def test_order_of_units_and_names_of_labels_change_nothing(pairs, random):
     shuffled = random.sample(pairs, len(pairs))

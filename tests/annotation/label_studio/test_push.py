@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.label_studio import push as pushing
@@ -100,6 +100,7 @@ def test_a_server_that_never_confirms_is_told_and_the_next_push_goes_on():
     assert (report.added, report.unchanged) == (4, 4)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["ok", "done", "not done"]), max_size=12), st.integers(1, 9), st.integers(1, 5)
 )

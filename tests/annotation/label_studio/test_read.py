@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.label_studio.read import read_annotations, timestamp
@@ -85,6 +85,7 @@ junk = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.fixed_dictionaries({"from_name": st.sampled_from([*FIRST, "flags", "note", "x"]), "value": junk})
