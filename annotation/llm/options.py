@@ -20,7 +20,11 @@ class LlmOptions(Params):
         OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
     )
     model: str | None = Field(None, description="The model's name at that endpoint.")
-    api_key_env: str = knob("OPENAI_API_KEY", "Name of the environment variable that holds the key.")
+    api_key_env: str = knob(
+        "OPENAI_API_KEY",
+        "Name of the environment variable that holds the key. Other endpoints than OpenAI's get a key only "
+        "when this is set.",
+    )
     temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
     send_temperature: bool = Field(True, description="False leaves it out, for models that refuse it.")
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer.")
@@ -61,20 +65,23 @@ class LlmOptions(Params):
         return self
 
     def api_key(self) -> str | None:
-        """The key from the environment; None where there is none."""
-        return os.environ.get(self.api_key_env) or None
+        """The key from the environment; None where there is none, or none is meant for this endpoint."""
+        return os.environ.get(self.api_key_env) or None if self._takes_key() else None
 
     def missing(self) -> str | None:
-        """What a request would lack, in one line; None when everything is there.
-
-        OpenAI's own endpoint, and one for which a variable was named, need a key; a local server needs none.
-        """
+        """What a request would lack, in one line; None when everything is there."""
         if not self.model:
             return "no model is named: set model in its [llm] section"
-        needs_key = self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
-        if needs_key and not self.api_key():
+        if self._takes_key() and not self.api_key():
             return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
         return None
+
+    def _takes_key(self) -> bool:
+        """OpenAI's own endpoint, and one for which a variable was named.
+
+        Anybody else's server must not be handed the key that lies around for OpenAI's.
+        """
+        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
 
     def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""

@@ -270,6 +270,15 @@ def test_a_request_without_a_model_or_key_is_a_users_error(monkeypatch):
     assert LlmOptions(model="m", base_url="http://localhost:1/v1").missing() is None
 
 
+def test_the_key_for_openai_goes_to_nobody_else_unasked(serve, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    server = serve()
+    ask(server, 1, Store())
+    assert "secret" not in str(server.authorization)
+    ask(server, 2, Store(), api_key_env="OPENAI_API_KEY")
+    assert "Bearer sk-very-secret" in server.authorization
+
+
 BASE = {"base_url": "http://localhost:1/v1", "model": "m"}
 
 

@@ -139,11 +139,12 @@ def test_a_changed_model_asks_again_and_a_changed_price_does_not(context, server
 def test_the_key_is_in_no_table_fact_note_or_store(context, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     server.script = lambda question, earlier, body: Reply(status=500) if "（1）" in question else Reply()
-    result = run(table(questions(3)), llm(server), context)
+    params = llm(server, api_key_env="OPENAI_API_KEY")
+    result = run(table(questions(3)), params, context)
     assert server.authorization == {"Bearer sk-very-secret"}
     said = [frame.write_json() for frame in result.tables.values()]
     said += [str(result.facts), str(result.notes), str(result.review), str(context.store.items)]
-    said.append(str(llm(server).semantic()))
+    said.append(str(params.semantic()))
     assert "secret" not in "".join(said)
 
 
