@@ -22,6 +22,10 @@ _CLASSES = {
 }
 """Characters that questions turn on. Within a class one is exchanged for another on purpose; recognition rather
 exchanges them for something foreign (不良 read as 态良)."""
+_DROPPED = frozenset(
+    "0123456789·−不無无未非沒没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
+)
+"""Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _CLASS_OF = {char: name for name, chars in _CLASSES.items() for char in chars}
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
 
@@ -45,8 +49,9 @@ class Edit:
         """Whether it exchanges, adds or drops what questions turn on, as somebody does who asks something else."""
         if opposite_pair(self.old, self.new):
             return True
-        one, other = _classes(self.old), _classes(self.new)
-        return bool(one & other if self.old and self.new else one | other)
+        if not self.old or not self.new:
+            return not _DROPPED.isdisjoint(self.old + self.new)
+        return bool(_classes(self.old) & _classes(self.new))
 
     @property
     def is_foreign(self) -> bool:
