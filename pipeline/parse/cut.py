@@ -147,7 +147,7 @@ def _explained(pieces: Sequence[Piece], head: int) -> bool:
     for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
         if opens_explanation(piece.text):
             return True
-        if is_key_head(piece.text) or len(line_pairs(piece.text)) > 1:
+        if len(line_pairs(piece.text)) != 1 and not is_section_head(piece.text):
             return False
     return False
 

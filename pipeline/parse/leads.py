@@ -39,7 +39,7 @@ def find_leads(
 def _lead_start(
     pieces: Sequence[Piece], index: int, number: int, marks: Mapping[int, Mark], taken: frozenset[int]
 ) -> int | None:
-    """The first line after the options of the item before, if what follows mentions the number."""
+    """The first line after the options of the item before, if it has a bullet or the text names the number."""
     blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
     start, found = None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
@@ -49,5 +49,5 @@ def _lead_start(
         found = found or blank.search(piece.text) is not None
         start = place
         if _BULLET.match(piece.text):
-            break
+            return start
     return start if found else None

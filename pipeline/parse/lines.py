@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.parse.marks import is_section_head
+from pipeline.parse.marks import Habit, number_mark
 from pipeline.parse.text import fold, private_labels
 from schemas.documents import Box, Line, LineKind
 
@@ -15,7 +15,7 @@ REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 
 
 RUNNING_PAGES = 3
-"""On how many pages a line must open or close the text to be a running head."""
+"""On how many pages a line that counts the pages must open or close the text to be a running head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,50 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
     return found
 
 
-def _pattern(text: str) -> str:
-    """A line without its digits and spaces: what a running head keeps from page to page."""
-    return re.sub(r"[\d\s]+", "", text)
-
-
 def _without_running(lines: list[Line]) -> list[Line]:
-    """The lines without running heads; the first of one that names a section stays, as its head."""
-    running = _running(lines)
-    kept, named = [], set()
-    for line in lines:
-        pattern = _pattern(line.text)
-        if line.kind in REGIONS or pattern not in running:
-            kept.append(line)
-        elif pattern not in named and is_section_head(fold(line.text)):
-            named.add(pattern)
-            kept.append(line)
-    return kept
+    """The lines without running heads left over: first or last on a page, the same but for the page's number.
+
+    The number must count the pages: a book prints 115 on page 6, 116 on page 7. Lines that merely repeat are
+    kept: options and the ends of stems do.
+    """
+    offsets: dict[str, Counter[int]] = {}
+    edges = {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
+    for line in edges.values():
+        for offset in _offsets(line):
+            offsets.setdefault(_pattern(line.text), Counter())[offset] += 1
+    counted = {
+        (pattern, offset)
+        for pattern, seen in offsets.items()
+        for offset, n in seen.items()
+        if n >= RUNNING_PAGES
+    }
+    return [
+        line
+        for line in lines
+        if id(line) not in edges
+        or not any((_pattern(line.text), offset) in counted for offset in _offsets(line))
+    ]
 
 
-def _running(lines: list[Line]) -> set[str]:
-    """What stands first or last on three pages or more, apart from page numbers: running heads left over."""
-    edges: dict[int, tuple[str, str]] = {}
+def _pages(lines: list[Line]) -> list[list[Line]]:
+    pages: dict[int, list[Line]] = {}
     for line in lines:
         if line.kind is LineKind.TEXT:
-            edges[line.page] = (edges.get(line.page, (line.text,))[0], line.text)
-    seen = Counter(pattern for edge in edges.values() for pattern in {_pattern(text) for text in edge})
-    return {pattern for pattern, pages in seen.items() if pages >= RUNNING_PAGES and len(pattern) >= 4}
+            pages.setdefault(line.page, []).append(line)
+    return list(pages.values())
+
+
+def _offsets(line: Line) -> set[int]:
+    """How far the numbers in a line are from the number of its page; none for what may number a question."""
+    mark = number_mark(0, fold(line.text))
+    if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
+        return set()
+    return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}
+
+
+def _pattern(text: str) -> str:
+    """A line without its digits and spaces."""
+    return re.sub(r"[\d\s]+", "", text)
 
 
 Margins = dict[int, tuple[float, float]]

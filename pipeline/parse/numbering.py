@@ -81,7 +81,8 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
                 origins.append((search.score[known] - _step_cost(marks[known], mark, gap), known))
     previous = marks[index - 1] if index else None
     same = previous and (previous.habit, previous.value) == (mark.habit, mark.value)
-    if previous and same and previous.supported and mark.supported:
+    announced = previous is not None and (previous.supported or previous.last > previous.value)
+    if previous and same and announced and mark.supported:
         origins.append((search.score[index - 1] - DUPLICATE, index - 1))
     return origins
 

@@ -147,6 +147,8 @@ def _from_text(value: str) -> list[tuple[str, str | None]]:
     for found in _OPTION_LINE.finditer(value):
         if found[1] == chr(65 + len(marks)):
             marks.append(found)
+    if not marks:
+        return []
     ends = [mark.start() for mark in marks[1:]] + [len(value)]
     return [(mark[1], _option(value[mark.end() : end])) for mark, end in zip(marks, ends, strict=True)]
 

@@ -1,0 +1,166 @@
+"""The stage: every input ends in one place, the same tables every time, odd input does no harm."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.parse.finish import finish
+from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.params import ParseParams
+from pipeline.parse.stage import run
+from schemas.documents import Document, Line, LineKind, Page, SourceRow
+from schemas.questions import Question
+
+OPTIONS = "A. 甲\tB. 乙\nC. 丙\tD. 丁"
+
+
+def line(document: str, order: int, text: str, kind: LineKind = LineKind.TEXT, page: int = 1) -> Line:
+    return Line(
+        document=document, page=page, order=order, text=text, box=None, confidence=0.9, column=0, kind=kind
+    )
+
+
+def tables(texts: dict[str, str], rows: list[SourceRow]) -> dict[str, pl.DataFrame]:
+    documents = [
+        Document(document=name, sha256=f"{index:08x}" * 8, format="pdf", pages=1, rows=None)
+        for index, name in enumerate(texts)
+    ]
+    if rows:
+        documents.append(
+            Document(document="rows.jsonl", sha256="f" * 64, format="jsonl", pages=None, rows=len(rows))
+        )
+    lines = [
+        line(name, order, text)
+        for name, body in texts.items()
+        for order, text in enumerate(body.split("\n"))
+        if text
+    ]
+    return {
+        "documents": Document.to_frame(documents),
+        "pages": Page.to_frame([]),
+        "lines": Line.to_frame(lines),
+        "rows": SourceRow.to_frame(rows),
+    }
+
+
+def paper(*numbers: int) -> str:
+    return "\n".join(f"{number}. 第{number}问\n{OPTIONS}" for number in numbers)
+
+
+TEXTS = {
+    "paper.pdf": paper(1, 2, 4),
+    "paper_key.pdf": "参考答案\n1.A 2.B 4.D",
+    "lost_key.pdf": "参考答案\n1.A 2.B 3.C",
+    "letter.pdf": "这里没有题目。",
+    "silent.pdf": "",
+}
+ROWS = [
+    SourceRow(
+        document="rows.jsonl",
+        row=1,
+        fields=json.dumps({"question": "问", "option": {"A": "甲", "B": "乙"}, "answer": "A"}),
+    ),
+    SourceRow(document="rows.jsonl", row=2, fields="[]"),
+    SourceRow(
+        document="rows.jsonl", row=3, fields=json.dumps({"question": "问", "option": {"A": "甲", "C": "乙"}})
+    ),
+]
+
+
+def test_every_input_ends_in_exactly_one_place(context):
+    result = run(tables(TEXTS, ROWS), ParseParams(), context)
+    assert result.counts.balanced()
+    assert (result.counts.kept, result.counts.merged) == (4, 1)
+    assert sorted((item.item_id, item.reason) for item in result.rejects) == [
+        ("ffffffff-r000002", "not_an_object"),
+        ("letter.pdf", "no_questions"),
+        ("silent.pdf", "no_questions"),
+    ]
+    assert sorted(item.reason for item in result.review) == [
+        "key_without_paper",
+        "missing_number",
+        "options_not_contiguous",
+    ]
+    assert result.tables["questions"].schema == Question.polars_schema()
+
+
+def test_the_same_input_gives_the_same_tables_whatever_the_order_of_its_lines(context):
+    first = run(tables(TEXTS, ROWS), ParseParams(), context)
+    shuffled = {
+        name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in tables(TEXTS, ROWS).items()
+    }
+    second = run(shuffled, ParseParams(), context)
+    assert first.tables["questions"].equals(second.tables["questions"])
+    assert (first.rejects, first.review) == (second.rejects, second.review)
+
+
+def test_an_empty_dataset_gives_an_empty_table(context):
+    result = run(tables({}, []), ParseParams(), context)
+    assert result.tables["questions"].height == 0
+    assert result.counts.into == 0
+
+
+def test_what_waits_carries_the_question_as_it_was_read(context):
+    result = run(tables({"p.pdf": paper(1, 2, 2)}, []), ParseParams(), context)
+    item = next(item for item in result.review if item.reason == "duplicate_number")
+    assert item.question_ids == [item.item_id]
+    assert Question.model_validate_json(item.item).number == 2
+
+
+def test_running_heads_are_no_text_of_a_question():
+    lines = []
+    for page in (1, 2, 3, 4):
+        lines.append(line("p.pdf", 0, f"某某考试试题 第{page + 109}页", page=page))
+        lines.append(line("p.pdf", 1, "代号：1302", LineKind.HEADER, page=page))
+        lines.append(line("p.pdf", 2, f"{page}. 下列第几问", page=page))
+        lines.append(line("p.pdf", 3, "A. 甲\tB. 乙\tC. 丙", page=page))
+        lines.append(line("p.pdf", 4, "内部资料", LineKind.FOOTER, page=page))
+    read = read_paper("p.pdf", lines)
+    assert [draft.options[-1] for draft in read.questions] == [("C", "丙")] * 4
+
+
+def test_options_that_close_every_page_are_no_running_feet():
+    lines = [
+        line("p.pdf", order, text, page=page)
+        for page in (1, 2, 3, 4)
+        for order, text in enumerate((f"{page}. 最可能的诊断是", "A. 甲", "B. 乙", "C. 3个月"))
+    ]
+    read = read_paper("p.pdf", lines)
+    assert [len(draft.options) for draft in read.questions] == [3] * 4
+
+
+def test_the_lowest_confidence_and_all_pages_of_a_question_are_told(context):
+    lines = [line("p.pdf", 0, "1. 问"), line("p.pdf", 1, "A. 甲"), line("p.pdf", 0, "B. 乙", page=2)]
+    lines[1] = lines[1].model_copy(update={"confidence": 0.4})
+    read = read_paper("p.pdf", lines)
+    judge(read)
+    document = Document(document="p.pdf", sha256="1" * 64, format="pdf", pages=2, rows=None)
+    (question,) = finish(read, document).questions
+    assert (question.pages, question.confidence) == ([1, 2], 0.4)
+
+
+ALPHABET = "0123456789ABCDE.．、,()（）①②【】答案解析共用题干第题一二~- \t\n甲乙a:：#\ue18c\u3000"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet=ALPHABET, max_size=400))
+def test_no_text_breaks_the_parser_and_nothing_is_counted_twice(text):
+    lines = [line("p.pdf", order, part) for order, part in enumerate(text.split("\n"))]
+    read = read_paper("p.pdf", lines)
+    judge(read)
+    outcome = finish(read, Document(document="p.pdf", sha256="1" * 64, format="pdf", pages=1, rows=None))
+    items = len(read.items) + len(read.gaps) + len(read.mismatches)
+    assert len(outcome.questions) + len(outcome.rejects) + len(outcome.review) == items
+    names = [question.question_id for question in outcome.questions] + [
+        item.item_id for item in (*outcome.rejects, *outcome.review)
+    ]
+    assert len(names) == len(set(names))
+
+
+def test_a_long_document_is_read_in_linear_time():
+    lines = [line("p.pdf", order, text) for order, text in enumerate(paper(*range(1, 2001)).split("\n"))]
+    assert len(read_paper("p.pdf", lines).questions) == 2000
