@@ -186,6 +186,44 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert status.experts == {LI.email: QUESTIONS, ZHANG.email: QUESTIONS}
 
 
+def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sample_build):
+    found = {
+        "questions": pl.read_parquet(sample_build / "dedup" / "questions.parquet"),
+        "annotations": pl.read_parquet(sample_build / "annotate" / "annotations.parquet"),
+    }
+    count = found["questions"].height
+    sent = review.push(found, params, context)
+    assert sent.added == count
+    numbers = sorted(_tasks(label_studio, sent.project))
+    disputed, flagged = set(numbers[::10]), numbers[5]
+    for account in (ZHANG, LI):
+        expert = label_studio.as_expert(account)
+        while (task := expert.next_task(sent.project)) is not None:
+            labels = {
+                item["from_name"]: item["value"]["choices"][0] for item in task["predictions"][0]["result"]
+            }
+            if account is LI and task["data"][QUESTION_ID] in disputed:
+                labels["medical_discipline"] = (
+                    "口腔医学" if labels["medical_discipline"] != "口腔医学" else "药学"
+                )
+            flags = ["超出范围"] if task["data"][QUESTION_ID] == flagged else []
+            expert.submit(task["id"], answer(labels, flags))
+    report = review.pull(params, context)
+    assert (report.new, report.questions, dict(report.rejects)) == (2 * count, count, {})
+    result = settle(context, params, found)
+    assert {item.item_id for item in result.review if item.reason == "disputed"} == disputed
+    assert [item.item_id for item in result.review if item.reason == "flagged"] == [flagged]
+    assert result.counts.kept == count - len(disputed) - 1
+    labels = result.tables["labels"]
+    assert labels.filter(pl.col("status") == "agreed").height == 5 * count - len(disputed)
+    said = {
+        row["dimension"]: row for row in result.tables["agreement"].to_dicts() if row["reviewers"] == "all"
+    }
+    assert said["medical_discipline"]["raw"] == pytest.approx(1 - len(disputed) / count)
+    assert all(said[name]["raw"] == 1 for name in said if name != "medical_discipline")
+    assert review.push(found, params, context).unchanged == count
+
+
 def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     answer_all(
@@ -367,10 +405,14 @@ def _count(server: LabelStudioServer, project: int) -> int:
 
 def _task_ids(server: LabelStudioServer, project: int) -> dict[int, int]:
     """Task ids by question number."""
-    found = (
-        server.as_expert(ADMIN).http.get("/api/tasks/", params={"project": project, "page_size": 100}).json()
-    )
-    return {int(task["data"][QUESTION_ID][-3:]): task["id"] for task in found["tasks"]}
+    return {int(question_id[-3:]): task_id for question_id, task_id in _tasks(server, project).items()}
+
+
+def _tasks(server: LabelStudioServer, project: int) -> dict[str, int]:
+    """Task ids by question id."""
+    query = {"project": project, "page_size": 1000}
+    found = server.as_expert(ADMIN).http.get("/api/tasks/", params=query).json()
+    return {task["data"][QUESTION_ID]: task["id"] for task in found["tasks"]}
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:

@@ -98,7 +98,7 @@ def test_something_else_at_the_address_is_told(tmp_path):
     ) as web:
         port = web.stdout.readline().split(" port ")[1].split()[0]
         try:
-            with pytest.raises(UserError, match="is not Label Studio: set review.url"):
+            with pytest.raises(UserError, match=r"is not Label Studio: set review\.url"):
                 Studio(f"http://{process.HOST}:{port}", "t" * 40, key_env="KEY", timeout=5)
         finally:
             web.kill()
