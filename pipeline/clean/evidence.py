@@ -56,7 +56,11 @@ def needs_table(question: Question, params: CleanParams) -> str | None:
 def _evidence(question: Question, kind: str, phrase: re.Pattern[str]) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
-    for part, text in _parts(question):
+    parts = _parts(question)
+    # One search over everything: all but a few in a thousand questions end here.
+    if not phrase.search("\n".join(text for _, text in parts)):
+        return None
+    for part, text in parts:
         if found := phrase.search(text):
             return f"the {part} says “{_around(text, found)}”"
     return None

@@ -13,7 +13,7 @@ from pipeline.clean.verdicts import Verdict
 from pipeline.stage import Context, Counts, Result, Tables
 from pipeline.text import tidy
 from schemas.identity import content_hash
-from schemas.questions import Question, Rejection, ReviewItem
+from schemas.questions import Option, Question, Rejection, ReviewItem
 
 STAGE = "clean"
 
@@ -50,7 +50,7 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
 
 def tidied(question: Question) -> Question:
     """The question with tidy texts and the hash of what it now says."""
-    options = [option.model_copy(update={"text": tidy(option.text)}) for option in question.options]
+    options = [_tidied_option(option) for option in question.options]
     stem, shared = tidy(question.stem), _tidy_or_none(question.shared_stem)
     changes = {
         "stem": stem,
@@ -61,6 +61,11 @@ def tidied(question: Question) -> Question:
         "content_hash": content_hash(stem, [option.text for option in options], shared),
     }
     return question.model_copy(update=changes)
+
+
+def _tidied_option(option: Option) -> Option:
+    text = tidy(option.text)
+    return option if text == option.text else Option(label=option.label, text=text)
 
 
 def _tidy_or_none(text: str | None) -> str | None:

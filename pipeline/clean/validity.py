@@ -10,6 +10,8 @@ from schemas.questions import Question
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")
 _OPEN_END = re.compile(r"[，、；,;（(《【\[“‘]$")
+_UNREADABLE = re.compile("[\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000e0000-\U0010ffff]")
+"""Private use, replacement characters, surrogates."""
 _MOJIBAKE = re.compile(
     r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
 )
@@ -73,8 +75,7 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
         return f"the text contains “{found.group()[:12]}”"
     if text.isascii():
         return None
-    unreadable = sum(_unreadable(char) for char in text)
-    share = unreadable / len(text)
+    share = len(_UNREADABLE.findall(text)) / len(text)
     return f"{share:.0%} of the characters cannot be read" if share > params.max_garbled else None
 
 
@@ -84,8 +85,3 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     if found is None or found >= params.min_confidence:
         return None
     return f"a line was recognised with confidence {found:.2f}, below {params.min_confidence:.2f}"
-
-
-def _unreadable(char: str) -> bool:
-    """Private use, surrogates, unassigned, replacement characters."""
-    return char == "\ufffd" or (char > "\u0530" and unicodedata.category(char) in ("Co", "Cs", "Cn"))

@@ -54,7 +54,15 @@ def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> d
         chosen, columns.iter_rows(), compared.iter_rows(), strict=True
     ):
         made[row] = Item(
-            row, question_id, key, core, ask, tuple(labels), tuple(options), _keys(answer, accepted), group
+            row,
+            question_id,
+            key,
+            core,
+            ask,
+            tuple(labels),
+            tuple(options[: len(labels)]),
+            _keys(answer, accepted),
+            group,
         )
     return made
 

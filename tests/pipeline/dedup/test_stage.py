@@ -79,6 +79,11 @@ def test_no_questions_make_empty_tables(dedup) -> None:
     assert result.counts.balanced()
 
 
+def test_questions_without_options_are_no_trouble(make, dedup) -> None:
+    bare = [make(name, CASE).model_copy(update={"options": [], "answer": None}) for name in "ab"]
+    assert dedup(bare).counts.merged == 1
+
+
 STEMS = st.sampled_from(
     [
         CASE,
