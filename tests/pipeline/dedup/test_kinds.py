@@ -158,3 +158,16 @@ def test_a_small_collection_is_no_evidence_of_misreadings(make, dedup) -> None:
         make("b", "属于胆经的原穴是", "太冲 太溪 合谷"),
     )
     assert dedup([first, second]).counts.kept == 2
+
+
+def test_another_word_and_another_answer_make_another_question(make, dedup) -> None:
+    """With one answer the two are one question reworded; with two answers the word may be what matters."""
+    first, second = make("a", CASE), make("b", CASE.replace("红肿热痛", "麻木刺痛"))
+    assert merges(dedup([first, second])) == {"b": ("a", "same_question")}
+    result = dedup([first, second.model_copy(update={"answer": ["B"]})])
+    assert (result.counts.kept, kinds(result)) == (2, {"a": "term", "b": "term"})
+
+
+def test_a_misspelt_case_with_another_answer_is_a_contradiction(make, dedup) -> None:
+    misspelt = make("b", CASE.replace("跖趾", "跖指"), answer="B")
+    assert dedup([make("a", CASE), misspelt]).counts.waiting == 2
