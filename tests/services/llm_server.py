@@ -31,8 +31,8 @@ params = xllamacpp.CommonParams()
 params.model.path = str(path)
 params.hostnames = ["127.0.0.1"]
 params.port = 0
-params.n_parallel = 2
-params.n_ctx = 16384
+params.n_parallel = 1  # one slot keeps the prefix that all prompts share
+params.n_ctx = 8192
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()  # until the tests end, however they end

@@ -64,7 +64,7 @@ def test_a_wrong_schema_mode_still_ends_in_labels_or_classified_failures(llm_ser
         base_url=llm_server.base_url,
         model=llm_server.model,
         response_format="none",
-        max_tokens=40,
+        max_tokens=16,
         timeout=300,
         concurrency=2,
     )
