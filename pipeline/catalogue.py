@@ -107,7 +107,11 @@ STAGES: tuple[Stage, ...] = (
         writes={"predictions": Prediction, "scores": Score},
         params=EvaluateParams,
         target="pipeline.evaluate.stage:run",
-        examples=("build-dataset evaluate",),
+        check="pipeline.evaluate.preflight:problems",
+        examples=(
+            "build-dataset evaluate",
+            "build-dataset evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",
+        ),
     ),
 )
 

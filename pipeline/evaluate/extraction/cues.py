@@ -53,8 +53,6 @@ NOT_AFTER = re.compile(
 """After letters: they are called wrong."""
 COPULA_NOT_AFTER = re.compile(r"\s*(?:选?项)?\s*,?\s*(?:这?(?:是|也|都)?(?:不对|不成立|错了|不是))")
 """After "答案是A": it is taken back. 错误 may be what the question asks for, so it does not count."""
-NEGATED = re.compile(r"(?:不|并非|非|不会|不可能|不应该?|不一定)(?:是|为|选|应)*\s*\Z")
-"""A cue that ends in a denial."""
 IS_KEY = re.compile(
     r"\s*(?:错误?,|对,|正确,)?\s*(?:选?项|才|就|即|应该?|都|均|,){0,4}(?:是|为|属于)(?:本题|该题|此题|唯一|的|最终){0,4}"
     r"(?:正确|最佳|标准|参考|最终|最合适|最恰当|最准确)?的?答案"

@@ -34,7 +34,7 @@ def after_cue(reader: Reader, cue: re.Pattern[str], *, copula: bool) -> Iterator
         if denied.search(clause_before(reader.text, match.start())):
             continue
         found = reader.letters_at(match.end())
-        if found is None or cues.NEGATED.search(match.group()):
+        if found is None:
             continue
         if taken_back.match(reader.text, found.end):
             continue
