@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
+from schemas.identity import sha256
 from schemas.params import Params, knob
 
 _PROMPT = "Prompt template: a shipped one (answer_only, chain_of_thought) or the path of a .toml of your own."
@@ -91,6 +93,12 @@ class EvaluateParams(Params):
                 f"[[evaluate.models]]: two models are called {twice[0]!r}: give one of them another name"
             )
         return models
+
+    def semantic(self) -> dict[str, Any]:
+        """See ``Params.semantic``; a template of the user's own counts by what it says, not by its path alone."""
+        prompts = {self.prompt, *(model.prompt for model in self.models if isinstance(model, OpenAiModel))}
+        own = {name: sha256(Path(name).read_bytes()) for name in sorted(prompts) if Path(name).is_file()}
+        return super().semantic() | {"own_templates": own}
 
     def _named(self) -> OpenAiModel:
         # A key is demanded where a variable is named, so it is passed on only when the user named one.

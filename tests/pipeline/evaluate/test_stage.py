@@ -266,6 +266,14 @@ def test_knobs_do_not_change_what_a_result_hangs_on():
     assert one.semantic() == other.semantic()
 
 
+def test_a_template_of_ones_own_counts_by_what_it_says(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text("one", encoding="utf-8")
+    before = EvaluateParams(models=[OpenAiModel(model="m", prompt=str(path))]).semantic()
+    path.write_text("two", encoding="utf-8")
+    assert EvaluateParams(models=[OpenAiModel(model="m", prompt=str(path))]).semantic() != before
+
+
 def test_an_unknown_kind_is_refused_and_the_known_ones_are_named():
     with pytest.raises(ValueError, match="'openai', 'random', 'majority'"):
         EvaluateParams.model_validate({"models": [{"kind": "transformer"}]})
