@@ -15,6 +15,8 @@ from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, 
 from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.text import join_lines
 
+LABELLED = 2.3
+"""The mean strength of labels with a mark of their own at the starts of lines or columns."""
 _INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
 _AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)上[题題例]")
 _BLANK = re.compile(r"_{3,}|＿{2,}|填空")
@@ -28,7 +30,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     shared = _SharedOptions()
     in_key: set[int] = set()
     for item in outline.items:
-        text = "\n".join(piece.text for piece in item.pieces)
+        text = _text_of(item.pieces)
         own, rest = split_off(text)
         border = own.count("\n") if rest is not None else len(item.pieces)
         fields = split_fields(own)
@@ -40,6 +42,15 @@ def drafts_of(outline: Outline) -> list[Draft]:
             drafts.extend(_unnumbered(item, item.pieces[border:], rest))
     _continue_cases(drafts)
     return drafts
+
+
+def _text_of(pieces: list[Piece]) -> str:
+    """An item's text, a line a piece. Rows of a table are its attachment's, unless options stand in them."""
+    cells = [piece.in_table and "\t" in piece.text for piece in pieces]
+    run = find_run("\n".join(piece.text for piece, cell in zip(pieces, cells, strict=True) if cell))
+    if run is not None and run.strength >= LABELLED:
+        cells = [False] * len(pieces)
+    return "\n".join("" if cell else piece.text for piece, cell in zip(pieces, cells, strict=True))
 
 
 def _continue_cases(drafts: list[Draft]) -> None:

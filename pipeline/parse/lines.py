@@ -30,6 +30,8 @@ class Piece:
     kind: LineKind
     centred: bool = False
     """Whether it stands in the middle of its column, as headings do."""
+    in_table: bool = False
+    """Whether it stands inside a table's region."""
 
 
 def pieces(lines: Iterable[Line]) -> list[Piece]:
@@ -38,6 +40,7 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
     kept = _without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
+    tables = [line for line in kept if line.kind is LineKind.TABLE]
     found: list[Piece] = []
     for line in kept:
         text = line.text.translate(labels) if labels else line.text
@@ -45,10 +48,20 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
         if line.kind not in REGIONS:
             parts = [part for part in parts if part.strip()]
         centred = _centred(line, margins)
+        cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
         found.extend(
-            Piece(part, line.page, line.box, line.confidence, line.kind, centred=centred) for part in parts
+            Piece(part, line.page, line.box, line.confidence, line.kind, centred=centred, in_table=cell)
+            for part in parts
         )
     return found
+
+
+def _inside(line: Line, region: Line) -> bool:
+    """Whether the middle of a line lies in a region of its page."""
+    if line.page != region.page or line.box is None or region.box is None:
+        return False
+    x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
+    return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
 
 
 def _without_running(lines: list[Line]) -> list[Line]:

@@ -32,7 +32,8 @@ _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
 _ENUMERATOR = re.compile(
     r"(?:[\u2460-\u2473\u2160-\u2169]|[(（]\d{1,2}[)）]|[IVX]{1,4}[.．、]|\d{1,2}[.．、](?![\d.])|(?:甲|乙|丙|丁)[.．、:：])"
 )
-_SPACES = re.compile(r"[ \t]+")
+_SPACES = re.compile(r"(?<![（( ])[ \t]+|(?<=[（(])[ \t]+(?![ \t）)])|(?<=[（(])\t+")
+"""White space that becomes one space; a blank （　　） keeps its width."""
 
 
 def fold(text: str) -> str:

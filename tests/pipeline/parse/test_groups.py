@@ -133,6 +133,8 @@ def test_what_is_no_multiple_choice_question_is_set_aside_with_its_reason(parse,
         ("", CASE + "最可能的诊断是", "A", "A2"),
         ("", "51歲男性病患，因右上背酸痛就醫，最可能的診斷為何？", "A", "A2"),
         ("", "乳牙列中最后萌出的牙在几岁萌出", "A", "A1"),
+        ("", "按体重估算公式推算，5岁男孩的标准体重约为多少千克", "A", "A1"),
+        ("", "一位32歲男性主訴胸痛持續一週，最有可能之診斷為何？", "A", "A2"),
     ],
 )
 def test_types_come_from_the_head_or_from_the_question(parse, head, stem, answer, expected):
@@ -158,7 +160,7 @@ def test_a_question_with_a_figure_or_a_table_says_so(parse):
 def test_superscripts_units_and_blanks_stay_as_they_are_printed(parse):
     stem = "血小板80×10⁹/L，PaO₂ 60 mmHg，体温38.5℃，属于（　　）型"
     (question,) = parse(f"1. {stem}\n{OPTIONS}").questions
-    assert question.stem == stem.replace("　　", " ")
+    assert question.stem == stem.replace("　", " ")
 
 
 def test_traditional_chinese_with_english_terms_keeps_its_spaces(parse):

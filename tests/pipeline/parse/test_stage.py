@@ -12,7 +12,7 @@ from pipeline.parse.finish import finish
 from pipeline.parse.paper import judge, read_paper
 from pipeline.parse.params import ParseParams
 from pipeline.parse.stage import run
-from schemas.documents import Document, Line, LineKind, Page, SourceRow
+from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
 from schemas.questions import Question
 
 OPTIONS = "A. 甲\tB. 乙\nC. 丙\tD. 丁"
@@ -164,3 +164,37 @@ def test_no_text_breaks_the_parser_and_nothing_is_counted_twice(text):
 def test_a_long_document_is_read_in_linear_time():
     lines = [line("p.pdf", order, text) for order, text in enumerate(paper(*range(1, 2001)).split("\n"))]
     assert len(read_paper("p.pdf", lines).questions) == 2000
+
+
+def test_rows_of_a_table_are_no_text_of_the_stem_but_its_key_still_is_read():
+    def boxed(order: int, text: str, top: float, kind: LineKind = LineKind.TEXT) -> Line:
+        bottom = top + (60 if kind is LineKind.TABLE else 10)
+        return line("p.pdf", order, text, kind).model_copy(
+            update={"box": Box(x0=50, y0=top, x1=400, y1=bottom)}
+        )
+
+    lines = [
+        boxed(0, "1. 下表中哪位患者最符合", 10),
+        boxed(1, "", 25, LineKind.TABLE),
+        boxed(2, "患者\t血清铁", 30),
+        boxed(3, "甲\t18", 50),
+        boxed(4, "A. 甲\tB. 乙\tC. 丙", 100),
+        boxed(5, "参考答案", 120),
+        boxed(6, "", 130, LineKind.TABLE),
+        boxed(7, "题号\t1", 140),
+        boxed(8, "答案\tB", 160),
+    ]
+    (draft,) = read_paper("p.pdf", lines).questions
+    assert (draft.stem, draft.answer, draft.attachments) == ("下表中哪位患者最符合", "B", ["table"])
+
+
+def test_options_inside_a_table_are_options():
+    region = line("p.pdf", 1, "", LineKind.TABLE).model_copy(update={"box": Box(x0=0, y0=0, x1=500, y1=500)})
+    box = {"box": Box(x0=10, y0=10, x1=100, y1=20)}
+    lines = [line("p.pdf", 0, "1. 下列哪项正确"), region]
+    lines += [
+        line("p.pdf", 2 + n, text).model_copy(update=box)
+        for n, text in enumerate(("A. 甲\tB. 乙", "C. 丙\tD. 丁"))
+    ]
+    (draft,) = read_paper("p.pdf", lines).questions
+    assert [label for label, _ in draft.options] == list("ABCD")
