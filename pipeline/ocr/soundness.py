@@ -17,30 +17,36 @@ SPARSE_GLYPHS = 100
 
 IMAGE_COVER = 0.35
 
+MIN_TURNED = 100
+"""Characters that run another way than left to right before a page counts as laid on its side; fewer are a
+watermark or a note on the margin."""
+
 _LATIN1 = re.compile(r"[\u00a1-\u00ff]")
 _IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 
 
-def why_ocr(text: str, glyphs: int, unknown: int, image_cover: float, pieces: int) -> str | None:
+def why_ocr(text: str, turned: int, unknown: int, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
     Args:
-        text: the text layer's characters, folded.
-        glyphs: visible characters in the layer, of any direction.
-        unknown: characters without a meaning.
+        text: the visible, level characters of the text layer, folded, without watermarks.
+        turned: visible characters of another direction.
+        unknown: characters of ``text`` without a meaning.
         image_cover: share of the page that images cover, 0..1.
         pieces: vector drawings on the page.
 
     Returns:
-        ``no_text_layer``, ``sparse_text_over_image``, ``outlined_text``, ``garbled`` or None.
+        ``turned_text``, ``no_text_layer``, ``sparse_text_over_image``, ``outlined_text``, ``garbled`` or None.
     """
-    if glyphs == 0:
+    if turned > max(MIN_TURNED, len(text)):
+        return "turned_text"
+    if not text:
         return "no_text_layer"
-    if glyphs < SPARSE_GLYPHS and image_cover >= IMAGE_COVER:
+    if len(text) < SPARSE_GLYPHS and image_cover >= IMAGE_COVER:
         return "sparse_text_over_image"
-    if glyphs < SPARSE_GLYPHS and pieces > 20 * SPARSE_GLYPHS:
+    if len(text) < SPARSE_GLYPHS and pieces > 20 * SPARSE_GLYPHS:
         return "outlined_text"
-    if unknown > MAX_UNKNOWN * max(1, len(text)):
+    if unknown > MAX_UNKNOWN * len(text):
         return "garbled"
     return "garbled" if is_mojibake(text) else None
 

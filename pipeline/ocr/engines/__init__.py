@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.ocr.engines.base import OcrEngine
 from pipeline.ocr.params import EngineName, OcrParams
+from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 
 
@@ -70,6 +71,15 @@ def check(params: OcrParams) -> None:
         )
     module, _, name = row.target.partition(":")
     getattr(import_module(module), name).check(getattr(params, row.options))
+
+
+def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
+    """What stands in the way of the chosen engine; empty when nothing does."""
+    try:
+        check(params)
+    except UserError as error:
+        return [str(error)]
+    return []
 
 
 def version(params: OcrParams) -> str:

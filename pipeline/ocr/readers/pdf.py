@@ -106,7 +106,7 @@ def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | Need
     cover = image_cover(drawing, frame)
     if layer.glyphs == 0 and not drawing.images and drawing.pieces < 20:
         return PageRead(frame.width, frame.height, ReadMethod.BLANK, ENGINE, VERSION, "no_content")
-    reason = soundness.why_ocr(layer.text, layer.glyphs, layer.unknown, cover, drawing.pieces)
+    reason = soundness.why_ocr(layer.text, layer.turned, layer.unknown, cover, drawing.pieces)
     if reason or params.force_ocr:
         return NeedsOcr(reason or "forced")
     regions = find_regions(drawing, layer.runs, frame)

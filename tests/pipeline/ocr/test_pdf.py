@@ -163,3 +163,24 @@ def test_a_table_keeps_its_cells_apart_although_they_stand_close(make_pdf, read_
     letters = [(53 + 16 * column, 104, char) for column, char in enumerate("ＡＢＣＤＥ")]
     page = read_page(make_pdf([letters], decorate=decorate))
     assert [line.text for line in page.lines if line.text] == ["Ａ\tＢ\tＣ\tＤ\tＥ"]
+
+
+def test_a_hidden_text_layer_is_not_trusted(tmp_path):
+    document = pymupdf.open()
+    page = document.new_page()
+    for row in range(20):
+        page.insert_text((60, 100 + 20 * row), "hidden text of a former OCR run", render_mode=3)
+    path = tmp_path / "hidden.pdf"
+    document.save(path)
+    found = PdfReader().read(path, [1], OcrParams())[0]
+    assert isinstance(found, NeedsOcr) or found.lines, "never an empty page that says it was read"
+
+
+def test_content_on_its_side_is_left_to_ocr(tmp_path):
+    document = pymupdf.open()
+    page = document.new_page()
+    for row in range(20):
+        page.insert_text((100 + 20 * row, 700), "a line of text that runs upwards", rotate=90)
+    path = tmp_path / "side.pdf"
+    document.save(path)
+    assert PdfReader().read(path, [1], OcrParams()) == [NeedsOcr("turned_text")]

@@ -12,7 +12,7 @@ TRADITIONAL = "下列有關肺部聽診的敘述何者正確請選出一個最�
 
 @pytest.mark.parametrize("text", [CHINESE, TRADITIONAL, "Which of the following is true?" * 9])
 def test_real_text_is_sound(text):
-    assert why_ocr(text, len(text), 0, 0.0, 0) is None
+    assert why_ocr(text, 0, 0, 0.0, 0) is None
 
 
 def test_no_characters_means_ocr():
@@ -20,15 +20,15 @@ def test_no_characters_means_ocr():
 
 
 def test_a_stamped_head_over_a_scan_means_ocr():
-    assert why_ocr("www.example.org", 15, 0, 0.8, 0) == "sparse_text_over_image"
+    assert why_ocr("www.example.org", 0, 0, 0.8, 0) == "sparse_text_over_image"
 
 
 def test_a_page_with_text_and_large_figures_keeps_its_text_layer():
-    assert why_ocr(CHINESE, len(CHINESE), 0, 0.6, 0) is None
+    assert why_ocr(CHINESE, 0, 0, 0.6, 0) is None
 
 
 def test_unknown_glyphs_mean_ocr():
-    assert why_ocr("\ufffd" * 30 + CHINESE, 150, 30, 0.0, 0) == "garbled"
+    assert why_ocr("\ufffd" * 30 + CHINESE, 0, 30, 0.0, 0) == "garbled"
 
 
 def test_shifted_glyph_numbers_are_garbled_although_they_are_ideographs():
@@ -37,3 +37,13 @@ def test_shifted_glyph_numbers_are_garbled_although_they_are_ideographs():
 
 def test_gbk_read_as_latin_1_is_garbled():
     assert is_mojibake(CHINESE.encode("gbk").decode("latin-1"))
+
+
+def test_a_page_laid_on_its_side_means_ocr_but_a_slanted_watermark_does_not():
+    assert why_ocr("页眉", 600, 0, 0.0, 0) == "turned_text"
+    assert why_ocr(CHINESE, 40, 0, 0.0, 0) is None
+    assert why_ocr("短短一页", 40, 0, 0.0, 0) is None
+
+
+def test_text_turned_into_outlines_means_ocr():
+    assert why_ocr("1", 0, 0, 0.0, 5000) == "outlined_text"
