@@ -29,17 +29,20 @@ class AnnotateParams(Params):
     annotator: Literal["auto", "llm", "lexicon"] = Field(
         "auto",
         description="Who labels: llm; lexicon, offline and rough; auto: llm when [annotate.llm] names a "
-        "model that can be asked, otherwise lexicon.",
+        "model, otherwise lexicon.",
     )
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
 
     def chosen(self) -> Literal["llm", "lexicon"]:
-        """The annotator that will run: ``auto`` settled by what is configured."""
+        """The annotator that will run: ``auto`` settled by what is configured.
+
+        A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
+        """
         if self.annotator == "auto":
-            return "lexicon" if self.llm.missing() else "llm"
+            return "llm" if self.llm.model else "lexicon"
         return self.annotator
 
     def semantic(self) -> dict[str, Any]:
-        """As settled: a key that appears in the environment turns ``auto`` into another annotator."""
+        """As settled, without the options of an LLM that is not asked."""
         settled: dict[str, Any] = {"annotator": self.chosen()}
         return settled | ({"llm": self.llm.semantic()} if self.chosen() == "llm" else {})

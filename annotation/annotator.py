@@ -91,11 +91,11 @@ def choose(params: AnnotateParams, store: AnswerStore) -> Annotator:
         return LlmAnnotator(params.llm, store)
     from annotation.lexicon_annotator import LexiconAnnotator
 
-    return LexiconAnnotator(why_not_llm=params.llm.missing() if params.annotator == "auto" else None)
+    return LexiconAnnotator()
 
 
 def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
     """What stands in the way of annotating, each with its remedy; empty when nothing does."""
-    if params.annotator != "llm" or (missing := params.llm.missing()) is None:
+    if params.chosen() != "llm" or (missing := params.llm.missing()) is None:
         return []
     return [f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'"]

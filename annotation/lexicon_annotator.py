@@ -18,26 +18,22 @@ STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 On 1,000 of CMExam's expert labels: disease group .67, department .69, discipline .67, competency .68 (always
 the most frequent label: .34, .24, .33, .44); without explanations .64, .67, .65, .66.
 """
+_NOTE = (
+    "labelled offline by the lexicon: rough labels, a start for the experts; "
+    "[annotate.llm] model = … asks a language model"
+)
 _ORDER = ("disease_group", "clinical_department", "medical_discipline", "competency")
 
 Scores = dict[str, float]
 
 
 class LexiconAnnotator:
-    """Scores the labels of each dimension by the terms that a question contains.
-
-    Args:
-        why_not_llm: what was missing for an LLM, when that was preferred.
-    """
-
-    def __init__(self, why_not_llm: str | None = None) -> None:
-        note = "labelled offline by the lexicon: rough labels, meant as a start for the experts"
-        self._notes = (f"{note} (no LLM: {why_not_llm})" if why_not_llm else note,)
+    """Scores the labels of each dimension by the terms that a question contains."""
 
     @property
     def identity(self) -> Identity:
         """``lexicon``."""
-        return Identity(NAME, notes=self._notes)
+        return Identity(NAME, notes=(_NOTE,))
 
     def units(self, questions: Sequence[Question]) -> int:
         """Questions."""

@@ -26,6 +26,7 @@ STAGES: tuple[Stage, ...] = (
         writes={"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow},
         params=OcrParams,
         target="pipeline.ocr.stage:run",
+        check="pipeline.ocr.engines:problems",
         examples=("build-dataset ocr", "build-dataset ocr --engine paddleocr"),
     ),
     Stage(

@@ -96,6 +96,8 @@ def _explain(file: str, problem: Any) -> str:
         return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"
+    if isinstance(problem["input"], dict | list):  # a whole section: its values are not for messages
+        return f"{file}: {where}: {problem['msg']}"
     return f"{file}: {where} = {problem['input']!r}: {problem['msg']}"
 
 

@@ -74,9 +74,8 @@ def _scalar(annotation: Any) -> Any:
         return Enum(  # typer shows the choices of an enumeration
             "Choice", {str(choice): str(choice) for choice in get_args(annotation)}, type=str
         )
-    if annotation in (str, int, float, bool, Path):
-        return annotation
-    return None
+    is_choice = isinstance(annotation, type) and issubclass(annotation, Enum)
+    return annotation if is_choice or annotation in (str, int, float, bool, Path) else None
 
 
 def _value(text: str) -> Any:

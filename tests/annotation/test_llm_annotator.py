@@ -11,6 +11,7 @@ from annotation.annotator import Labelled, Unlabelled, choose, problems
 from annotation.estimate import estimate, tokens
 from annotation.llm.messages import BadAnswerError, Reason
 from annotation.llm_annotator import LlmAnnotator, read_labels
+from schemas.errors import UserError
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
@@ -137,16 +138,19 @@ def test_any_json_is_labels_or_a_classified_failure(value):
         read_labels(json.dumps(value), ALL)
 
 
-def test_auto_is_the_llm_when_it_can_be_asked_and_otherwise_says_why_not(monkeypatch):
+def test_auto_is_the_llm_when_one_is_named_and_otherwise_the_lexicon():
+    named = AnnotateParams(llm=AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1"))
+    assert choose(named, MemoryStore()).identity.name == "llm:m"
+    assert choose(AnnotateParams(), MemoryStore()).identity.name == "lexicon"
+
+
+def test_a_forgotten_key_is_told_and_never_turns_into_other_labels(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    without_key = AnnotateParams(llm=AnnotateLlmOptions(model="m"))
-    lexicon = choose(without_key, MemoryStore())
-    assert lexicon.identity.name == "lexicon"
-    assert "OPENAI_API_KEY" in lexicon.identity.notes[0]
-    before = without_key.semantic()
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert choose(without_key, MemoryStore()).identity.name == "llm:m"
-    assert without_key.semantic() != before, "a key that appears makes the stage run again"
+    params = AnnotateParams(llm=AnnotateLlmOptions(model="m"))
+    (problem,) = problems(params, None)
+    assert "OPENAI_API_KEY" in problem
+    with pytest.raises(UserError, match="OPENAI_API_KEY"):
+        choose(params, MemoryStore())
 
 
 def test_a_wanted_llm_that_cannot_be_asked_is_a_problem_before_the_run(monkeypatch):
