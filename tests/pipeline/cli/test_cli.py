@@ -80,6 +80,14 @@ def test_a_stage_option_overrides_the_file(tmp_path):
     assert "per_subcategory" in shown.output
 
 
+def test_outputs_of_others_are_scored_without_a_dataset(tmp_path):
+    row = {"id": 1, "question": "?", "options": {"A": "甲", "B": "乙"}, "answer": "B", "raw_output": "故选B"}
+    (tmp_path / "in.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n")
+    assert run("score", tmp_path / "in.jsonl", "--out", tmp_path / "out.jsonl").exit_code == 0
+    scored = json.loads((tmp_path / "out.jsonl").read_text())
+    assert (scored["extracted"], scored["correct"]) == ("B", True)
+
+
 def test_set_without_a_value_is_told(tmp_path):
     run("init", tmp_path)
     shown = run("status", "--set", "dataset.seed", "--config", tmp_path / "dataset.toml")
