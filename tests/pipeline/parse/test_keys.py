@@ -133,3 +133,13 @@ def test_answers_to_questions_that_the_paper_lacks_are_told(documents):
     key, paper = documents(x_key__pdf=GRID.format(third="Ｃ"), x_paper__pdf=paper_text(3, head=""))
     outcome = pair_keys([key, paper])
     assert outcome.notes == ["x_key.pdf answers 4, which x_paper.pdf does not have"]
+
+
+def test_a_letter_that_differs_in_the_corrected_key_replaces_the_original(documents):
+    key, modified, paper = documents(
+        x_key__pdf=HEAD + GRID.format(third="Ｃ"),
+        x_mod__pdf=HEAD + GRID.format(third="Ｂ"),
+        x_paper__pdf=paper_text(),
+    )
+    assert pair_keys([key, modified, paper]).review == []
+    assert (answers(paper)[2], paper.questions[2].doubts) == ("B", [])

@@ -198,3 +198,12 @@ def test_cmexam_rows_all_parse_fast(shared_data):
         stated = json.loads(source.fields)
         texts = [f"{option.label} {option.text}" for option in question.options]
         assert [text.strip() for text in stated["Options"].split("\n")] == texts
+
+
+def test_rows_with_counts_of_right_answers_have_their_accuracy(shared_data):
+    stated = json.loads((shared_data / "human" / "human_accuracy_69.json").read_text(encoding="utf-8"))
+    for number, fields in enumerate(stated, 1):
+        question, doubts = question_of(row(fields, number), DOCUMENT)
+        assert doubts == []
+        assert question.human_accuracy == pytest.approx(fields["n_right"] / fields["n_total"])
+        assert "".join(question.answer) == fields["answer"]
