@@ -13,7 +13,6 @@ help: ## List the targets
 
 demo: $(VENV)/.core ## Build the sample exam into build/ and say where to look
 	$(BIN)/build-dataset run
-	$(BIN)/build-dataset status
 
 test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
 	$(BIN)/python -m pytest
@@ -62,6 +61,7 @@ $(VENV)/.python:
 	touch $@
 
 $(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/.python
+	@echo 'installing packages into $(VENV): about a minute'
 	$(INSTALL) -r requirements/core.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from annotation.estimate import Estimate
 
 
+_PLACES = (("evaluate", "results.md", "scores"), ("export", "README.md", "dataset card"))
+
+
 def tell_stage(console: Console, report: Report) -> None:
     """A stage's counts in one line, its reasons and notes below."""
     counts = report.manifest["counts"]
@@ -53,13 +56,15 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
             splits.add_row(split, str(rows), shown(build / "export" / f"{split}.parquet"))
         console.print(splits)
-    places = [
-        ("evaluate", "results.md", "scores"),
-        ("export", "README.md", "dataset card"),
-    ]
-    for stage, name, what in places:
+    for stage, name, what in _PLACES:
         if stage in made and (build / stage / name).exists():
-            console.print(f"{what}: {escape(shown(build / stage / name))}", highlight=False)
+            console.print(f"{what:<18}{escape(shown(build / stage / name))}", highlight=False, soft_wrap=True)
+    aside = shown(build / "STAGE")
+    console.print(f"{'taken out, why':<18}{escape(aside)}/rejects.parquet", highlight=False, soft_wrap=True)
+    console.print(f"{'waiting, why':<18}{escape(aside)}/review.parquet", highlight=False, soft_wrap=True)
+    console.print(
+        "more              build-dataset status · build-dataset explain QUESTION_ID", highlight=False
+    )
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
         console.print(
