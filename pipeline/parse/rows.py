@@ -28,7 +28,7 @@ GROUP = ("group_id",)
 _ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
 _OPTION_LINE = re.compile(r"(?:^|\n)\s*[(（]?([A-K])[)）]?(?:\s*[.．、:：]|[ \t]+|(?=[\u4e00-\u9fff]))\s*")
 _LETTERS = re.compile(r"[A-Ka-k]")
-_LETTERS_ONLY = re.compile(r"[\sA-Ka-k,，、;；/|\[\]'\"]+")
+_LETTERS_ONLY = re.compile(r"[\sA-Ka-k,，、;；/|@+&\[\]'\"]+")
 
 
 class RowError(Exception):
