@@ -64,6 +64,8 @@ class Studio:
             UserError: there is no token, no server, or the server refuses the token.
         """
         token = os.environ.get(key_env, "").strip()
+        if not token.isascii():
+            raise UserError(f"{key_env} is not an API token: it holds characters that no token has")
         if not token:
             raise UserError(
                 f"{key_env} is not set: copy an API token from Label Studio ({url}, Account & Settings)"
@@ -205,8 +207,8 @@ class Studio:
                 f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
                 " Account & Settings there"
             )
-        detail = body.get("detail") if isinstance(body, dict) else None
-        validation = body.get("validation_errors") if isinstance(body, dict) else None
-        return f"Label Studio at {self.url} refused a request ({status}): {validation or detail or body}"[
+        fields = body if isinstance(body, dict) else {}
+        detail = fields.get("validation_errors") or fields.get("detail") or "no reason given"
+        return f"Label Studio at {self.url} refused a request ({status}): {' '.join(str(detail).split())}"[
             :500
         ]

@@ -102,3 +102,10 @@ def test_something_else_at_the_address_is_told(tmp_path):
                 Studio(f"http://{process.HOST}:{port}", "t" * 40, key_env="KEY", timeout=5)
         finally:
             web.kill()
+
+
+@pytest.mark.parametrize(("token", "complaint"), [("", "is not set"), ("令牌", "is not an API token")])
+def test_a_token_that_cannot_be_one_is_told_before_the_server_is_asked(monkeypatch, token, complaint):
+    monkeypatch.setenv("KEY", token)
+    with pytest.raises(UserError, match=f"KEY {complaint}"):
+        Studio.connect("http://127.0.0.1:1", key_env="KEY", timeout=5)
