@@ -9,19 +9,16 @@ from itertools import pairwise
 from pipeline.parse.cut import Group, Item, Outline
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields, by_text, leading_letters, letter_line, split_fields, trailing_answer
-from pipeline.parse.kinds import SET_ASIDE, announcement
+from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, stems_after_options
 from pipeline.parse.options import Run, find_run, find_runs
+from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
 
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
-_INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
 _AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)上[题題例]")
-_BLANK = re.compile(r"_{3,}|＿{2,}|填空")
-_TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
-_FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -118,7 +115,7 @@ def _drafts(
     _answer(draft, fields, bare_letters if run is not None else None)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
-    _set_aside(draft, fields)
+    set_aside(draft, fields)
     yield draft
 
 
@@ -158,6 +155,9 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     draft.options = list(run.options)
     if run.repaired:
         draft.notes.append(f"label {run.repaired} put back")
+        text = dict(run.options)[run.repaired]
+        if text[:1].upper() == run.repaired:
+            draft.doubt("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
@@ -276,34 +276,3 @@ def _share_case(draft: Draft, group: Group | None) -> None:
 def _without_own_number(stem: str, number: int) -> str:
     """A stem without the number that is printed once more before its options: …is （69）. （69）A."""
     return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)
-
-
-def _letters_alone(fields: Fields) -> bool:
-    """Whether an answer is nothing but letters in order: then options were there and were not read."""
-    return any(
-        re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text))
-        for text in fields.answer_texts
-    )
-
-
-def _set_aside(draft: Draft, fields: Fields) -> None:
-    """Recognise items that are no multiple-choice questions."""
-    announced = announcement(draft.block.text).kind
-    if draft.options:
-        if announced in ("C", "K"):
-            draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
-        return
-    reason = None
-    if _TRUE_FALSE.match(draft.stem) or fields.verdict:
-        reason = "true_false"
-    elif _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
-        reason = "fill_in"
-    elif announced in ("true_false", "fill_in", "short_answer"):
-        reason = announced
-    elif _INSTRUCTION.search(draft.stem):
-        draft.set_aside = ("instruction", "an instruction to candidates")
-        return
-    elif fields.answered and not _letters_alone(fields):
-        reason = "short_answer"
-    if reason:
-        draft.set_aside = (reason, SET_ASIDE[reason])

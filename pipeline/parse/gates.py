@@ -13,6 +13,8 @@ from pipeline.parse.numbering import GAP
 
 MANY, NEARLY_ALL = 10, 0.9
 """From how many questions on, and from which share of them, a number of options is a paper's own."""
+SOME = 3
+"""How many items with options make an item without them in their section doubtful."""
 _LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
 
 
@@ -27,7 +29,9 @@ class Gap:
 
 def check_questions(drafts: Sequence[Draft]) -> None:
     """Note doubts on every draft that is neither set aside nor an entry, in place."""
-    has_options = {draft.section for draft in drafts if draft.options}
+    with_options = Counter(draft.section for draft in drafts if draft.options)
+    items = Counter(draft.section for draft in drafts if not draft.entry)
+    has_options = {section for section, n in with_options.items() if n >= SOME or 2 * n >= items[section]}
     for draft in drafts:
         if draft.entry or draft.set_aside:
             continue

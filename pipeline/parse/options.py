@@ -50,10 +50,10 @@ class Run:
 
 
 _LETTER_DELIMITED = re.compile(
-    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-K])([.．、])(?=\d)"
+    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-Ka-k])([.．、])(?=\d)"
     r"|(?<=[a-z])([A-K])([.．])(?=\s?[A-Z\u4e00-\u9fff])"
 )
-_PAREN = re.compile(r"[(（【\[]\s?([A-K])\s?[)）】\]]\s?[.．、]?")
+_PAREN = re.compile(r"[(（【\[]\s?([A-Ka-k])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
 _BARE = re.compile(rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)", re.MULTILINE)
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
@@ -106,7 +106,10 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _PAREN.finditer(text, start):
-        _add(found, text, match.start(), match.end(), match[1], Form.PAREN)
+        if match[1].islower() and match[0][0] in "[【":
+            continue
+        form = Form.LOWER if match[1].islower() else Form.PAREN
+        _add(found, text, match.start(), match.end(), match[1].upper(), form)
         found.pop(match.start(1), None)
     for match in _CIRCLED.finditer(text, start):
         base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
@@ -220,7 +223,8 @@ def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) ->
     if len(segments) != 2 or not single or ("\n" in between and len(segments[0]) > 0.6 * max(longest, 20)):
         return None
     start = chain[-1].end + between.index(segments[1])
-    put_back = Label(missing, start, start, Form.BARE, 1.0)
+    trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
+    put_back = Label(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
     run = _run(text, [*chain, put_back, *tail])
     return Run(run.start, run.options, run.last, run.strength, missing)
 

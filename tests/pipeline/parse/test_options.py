@@ -114,3 +114,15 @@ def test_private_use_glyphs_that_stand_where_labels_stand_are_labels():
     lines = ["\ue18c甲\t\ue18d乙", "\ue18e丙\t\ue18f丁"] * 5 + ["\uf0b7项目"]
     table = private_labels(lines)
     assert table == {0xE18C: "A.", 0xE18D: "B.", 0xE18E: "C.", 0xE18F: "D."}
+
+
+@pytest.mark.parametrize("line", ["c丙", "C丙", "(c)丙", "c.丙", "c,丙", "（c）丙"])
+def test_a_label_read_as_a_small_letter_or_without_its_mark_leaves_no_trace(line):
+    run = find_run(f"A.甲\nB.乙\n{line}\nD.丁")
+    assert run is not None
+    assert run.options == EXPECTED
+
+
+def test_a_label_that_may_be_part_of_a_word_waits(parse):
+    outcome = parse("1. 下列哪项正确\nA.甲乙\nB.乙丙\nCARDS时\nD.丁戊")
+    assert [item.reason for item in outcome.review] == ["label_put_back"]
