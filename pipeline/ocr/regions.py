@@ -112,7 +112,8 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Regi
     """
     tables, loose = _tables(drawing)
     regions = [Region(LineKind.TABLE, box) for box in tables]
-    vectors = [box for box in _figures(drawing.shapes + loose) if not _inside_any(box, tables)]
+    drawn = _without_shading(drawing.shapes, runs) + loose
+    vectors = [box for box in _figures(drawn) if not _inside_any(box, tables)]
     regions += [Region(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
     for images in cluster(drawing.images, 1.5):
@@ -191,6 +192,19 @@ def _figures(pieces: Sequence[Rect]) -> list[Rect]:
         if len(indices) >= 3 and min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30:
             boxes.append(box)
     return boxes
+
+
+def _without_shading(shapes: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
+    """The shapes but for highlighting: areas mostly covered by the text that stands on them."""
+    if not shapes or not runs or len(shapes) > MAX_RECTS:
+        return list(shapes)
+    areas = np.array(shapes, dtype=np.float32)
+    texts = np.array([run.box for run in runs], dtype=np.float32)
+    wide = np.minimum(areas[:, None, 2], texts[:, 2]) - np.maximum(areas[:, None, 0], texts[:, 0])
+    high = np.minimum(areas[:, None, 3], texts[:, 3]) - np.maximum(areas[:, None, 1], texts[:, 1])
+    covered = (wide.clip(0) * high.clip(0)).sum(axis=1)
+    size = (areas[:, 2] - areas[:, 0]) * (areas[:, 3] - areas[:, 1])
+    return [shapes[index] for index in np.flatnonzero(covered < 0.5 * size.clip(1e-6)).tolist()]
 
 
 def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:

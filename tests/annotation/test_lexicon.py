@@ -115,9 +115,9 @@ def test_terms_are_found_in_order_without_overlap(text):
 
 
 def test_every_output_says_that_it_is_the_lexicon():
-    annotator = LexiconAnnotator("no model is named")
-    assert annotator.identity.name == "lexicon"
-    assert "no model is named" in annotator.identity.notes[0]
+    identity = LexiconAnnotator().identity
+    assert identity.name == "lexicon"
+    assert "offline by the lexicon" in identity.notes[0]
 
 
 def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):

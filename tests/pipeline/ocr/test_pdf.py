@@ -105,6 +105,17 @@ def test_a_shaded_box_around_a_question_is_no_figure(make_pdf, read_page):
     assert len([line for line in page.lines if line.text]) == 2
 
 
+def test_highlighted_answers_are_no_figure(make_pdf, read_page):
+    texts = [(60, 100 + 15 * row, f"时间最短的时期是：{letter}") for row, letter in enumerate("BABEAAF")]
+
+    def highlight(page, number):
+        for x, y, _ in texts:
+            page.draw_rect((x + 90, y - 9, x + 96, y + 2), color=None, fill=(1, 1, 0))
+
+    found = read_page(make_pdf([texts], decorate=highlight))
+    assert [line.kind for line in found.lines] == ["text"] * 7
+
+
 def test_an_empty_page_is_blank(make_pdf, read_page):
     page = read_page(make_pdf([[], [(60, 100, PROSE)]]))
     assert (page.method, page.reason) == (ReadMethod.BLANK, "no_content")
