@@ -110,7 +110,7 @@ def test_highlighted_answers_are_no_figure(make_pdf, read_page):
 
     def highlight(page, number):
         for x, y, _ in texts:
-            page.draw_rect((x + 90, y - 9, x + 96, y + 2), color=None, fill=(1, 1, 0))
+            page.draw_rect((x + 60, y - 9, x + 96, y + 2), color=None, fill=(1, 1, 0))
 
     found = read_page(make_pdf([texts], decorate=highlight))
     assert [line.kind for line in found.lines] == ["text"] * 7
