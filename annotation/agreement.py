@@ -33,7 +33,7 @@ def agreement(
             ``dimension``, ``reviewer``, ``label``.
         dimensions: which, in the order of the result.
         resamples: of the bootstrap.
-        seed: of the bootstrap; each row draws its own lots from it, so that rows do not depend on one another.
+        seed: of the bootstrap; the same ratings have the same interval in whichever row.
     """
     rows = []
     for dimension in dimensions:
@@ -140,7 +140,7 @@ def _row(
     seed: int,
 ) -> Agreement:
     counts = count_labels(units)
-    own_seed = hashlib.sha256(f"{seed}|{dimension}|{reviewers}".encode()).digest()
+    own_seed = hashlib.sha256(f"{seed}|{dimension}".encode()).digest()
     interval = alpha_interval(counts, resamples=resamples, seed=int.from_bytes(own_seed[:8], "big"))
     low, high = interval or (None, None)
     return Agreement(
