@@ -22,6 +22,10 @@ OCR_MARGIN = 0.4
 """How much wider, in em, the gap between two recognised words is than between their boxes: detection grows each
 box at both ends (unclip ratio 1.6)."""
 
+SCRIPT_SIZE = 0.9
+"""Letters smaller than this share of the line's, off its baseline, are its super- and subscripts. Word processors
+set them at .58 to .67; the Taiwanese papers at .83."""
+
 _OPENING = "（([【〔［《〈「『“‘"
 _CLOSING = "）)]】〕］》〉」』”’"
 
@@ -145,7 +149,7 @@ def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
     distance = abs(run.baseline - lead.baseline)
     if run.confidence is not None:
         return distance if distance <= 0.45 * min(run.size, lead.size) else None
-    if run.size >= 0.8 * lead.size:
+    if run.size >= SCRIPT_SIZE * lead.size:
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small
     # print (a footnote, a label in a figure) at the same height is a row of its own.
@@ -210,7 +214,7 @@ def _main(segment: Sequence[Run]) -> Run:
 
 def _script(run: Run, main: Run) -> str:
     text = run.text
-    if run.confidence is not None or run.size > 0.8 * main.size:
+    if run.confidence is not None or run.size >= SCRIPT_SIZE * main.size:
         return text
     shift = run.baseline - main.baseline
     if shift < -0.15 * main.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,9 +78,10 @@ def test_a_vertical_rule_between_words_makes_a_tab_however_narrow_the_gap():
     assert lines([run(50, 100, "Ａ"), run(68, 100, "Ｂ")], rules=[rule]) == ["Ａ\tＢ"]
 
 
-def test_raised_and_lowered_characters_become_superscripts_and_subscripts():
-    raised = run(65, 96, "9", size=6)
-    lowered = run(90, 103, "2", size=6)
+@pytest.mark.parametrize("size", [6, 8.3])
+def test_raised_and_lowered_characters_become_superscripts_and_subscripts(size):
+    raised = run(65, 96, "9", size=size)
+    lowered = run(90, 103, "2", size=size)
     assert lines([run(50, 100, "×10"), raised, run(80, 100, "CO"), lowered]) == ["×10⁹ CO₂"]
 
 
