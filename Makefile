@@ -48,9 +48,11 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -o requirements/services.txt tests/services/requirements-llm.txt
 
-docs: $(VENV)/.core ## Write docs/tables.md and the picture of the stages anew from the catalogue
+docs: $(VENV)/.core ## Write docs/tables.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_picture.py
+	$(BIN)/build-dataset run
+	$(BIN)/python docs/make_readme.py
 
 clean: ## Remove the environment; what was built and paid for stays
 	rm -rf $(VENV)

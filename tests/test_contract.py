@@ -1,0 +1,99 @@
+"""The columns that scripts outside the project rely on."""
+
+import json
+
+import duckdb
+import polars as pl
+import pytest
+
+from pipeline.catalogue import STAGES
+
+QUESTION = {
+    "question_id": pl.String,
+    "document": pl.String,
+    "number": pl.Int64,
+    "question_type": pl.String,
+    "stem": pl.String,
+    "shared_stem": pl.String,
+    "group_id": pl.String,
+    "options": pl.List(pl.Struct({"label": pl.String, "text": pl.String})),
+    "answer": pl.List(pl.String),
+    "accepted_answers": pl.List(pl.List(pl.String)),
+    "explanation": pl.String,
+    "pages": pl.List(pl.Int64),
+}
+TABLES = {
+    "parse/questions": QUESTION,
+    "dedup/questions": QUESTION,
+    "dedup/merges": {
+        "question_id": pl.String,
+        "survivor_id": pl.String,
+        "kind": pl.String,
+        "score": pl.Float64,
+        "reason": pl.String,
+    },
+    "dedup/clusters": {"question_id": pl.String, "cluster_id": pl.String, "kind": pl.String},
+    "dedup/review": {"question_ids": pl.List(pl.String), "reason": pl.String},
+    "annotate/annotations": {
+        "question_id": pl.String,
+        "dimension": pl.String,
+        "label": pl.String,
+        "annotator": pl.String,
+        "confidence": pl.Float64,
+    },
+}
+
+SPLITS = ("train", "validation", "test")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_has_its_promised_columns(sample_build, table):
+    schema = pl.read_parquet_schema(sample_build / f"{table}.parquet")
+    assert {name: schema[name] for name in TABLES[table]} == TABLES[table]
+
+
+@pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
+def test_every_stage_has_rejects_and_a_manifest_whose_counts_add_up(sample_build, stage):
+    rejects = pl.read_parquet(sample_build / stage / "rejects.parquet")
+    assert {"item_id", "stage", "reason", "detail"} <= set(rejects.columns)
+    manifest = json.loads((sample_build / stage / "manifest.json").read_text())
+    counts = manifest["counts"]
+    assert counts["in"] == counts["kept"] + counts["merged"] + counts["rejected"] + counts["waiting"]
+    assert counts["rejected"] == rejects.height == sum(manifest["reasons"]["rejected"].values())
+    assert counts["waiting"] == sum(manifest["reasons"]["waiting"].values())
+
+
+def test_every_kept_question_has_one_label_in_each_dimension(sample_build):
+    questions = pl.read_parquet(sample_build / "dedup" / "questions.parquet")
+    annotations = pl.read_parquet(sample_build / "annotate" / "annotations.parquet")
+    assert annotations.select("question_id", "dimension").is_unique().all()
+    assert annotations.height == 5 * questions.height
+    assert annotations["label"].null_count() == 0
+
+
+def test_the_export_is_three_splits_that_the_ecosystem_opens(sample_build, tmp_path, monkeypatch):
+    export = sample_build / "export"
+    heights = {
+        name: pl.read_parquet(export / f"{name}.parquet").height for name in ("train", "validation", "test")
+    }
+    assert all(heights.values())
+    for name, height in heights.items():
+        assert duckdb.sql(f"select count(*) from '{export / name}.parquet'").fetchall() == [(height,)]
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    import datasets
+
+    loaded = datasets.load_dataset(str(export), cache_dir=str(tmp_path))
+    assert {name: len(split) for name, split in loaded.items()} == heights
+
+
+def test_no_question_that_was_set_aside_is_exported(sample_build):
+    exported = pl.concat(
+        pl.read_parquet(sample_build / "export" / f"{name}.parquet")
+        for name in ("train", "validation", "test")
+    )
+    aside = [
+        pl.read_parquet(sample_build / stage / f"{table}.parquet")["item_id"]
+        for stage in ("parse", "clean", "dedup")
+        for table in ("rejects", "review")
+    ]
+    assert not set(exported["question_id"]) & set(pl.concat(aside))
