@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,73 +18,22 @@ from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline import review
-from schemas.annotations import Annotation, ExpertReview, LabelStatus
+from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType, Rejection
+from schemas.questions import Rejection
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
 from tests.services.lossy_proxy import REPLY_LOST, REQUEST_LOST, lossy_proxy
-
-PREFILLED = {
-    "disease_group": "循环系统疾病",
-    "clinical_department": "内科",
-    "medical_discipline": "临床医学",
-    "competency": "疾病诊断和鉴别诊断",
-    "difficulty": "中等",
-}
-QUESTIONS = 12
-
-
-def question(number: int, stem: str | None = None) -> Question:
-    stem = stem or f"第{number}题：下列哪一项最可能？<b>不是标签</b> & $meta"
-    options = [Option(label=letter, text=f"选项{letter}{number}") for letter in "ABCDE"]
-    return Question(
-        question_id=f"0a1b2c3d-1-{number:03}",
-        document="papers/example.pdf",
-        section=1,
-        number=number,
-        question_type=QuestionType.A1,
-        stem=stem,
-        options=options,
-        answer=["A"],
-        pages=[1],
-        content_hash=content_hash(stem, [option.text for option in options]),
-    )
-
-
-def tables(questions: Iterable[Question], labels: Mapping[str, str] = PREFILLED) -> dict[str, pl.DataFrame]:
-    questions = list(questions)
-    annotations = [
-        Annotation(
-            question_id=each.question_id,
-            dimension=dimension,
-            label=label,
-            annotator="lexicon",
-            confidence=0.5,
-            estimate=dimension == "difficulty",
-        )
-        for each in questions
-        for dimension, label in labels.items()
-    ]
-    return {
-        "questions": Question.to_frame(questions),
-        "annotations": Annotation.to_frame(annotations),
-        "pulled": ExpertReview.to_frame([]),
-    }
-
-
-def answer(
-    labels: Mapping[str, str] = PREFILLED, flags: Iterable[str] = (), note: str | None = None
-) -> list[Any]:
-    result = [choice(dimension, [label]) | {"origin": "prediction"} for dimension, label in labels.items()]
-    if flags := list(flags):
-        result.append(choice("flags", flags) | {"origin": "manual"})
-    if note:
-        result.append(
-            {"from_name": "note", "to_name": "question", "type": "textarea", "value": {"text": [note]}}
-        )
-    return result
+from tests.services.reviewing import (
+    PREFILLED,
+    QUESTIONS,
+    answer,
+    answer_all,
+    question,
+    tables,
+    task_ids,
+    tasks,
+)
 
 
 @pytest.fixture
@@ -105,19 +54,6 @@ def context(context, request: pytest.FixtureRequest):
 @pytest.fixture
 def pushed(params: ReviewParams, context) -> PushReport:
     return review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
-
-
-def answer_all(
-    server: LabelStudioServer, project: int, account, answers: Mapping[int, list[Any]]
-) -> dict[int, int]:
-    """Take tasks from the queue as the screen does until there are none; annotation ids by question number."""
-    expert = server.as_expert(account)
-    done = {}
-    while (task := expert.next_task(project)) is not None:
-        number = int(task["data"][QUESTION_ID][-3:])
-        assert number not in done, "the queue gave a question to the same expert twice"
-        done[number] = expert.submit(task["id"], answers.get(number, answer()))
-    return done
 
 
 def pulled(context) -> pl.DataFrame:
@@ -194,7 +130,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     count = found["questions"].height
     sent = review.push(found, params, context)
     assert sent.added == count
-    numbers = sorted(_tasks(label_studio, sent.project))
+    numbers = sorted(tasks(label_studio, sent.project))
     disputed, flagged = set(numbers[::10]), numbers[5]
     for account in (ZHANG, LI):
         expert = label_studio.as_expert(account)
@@ -229,7 +165,7 @@ def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, contex
     answer_all(
         label_studio, pushed.project, LI, {1: answer(PREFILLED | {"competency": "疾病治疗"}, ["题干有误"])}
     )
-    task = _task_ids(label_studio, pushed.project)[1]
+    task = task_ids(label_studio, pushed.project)[1]
     label_studio.as_expert(WANG).submit(task, answer(PREFILLED | {"competency": "疾病治疗"}))
     report = review.pull(params, context)
     assert report.third_experts == (question(1).question_id,)
@@ -254,9 +190,7 @@ def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params,
     assert (report.added, report.updated) == (1, QUESTIONS)
     assert report.changed_after_review == tuple(question(n).question_id for n in range(1, QUESTIONS + 1))
     task = (
-        label_studio.as_expert(LI)
-        .http.get(f"/api/tasks/{_task_ids(label_studio, pushed.project)[1]}/")
-        .json()
+        label_studio.as_expert(LI).http.get(f"/api/tasks/{task_ids(label_studio, pushed.project)[1]}/").json()
     )
     assert task["data"]["question"] == "改过的题干"
     [prediction] = task["predictions"]
@@ -284,7 +218,7 @@ def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params
     expert = label_studio.as_expert(ZHANG)
     expert.change(mine[1], answer(PREFILLED | {"difficulty": "较难"}))
     expert.delete(mine[2])
-    label_studio.as_expert(LI).submit(_task_ids(label_studio, pushed.project)[3], answer())
+    label_studio.as_expert(LI).submit(task_ids(label_studio, pushed.project)[3], answer())
     report = review.pull(params, context)
     assert (report.full, report.new, report.changed, report.deleted) == (False, 1, 1, 1)
     rows = pulled(context)
@@ -298,7 +232,7 @@ def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params
 def test_a_deleted_task_takes_its_reviews_along(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     review.pull(params, context)
-    label_studio.as_expert(ADMIN).delete_task(_task_ids(label_studio, pushed.project)[5])
+    label_studio.as_expert(ADMIN).delete_task(task_ids(label_studio, pushed.project)[5])
     report = review.pull(params, context)
     assert (report.deleted, report.full) == (1, True)
     assert question(5).question_id not in set(pulled(context)["question_id"])
@@ -306,7 +240,7 @@ def test_a_deleted_task_takes_its_reviews_along(label_studio, params, context, p
 
 
 def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, params, context, pushed):
-    tasks = _task_ids(label_studio, pushed.project)
+    tasks = task_ids(label_studio, pushed.project)
     zhang = label_studio.as_expert(ZHANG)
     zhang.submit(tasks[1], answer(PREFILLED | {"competency": "随便"}))
     zhang.submit(tasks[2], answer({"difficulty": "易"}))
@@ -367,7 +301,7 @@ def test_a_push_over_a_bad_network_adds_every_question_once(label_studio, params
     with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
         report = review.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
     assert (report.added, report.replies_lost, report.duplicates_removed) == (QUESTIONS, len(faults), 0)
-    assert len(_task_ids(label_studio, report.project)) == QUESTIONS
+    assert len(task_ids(label_studio, report.project)) == QUESTIONS
     assert _count(label_studio, report.project) == QUESTIONS
 
 
@@ -386,7 +320,7 @@ def test_a_push_killed_in_the_middle_is_completed_by_the_next(label_studio, para
         assert _progress(label_studio, context) < count
     report = review.push(found, params, context)
     assert _count(label_studio, report.project) == count
-    assert sorted(_task_ids(label_studio, report.project)) == list(range(1, count + 1))
+    assert sorted(task_ids(label_studio, report.project)) == list(range(1, count + 1))
 
 
 def _push_slowly(found, params, context) -> None:
@@ -401,18 +335,6 @@ def _progress(server: LabelStudioServer, context) -> int:
 
 def _count(server: LabelStudioServer, project: int) -> int:
     return server.as_expert(ADMIN).http.get(f"/api/projects/{project}/").json()["task_number"]
-
-
-def _task_ids(server: LabelStudioServer, project: int) -> dict[int, int]:
-    """Task ids by question number."""
-    return {int(question_id[-3:]): task_id for question_id, task_id in _tasks(server, project).items()}
-
-
-def _tasks(server: LabelStudioServer, project: int) -> dict[str, int]:
-    """Task ids by question id."""
-    query = {"project": project, "page_size": 1000}
-    found = server.as_expert(ADMIN).http.get("/api/tasks/", params=query).json()
-    return {task["data"][QUESTION_ID]: task["id"] for task in found["tasks"]}
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
