@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from annotation.annotate_params import AnnotateParams
 from schemas.annotations import AnnotationRequest
-from schemas.dataset import DatasetParams
 from schemas.questions import Question
 from schemas.taxonomy import LabelName
 
 if TYPE_CHECKING:
-    from annotation.llm.client import AnswerStore
+    pass
 
 
 @dataclass(frozen=True)
@@ -77,25 +75,3 @@ class Annotator(Protocol):
 
     def units(self, questions: Sequence[Question]) -> int:
         """How many units of work those questions are."""
-
-
-def choose(params: AnnotateParams, store: AnswerStore) -> Annotator:
-    """The annotator that the options select.
-
-    Raises:
-        UserError: an LLM is wanted, and no model is named or its key is missing.
-    """
-    if params.chosen() == "llm":
-        from annotation.llm_annotator import LlmAnnotator
-
-        return LlmAnnotator(params.llm, store)
-    from annotation.lexicon_annotator import LexiconAnnotator
-
-    return LexiconAnnotator()
-
-
-def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
-    """What stands in the way of annotating, each with its remedy; empty when nothing does."""
-    if params.chosen() != "llm" or (missing := params.llm.missing()) is None:
-        return []
-    return [f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'"]

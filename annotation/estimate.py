@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.annotate_params import AnnotateParams
 from annotation.llm.client import AnswerStore
 from annotation.llm.messages import ChatRequest
 from annotation.llm_annotator import requests_for
+from annotation.params import AnnotateParams
 from schemas.questions import Question
 
 CJK_TOKENS = 0.8

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from annotation.annotate_params import AnnotateLlmOptions
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.llm.client import AnswerStore, LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Outcome, Reason
+from annotation.params import AnnotateLlmOptions
 from annotation.prompt import Prompt, prompts
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256

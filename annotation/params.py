@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from pydantic import Field
 
-from annotation.annotate_params import AnnotateParams
+from annotation.llm.options import LlmOptions
 from schemas.params import Params, knob
 
-__all__ = ["AnnotateParams", "ReviewParams"]
+
+class AnnotateLlmOptions(LlmOptions):
+    """The ``[annotate.llm]`` section: which model labels the questions, and how it is asked."""
+
+    response_format: Literal["json_schema", "json_object", "none"] = Field(
+        "json_schema",
+        description="How the answer's form is asked for: json_schema where the endpoint has structured "
+        "output, otherwise json_object or none; labels are checked in any case.",
+    )
+    one_dimension_a_call: bool = Field(
+        False, description="Ask for each dimension on its own, as CMExam did: about five times the tokens."
+    )
+
+
+class AnnotateParams(Params):
+    """The ``[annotate]`` section of ``dataset.toml``."""
+
+    annotator: Literal["auto", "llm", "lexicon"] = Field(
+        "auto",
+        description="Who labels: llm; lexicon, offline and rough; auto: llm when [annotate.llm] names a "
+        "model, otherwise lexicon.",
+    )
+    llm: AnnotateLlmOptions = AnnotateLlmOptions()
+
+    def chosen(self) -> Literal["llm", "lexicon"]:
+        """The annotator that will run: ``auto`` settled by what is configured.
+
+        A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
+        """
+        if self.annotator == "auto":
+            return "llm" if self.llm.model else "lexicon"
+        return self.annotator
+
+    def semantic(self) -> dict[str, Any]:
+        """As settled, without the options of an LLM that is not asked."""
+        settled: dict[str, Any] = {"annotator": self.chosen()}
+        return settled | ({"llm": self.llm.semantic()} if self.chosen() == "llm" else {})
 
 
 class ReviewParams(Params):

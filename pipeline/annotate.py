@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.annotate_params import AnnotateParams
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict, choose
+from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
+from annotation.choose import choose
 from annotation.difficulty import ANNOTATOR as HUMAN_ACCURACY
 from annotation.difficulty import measured_difficulty
+from annotation.params import AnnotateParams
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest
 from schemas.questions import Question, ReviewItem

@@ -68,7 +68,7 @@ STAGES: tuple[Stage, ...] = (
         params=AnnotateParams,
         target="pipeline.annotate:run",
         examples=("build-dataset annotate --annotator lexicon", "build-dataset annotate --dry-run"),
-        check="annotation.annotator:problems",
+        check="annotation.choose:problems",
     ),
     Stage(
         name="review",

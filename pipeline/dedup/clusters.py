@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.dedup.relation import CONFLICT, MERGED
 from pipeline.dedup.resolve import Edge
-from pipeline.dedup.unionfind import UnionFind
+from pipeline.disjoint import DisjointSets
 from schemas.questions import Cluster
 
 KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
@@ -28,7 +28,7 @@ def clusters(
     Returns:
         Rows by question id. A cluster is named after its first member, merged and waiting ones included.
     """
-    sets, kinds = UnionFind(), _kinds(edges := list(edges))
+    sets, kinds = DisjointSets(), _kinds(edges := list(edges))
     for one, other, _ in edges:
         sets.union(one, other)
     _tie_groups(sets, groups)
@@ -53,7 +53,7 @@ def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
     return found
 
 
-def _tie_groups(sets: UnionFind, groups: Sequence[str | None]) -> None:
+def _tie_groups(sets: DisjointSets, groups: Sequence[str | None]) -> None:
     """Join each group of which a member has relatives, so that merging one member leaves none behind."""
     members: dict[str, list[int]] = {}
     for row, group in enumerate(groups):

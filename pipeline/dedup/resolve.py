@@ -9,7 +9,7 @@ from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.items import Item
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import CONFLICT, Relation, any_contradict, relate, translated
-from pipeline.dedup.unionfind import UnionFind
+from pipeline.disjoint import DisjointSets
 
 Edge = tuple[int, int, str]
 """Two rows and the kind of their relation."""
@@ -51,7 +51,7 @@ class Resolver:
     def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
         """Settle all ``pairs``."""
         found = Resolution()
-        same = UnionFind()
+        same = DisjointSets()
         for one, other in pairs:
             relation = self._relation(one, other)
             if relation is None:

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
-from annotation.annotator import Labelled, Unlabelled, choose, problems
+from annotation.annotator import Labelled, Unlabelled
+from annotation.choose import choose, problems
 from annotation.estimate import estimate, tokens
 from annotation.llm.messages import BadAnswerError, Reason
 from annotation.llm_annotator import LlmAnnotator, read_labels
+from annotation.params import AnnotateLlmOptions, AnnotateParams
 from schemas.errors import UserError
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
 from annotation.llm import pace
+from annotation.params import AnnotateLlmOptions, AnnotateParams
 from pipeline.annotate import run
 from pipeline.catalogue import stage
 from schemas.annotations import Annotation, AnnotationRequest

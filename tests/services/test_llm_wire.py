@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotation.annotate_params import AnnotateLlmOptions, AnnotateParams
 from annotation.estimate import estimate
+from annotation.params import AnnotateLlmOptions, AnnotateParams
 from pipeline.annotate import run
 from schemas.annotations import Annotation
 from schemas.questions import Option, Question

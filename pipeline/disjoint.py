@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class UnionFind:
-    """Disjoint sets of rows; the smallest row stands for its set."""
+class DisjointSets:
+    """Disjoint sets of rows (union-find with path compression); the smallest row stands for its set."""
 
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}
@@ -26,6 +26,13 @@ class UnionFind:
         one, other = sorted((self.find(first), self.find(second)))
         self._parent.setdefault(one, one)
         self._parent[other] = one
+
+    def union_equal(self, keyed: Iterable[tuple[int, str | None]]) -> None:
+        """Join all rows that have the same key; no key joins nothing."""
+        first: dict[str, int] = {}
+        for row, key in keyed:
+            if key is not None and (seen := first.setdefault(key, row)) != row:
+                self.union(seen, row)
 
     def sets(self, rows: Iterable[int]) -> list[list[int]]:
         """The sets that ``rows`` belong to, by smallest row, each ascending."""
