@@ -12,6 +12,7 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
@@ -86,6 +87,23 @@ def _label_studio(config: ConfigBase | None) -> Check:
     return Check("label studio", State.OK, f"{release} at {url}")
 
 
+def _language_model(params: AnnotateParams) -> Check:
+    """The model that annotates: named, and does its server answer at all? Its key is not sent for this."""
+    if params.chosen() == "lexicon":
+        remedy = "name one in [annotate.llm] model"
+        return Check("language model", State.ABSENT, "none named: the offline lexicon labels", remedy)
+    import httpx
+
+    what = f"{params.llm.model} at {params.llm.base_url}"
+    try:
+        httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
+    except httpx.HTTPError as error:
+        return Check(
+            "language model", State.WRONG, f"{what} does not answer ({type(error).__name__})", "is it up?"
+        )
+    return Check("language model", State.OK, what)
+
+
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):
         return Check("gpu", State.OK, "an NVIDIA driver is installed")
@@ -98,6 +116,9 @@ def _dataset(config: ConfigBase) -> Iterator[Check]:
         yield Check("raw folder", State.OK, str(raw))
     else:
         yield Check("raw folder", State.WRONG, f"no {raw}", "make it and put exam papers there")
+    annotate = config.params("annotate")
+    assert isinstance(annotate, AnnotateParams)
+    yield _language_model(annotate)
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):
             yield Check(stage.name, State.WRONG, problem)

@@ -1,0 +1,47 @@
+import pytest
+
+from pipeline.config import load
+from pipeline.doctor import State, examine
+
+
+def checks(folder, text, raw=True):
+    (folder / "dataset.toml").write_text(text)
+    if raw:
+        (folder / "raw").mkdir(exist_ok=True)
+    return {check.name: check for check in examine(load(folder / "dataset.toml"))}
+
+
+def test_without_a_configuration_the_doctor_says_how_to_make_one():
+    found = {check.name: check for check in examine(None)}
+    assert found["dataset.toml"].state is State.ABSENT
+    assert "init" in found["dataset.toml"].remedy
+
+
+def test_a_missing_raw_folder_is_wrong(tmp_path):
+    found = checks(tmp_path, '[dataset]\nname = "x"\n', raw=False)
+    assert found["raw folder"].state is State.WRONG
+
+
+def test_no_language_model_is_no_fault(tmp_path):
+    found = checks(tmp_path, '[dataset]\nname = "x"\n')
+    assert found["language model"].state is State.ABSENT
+    assert not any(check.state is State.WRONG for check in found.values())
+
+
+def test_a_language_model_that_does_not_answer_is_wrong(tmp_path):
+    text = '[dataset]\nname = "x"\n[annotate.llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    assert checks(tmp_path, text)["language model"].state is State.WRONG
+
+
+def test_a_forgotten_key_is_wrong_with_the_variables_name(tmp_path, monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    text = '[annotate.llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "MY_KEY"\n'
+    found = checks(tmp_path, f'[dataset]\nname = "x"\n{text}')
+    assert "MY_KEY" in found["annotate"].detail
+
+
+@pytest.mark.parametrize("engine", ["paddleocr"])
+def test_an_engine_that_is_not_installed_is_wrong_with_its_remedy(tmp_path, monkeypatch, engine):
+    monkeypatch.setattr("pipeline.ocr.engines.find_spec", lambda name: None)
+    found = checks(tmp_path, f'[dataset]\nname = "x"\n[ocr]\nengine = "{engine}"\n')
+    assert "pip install" in found["ocr"].detail
