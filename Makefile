@@ -46,7 +46,7 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate -o requirements/services.txt tests/services/requirements-llm.txt
+	  --no-annotate -c requirements/dev.txt -o requirements/services.txt tests/services/requirements-llm.txt
 
 docs: $(VENV)/.core ## Write docs/tables.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
