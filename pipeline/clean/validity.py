@@ -18,8 +18,8 @@ _MOJIBAKE = re.compile(
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
-    """A stem of at most one character asks nothing."""
-    content = _NO_CONTENT.sub("", question.stem)
+    """A stem of at most one character asks nothing; a blank's number does, where the text with the blank is shared."""
+    content = _NO_CONTENT.sub("", (question.shared_stem or "") + question.stem)
     return f"the stem is “{question.stem}”" if len(content) <= 1 else None
 
 
