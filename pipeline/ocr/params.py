@@ -32,17 +32,23 @@ class RapidOcrParams(Params):
 
 
 class PaddleOcrParams(Params):
-    """The paddleocr engine, on Paddle or on onnxruntime with local model folders."""
+    """The paddleocr engine, on onnxruntime or on Paddle."""
 
     inference: str = Field(
         "onnxruntime",
         pattern="^(onnxruntime|paddle)$",
-        description="onnxruntime needs both model folders; paddle needs paddlepaddle and may download models.",
+        description="onnxruntime reads with models that are here; paddle needs paddlepaddle and downloads models.",
     )
     detection_model: str = Field("PP-OCRv6_small_det", description="Name of the text detection model.")
-    detection_dir: Path | None = Field(None, description="Its folder: inference.onnx and inference.yml.")
+    detection_dir: Path | None = Field(
+        None,
+        description="Its folder, with inference.onnx and inference.yml; without, the one inside rapidocr is used.",
+    )
     recognition_model: str = Field("PP-OCRv6_small_rec", description="Name of the text recognition model.")
-    recognition_dir: Path | None = Field(None, description="Its folder: inference.onnx and inference.yml.")
+    recognition_dir: Path | None = Field(
+        None,
+        description="Its folder, with inference.onnx and inference.yml; without, the one inside rapidocr is used.",
+    )
     detection_side: int = Field(1280, ge=320, le=4000, description="Longer side for text detection, pixels.")
     device: str = Field("cpu", description="cpu, gpu, gpu:0 …")
 

@@ -43,9 +43,9 @@ ENGINES = (
         EngineName.PADDLEOCR,
         "pipeline.ocr.engines.paddle:PaddleEngine",
         "paddleocr",
-        ("paddleocr", "paddlepaddle", "onnxruntime"),
+        ("paddleocr", "paddlex", "paddlepaddle", "onnxruntime"),
         ("paddleocr",),
-        "pip install 'build-dataset[paddle]'",
+        "pip install 'paddleocr>=3.7' (docs/ocr.md says how)",
     ),
 )
 
@@ -63,14 +63,13 @@ def check(params: OcrParams) -> None:
         UserError: it is not installed, or its model folders are missing.
     """
     row = chosen(params)
-    missing = [name for name in row.needs if find_spec(name) is None]
+    missing = _missing(row)
     if missing:
         raise UserError(
             f"[ocr] engine = {row.name.value!r} needs the package {missing[0]}, which is not installed: "
             f"{row.remedy}, or set engine = 'auto'"
         )
-    module, _, name = row.target.partition(":")
-    getattr(import_module(module), name).check(getattr(params, row.options))
+    _class(row).check(getattr(params, row.options))
 
 
 def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
@@ -83,8 +82,21 @@ def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: A
 
 
 def version(params: OcrParams) -> str:
-    """Versions of the chosen engine and of what it runs on."""
-    return ", ".join(f"{name} {found}" for name in chosen(params).packages if (found := _version(name)))
+    """Versions of the chosen engine, of what it runs on, and of models that do not ship inside it."""
+    row = chosen(params)
+    packages = [f"{name} {found}" for name in row.packages if (found := _version(name))]
+    models = [] if _missing(row) else _class(row).models(getattr(params, row.options))
+    return ", ".join([*packages, *models])
+
+
+def _missing(row: EngineRow) -> list[str]:
+    """What the engine needs and is not installed."""
+    return [name for name in row.needs if find_spec(name) is None]
+
+
+def _class(row: EngineRow) -> Any:
+    module, _, name = row.target.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _version(distribution: str) -> str | None:
@@ -110,6 +122,5 @@ def semantic(params: OcrParams) -> dict[str, Any]:
 def load(params: OcrParams) -> OcrEngine:
     """The chosen engine, made once a process: loading its models takes seconds."""
     row = chosen(params)
-    module, _, name = row.target.partition(":")
-    engine: OcrEngine = getattr(import_module(module), name)(getattr(params, row.options))
+    engine: OcrEngine = _class(row)(getattr(params, row.options))
     return engine

@@ -72,6 +72,11 @@ class RapidEngine:
         if find_spec(name) is None:
             raise UserError(f"[ocr.rapidocr] backend = {name!r}: not installed; pip install {name}")
 
+    @staticmethod
+    def models(params: RapidOcrParams) -> list[str]:  # noqa: ARG004 - every engine's form
+        """None besides those that the package's version names."""
+        return []
+
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         found: Any = self._ocr(np.ascontiguousarray(pixels[:, :, ::-1]))

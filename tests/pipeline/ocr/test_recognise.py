@@ -10,9 +10,8 @@ import pytest
 
 from pipeline.ocr import engines, skew
 from pipeline.ocr.engines.base import Word
-from pipeline.ocr.params import EngineName, OcrParams, PaddleOcrParams, RapidOcrParams
+from pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
 from pipeline.ocr.recognise import read_upright, recognise, to_page
-from schemas.errors import UserError
 
 
 def word(
@@ -95,21 +94,6 @@ def test_confidence_is_weighted_by_characters_and_lowered_on_dark_paper():
     words = [word("一二三四五六七八九", 40, 100, 100, sure=1.0), word("一", 40, 130, 12, sure=0.5)]
     assert to_page(value(words), "image", "e", "v").confidence == pytest.approx(0.95)
     assert to_page(value(words, legibility=0.8), "image", "e", "v").confidence == pytest.approx(0.76)
-
-
-def test_an_engine_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda name: None)
-    with pytest.raises(UserError, match=r"paddleocr.*not installed"):
-        engines.check(OcrParams(engine=EngineName.PADDLEOCR))
-
-
-def test_paddleocr_on_onnxruntime_needs_its_model_folders(tmp_path):
-    from pipeline.ocr.engines.paddle import PaddleEngine
-
-    with pytest.raises(UserError, match="detection_dir is not set"):
-        PaddleEngine.check(PaddleOcrParams())
-    with pytest.raises(UserError, match=r"no inference\.onnx"):
-        PaddleEngine.check(PaddleOcrParams(detection_dir=tmp_path, recognition_dir=tmp_path))
 
 
 def test_only_options_of_the_chosen_engine_count_for_its_results():
