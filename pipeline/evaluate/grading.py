@@ -13,7 +13,7 @@ CHOSEN = "chosen"
 
 
 def grade(
-    run: str, prompt: Prompt, made: Generation, *, answer_first: bool, expected: float | None
+    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
 ) -> tuple[Prediction, Graded | None]:
     """Read one generation.
 
@@ -21,7 +21,7 @@ def grade(
         run: the model's name in the results.
         prompt: what was asked.
         made: what came back.
-        answer_first: see ``outcomes.read``.
+        answer_first: whether the model's outputs open with the answer; see ``extract``.
         expected: probability of a right answer where the model guesses.
 
     Returns:
@@ -43,7 +43,7 @@ def grade(
 
 
 def _read(
-    prompt: Prompt, made: Generation, *, answer_first: bool
+    prompt: Prompt, made: Generation, *, answer_first: bool | None
 ) -> tuple[Outcome, tuple[str, ...] | None, str | None]:
     if made.text is None:
         return Outcome.FAILED, None, None

@@ -13,7 +13,7 @@ _REFUSAL = re.compile(
     r"|I(?:'m| am) sorry|I can(?:no|')t (?:help|assist|answer|provide)|As an AI",
     re.IGNORECASE,
 )
-_SURE = frozenset({"stated", "everything"})
+_SURE = frozenset({"opening", "stated", "everything"})
 """Rules whose finding holds in a text that was cut off."""
 
 
@@ -23,7 +23,7 @@ def read(
     options: Mapping[str, str],
     *,
     multiple: bool | None = None,
-    answer_first: bool = True,
+    answer_first: bool | None = None,
 ) -> tuple[Outcome, Extraction]:
     """Read an output and say what became of the question.
 
@@ -32,14 +32,14 @@ def read(
         finish: why it ended: ``stop``, ``length``, ``refusal``.
         options: option texts by label.
         multiple: see ``extract``.
-        answer_first: whether the prompt asked to open with the answer.
+        answer_first: see ``extract``; False also means that the opening of a text that was cut off is no answer.
 
     Returns:
         The outcome, and the extraction, which is empty unless the outcome is ``answered``.
     """
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
-    extraction = extract(text, options, multiple)
+    extraction = extract(text, options, multiple, answer_first)
     if finish == "length" and not _holds(extraction, answer_first=answer_first):
         return Outcome.TRUNCATED, Extraction()
     if extraction.letters is not None:
@@ -47,6 +47,6 @@ def read(
     return (Outcome.REFUSED if _REFUSAL.search(text) else Outcome.NO_ANSWER), Extraction()
 
 
-def _holds(extraction: Extraction, *, answer_first: bool) -> bool:
+def _holds(extraction: Extraction, *, answer_first: bool | None) -> bool:
     """Whether a finding would stand whatever the rest of a cut-off text had said."""
-    return extraction.rule in _SURE or (answer_first and extraction.rule == "head")
+    return extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")

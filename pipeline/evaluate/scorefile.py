@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from pipeline.evaluate.extraction import extract
+from pipeline.evaluate.extraction import answers_first, extract
 from pipeline.evaluate.extraction.folding import fold
 from schemas.errors import UserError
 from schemas.questions import QuestionType
@@ -34,6 +34,7 @@ class _Row(BaseModel):
     raw_output: str | None
     question: str | None = None
     question_type: str | None = None
+    answer_first: bool | None = None
 
     @field_validator("answer")
     @classmethod
@@ -49,7 +50,9 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
 
     Args:
         path_in: JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if
-            known, ``question_type`` (A1 … X, 单项选择题, 多项选择题; anything else counts as not known).
+            known, ``question_type`` (A1 … X, 单项选择题, 多项选择题; anything else counts as not known) and
+            ``answer_first`` (whether the prompt asked for the answer first, see ``extract``). Rows that do not say are
+            read as answering first where the file's outputs do so as a habit.
         path_out: the same rows with ``extracted`` (letters as one string), ``rule`` and ``correct``: true, false, or
             null when no answer was stated. Written whole or not at all.
 
@@ -61,8 +64,10 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
     """
     counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
     lines = []
-    for row in _rows(path_in):
-        scored = score_row(row)
+    rows = list(_rows(path_in))
+    habit = _habit(rows)
+    for row in rows:
+        scored = score_row(row, habit)
         counts["rows"] += 1
         counts[{True: "correct", False: "wrong", None: "no_answer"}[scored["correct"]]] += 1
         lines.append(json.dumps(scored, ensure_ascii=False) + "\n")
@@ -75,15 +80,20 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
     return counts
 
 
-def score_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[str, Any]:
     """One row with ``extracted``, ``rule`` and ``correct`` added.
+
+    Args:
+        row: see ``score_file``.
+        answer_first: for a row that does not say.
 
     Raises:
         ValidationError: the row lacks something.
     """
     known = _Row.model_validate(row)
     multiple = _multiple(known.question_type)
-    extraction = extract(known.raw_output or "", known.options, multiple)
+    first = answer_first if known.answer_first is None else known.answer_first
+    extraction = extract(known.raw_output or "", known.options, multiple, first)
     letters = extraction.letters
     return {
         **row,
@@ -91,6 +101,13 @@ def score_row(row: Mapping[str, Any]) -> dict[str, Any]:
         "rule": extraction.rule,
         "correct": None if letters is None else list(letters) == known.answer,
     }
+
+
+def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
+    """Whether the outputs of the rows that do not say open with their answers."""
+    return answers_first(
+        (row["raw_output"] or "", row["options"]) for row in rows if row.get("answer_first") is None
+    )
 
 
 def _multiple(question_type: str | None) -> bool | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.evaluate import report
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
+from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import grade
 from pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
 from pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages
@@ -107,13 +108,14 @@ def _asked_with(options: OpenAiModel | RandomModel | MajorityModel) -> tuple[Tem
 def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
     """Ask one model and add what came of it, in the order of the questions."""
     generations = {given.question_id: given for given in each.backend.generate(each.prompts, advance)}
+    answer_first = _answers_first(each, generations)
     graded = []
     for prompt in each.prompts:
         prediction, item = grade(
             each.name,
             prompt,
             generations[prompt.question.question_id],
-            answer_first=each.template.answer_first,
+            answer_first=answer_first,
             expected=each.backend.expected(prompt),
         )
         made.predictions.append(prediction)
@@ -126,6 +128,22 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
     ]
     made.facts[each.name] = _facts(generations.values())
     made.waiting += _waiting(each.name, (generations[prompt.question.question_id] for prompt in each.prompts))
+
+
+def _answers_first(each: _Run, generations: Mapping[str, Generation]) -> bool | None:
+    """How a run's outputs are to be read: never from the opening where the prompt asks for reasoning first.
+
+    Where it asks for the answer first, a model that obeys is read so; one that reasons all the same is read text
+    by text, so that its analysis of option A is not taken for its answer.
+    """
+    if not each.template.answer_first:
+        return False
+    texts = ((generations[prompt.question.question_id].text, prompt) for prompt in each.prompts)
+    return answers_first(
+        (text, [option.label for option in prompt.question.options])
+        for text, prompt in texts
+        if text is not None
+    )
 
 
 def _sliced(items: Sequence[Any], question: Callable[[Any], ReleaseRow]) -> Iterable[tuple[Any, list[Any]]]:

@@ -33,7 +33,9 @@ class Extraction:
     span: tuple[int, int] | None = None
 
 
-def extract(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Extraction:
+def extract(
+    text: str, options: Mapping[str, str], multiple: bool | None = None, answer_first: bool | None = None
+) -> Extraction:
     """Read the answer that ``text`` states.
 
     The rules of ``RULES`` are tried from the surest to the weakest; the first that finds something decides.
@@ -43,12 +45,14 @@ def extract(text: str, options: Mapping[str, str], multiple: bool | None = None)
         text: the model's output as it came.
         options: option texts by label; labels are single capital letters. Texts may be empty.
         multiple: whether the question has several answers; None when its type is not known.
+        answer_first: whether the answer comes before any explanation (then the opening counts), or after the
+            reasoning (then the conclusion counts); None to decide from the text itself.
 
     Returns:
         The extraction; never raises on any text.
     """
     folded = {fold(label).upper(): body for label, body in options.items()}
-    reader = Reader(spoken(text), folded, multiple)
+    reader = Reader(spoken(text), folded, multiple, answer_first)
     if not folded or not reader.text.strip():
         return Extraction()
     several = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.evaluate.extraction.folding import fold
@@ -57,7 +57,7 @@ class Reader:
     options: Mapping[str, str]
     """Option texts by label, as printed."""
     multiple: bool | None = None
-    _texts: dict[str, re.Pattern[str]] = field(default_factory=dict, repr=False)
+    answer_first: bool | None = None
 
     @cached_property
     def labels(self) -> frozenset[str]:

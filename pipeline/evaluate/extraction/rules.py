@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pipeline.evaluate.extraction import cues
 from pipeline.evaluate.extraction.letters import Found, Reader
+from pipeline.evaluate.extraction.opening import opening
 from pipeline.evaluate.extraction.statements import (
     after_cue,
     clause_before,
@@ -194,6 +195,7 @@ def only_letter(reader: Reader) -> Found | None:
 
 
 RULES: Mapping[str, Rule] = {
+    "opening": opening,
     "stated": stated,
     "everything": everything,
     "last_line": last_line,

@@ -44,7 +44,7 @@ def test_rows_come_back_with_what_was_read(tmp_path):
         ("AB", True),
         (None, None),
     ]
-    assert out[0]["rule"] == "stated"
+    assert out[0]["rule"] == "opening"
     assert out[0]["model"] == "m1"
     assert [{key: item[key] for key in before} for item, before in zip(out, rows, strict=True)] == rows
 
@@ -52,6 +52,31 @@ def test_rows_come_back_with_what_was_read(tmp_path):
 def test_an_answer_may_be_a_list_or_be_written_with_separators(tmp_path):
     rows = [row(1, ["A", "C"], "AC"), row(2, "A,C", "CA"), row(3, "Ａ、Ｃ", "A和C")]
     assert score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")["correct"] == 3
+
+
+CHANGES_ITS_MIND = (
+    "选项A：心率加快，最先出现。选项B：血压升高，随后出现。选项C：瞳孔缩小，不出现。故正确答案为B。"
+)
+
+
+def read_of(tmp_path, rows):
+    score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")
+    return [
+        json.loads(line)["extracted"]
+        for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def test_a_row_may_say_whether_its_answer_comes_first(tmp_path):
+    rows = [row(n, "B", CHANGES_ITS_MIND, answer_first=first) for n, first in enumerate([True, False, None])]
+    assert read_of(tmp_path, rows) == ["A", "B", "B"]
+
+
+def test_an_output_among_outputs_that_answer_first_is_read_as_they_are(tmp_path):
+    others = [row(number, "D", "D. 支气管扩张\n解析：略。") for number in range(30)]
+    assert read_of(tmp_path, [*others, row(31, "B", CHANGES_ITS_MIND)])[-1] == "A"
+    said = [item | {"answer_first": False} for item in others]
+    assert read_of(tmp_path, [*said, row(31, "B", CHANGES_ITS_MIND)])[-1] == "B"
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,26 @@ def test_a_failed_request_waits_and_is_asked_again_on_the_next_run(context, spli
     assert mended.tables["predictions"].equals(clean.tables["predictions"])
 
 
+@pytest.mark.parametrize(
+    ("prompt", "others", "read"),
+    [
+        ("answer_only", "D", ["A"]),  # the model answers as it was asked to: its opening counts
+        ("answer_only", "略作分析，所以选D。", ["B"]),  # it reasons all the same
+        ("chain_of_thought", "D", ["B"]),
+    ],
+)
+def test_outputs_are_read_as_the_prompt_asked_and_the_model_obeyed(
+    context, splits, serve, prompt, others, read
+):
+    analysis = "选项A：先出现。选项B：后出现。选项C：不出现。故正确答案为B。"
+    server = serve(
+        lambda question, earlier, body: Reply(content=analysis if number(question) == 1 else others)
+    )
+    test = [make_question(index, "B") for index in range(1, 31)]
+    predictions = run(splits(test, TRAIN), asking(server, prompt=prompt), context).tables["predictions"]
+    assert predictions.filter(pl.col("question_id") == test[0].question_id)["extracted"].to_list() == [read]
+
+
 def test_what_other_models_gave_is_kept_when_one_endpoint_is_down(context, splits, serve):
     good = serve(lambda question, earlier, body: Reply(content="A"))
     dead = serve(lambda question, earlier, body: Reply(drop=True))
