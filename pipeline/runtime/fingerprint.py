@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,8 +17,8 @@ from typing import Any
 from schemas.identity import sha256
 
 OUR_PACKAGES = ("schemas", "pipeline", "annotation")
+_ROOT = Path(__file__).resolve().parents[2]
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
-_DATA_SUFFIXES = {".json", ".toml", ".txt", ".md", ".xml", ".csv"}
 
 
 def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
@@ -34,13 +36,13 @@ def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str
 
 @cache
 def code_hash(module: str) -> str:
-    """Hash of a module's source, of all of ours that it imports, and of the data files beside them."""
-    files = {path for name in _closure(module) if (path := _source(name))}
-    folders = {path.parent for path in files if path.parent.name != "pipeline"}
-    data = {file for folder in folders for file in folder.rglob("*") if file.suffix in _DATA_SUFFIXES}
+    """Hash of a module's source, of all of ours that it imports, and of the data files that they open."""
+    names = _closure(module)
+    reached = {path for name in names if (path := _source(name))}
+    reached |= {file for name in names for package in _reached(name).data for file in _data_files(package)}
     digest = hashlib.sha256()
-    for file in sorted(files | data):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for file in sorted(reached):
+        digest.update(os.path.relpath(file, _ROOT).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -52,15 +54,30 @@ def _closure(module: str) -> set[str]:
         if name in reached or not _source(name):
             continue
         reached.add(name)
-        waiting.extend(_imports(name))
+        waiting.extend(_reached(name).modules)
     return reached
 
 
-def _imports(module: str) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Reached:
+    """What a module's source mentions."""
+
+    modules: tuple[str, ...]
+    data: tuple[str, ...]
+    """Packages whose data files it opens with ``importlib.resources.files``."""
+
+
+@cache
+def _reached(module: str) -> _Reached:
     source = _source(module)
     if source is None:
-        return
-    for node in ast.walk(ast.parse(source.read_bytes())):
+        return _Reached((), ())
+    nodes = [*ast.walk(ast.parse(source.read_bytes()))]
+    return _Reached(tuple(_imports(nodes)), tuple(_opened(nodes)))
+
+
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if _is_ours(alias.name))
         elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
@@ -70,6 +87,22 @@ def _imports(module: str) -> Iterator[str]:
             name = node.value.partition(":")[0]  # a registry's "module:function", imported when needed
             if _DOTTED.fullmatch(name) and _is_ours(name):
                 yield name
+
+
+def _opened(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]):
+                yield package
+
+
+def _data_files(package: str) -> Iterator[Path]:
+    source = _source(package)
+    if source is None:
+        return
+    for path in source.parent.rglob("*"):
+        if path.is_file() and path.suffix not in (".py", ".pyc"):
+            yield path
 
 
 def _is_ours(module: str) -> bool:

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from pipeline.runtime import fingerprint as module
@@ -26,14 +24,14 @@ def test_code_that_a_stage_imports_is_part_of_it():
     assert "pipeline.cli.app" not in closure
 
 
-def test_a_changed_data_file_beside_the_code_changes_the_hash(tmp_path, monkeypatch):
+def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monkeypatch):
     package = tmp_path / "annotation_copy"
     package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "prompt.txt").write_text("one")
+    (package / "__init__.py").write_text("from importlib.resources import files\nfiles('annotation_copy')\n")
+    (package / "screen.css").write_text("one")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "annotation_copy"))
     before = code_hash("annotation_copy")
-    Path(package / "prompt.txt").write_text("two")
+    (package / "screen.css").write_text("two")
     code_hash.cache_clear()
     assert code_hash("annotation_copy") != before
