@@ -98,6 +98,7 @@ STAGES: tuple[Stage, ...] = (
         writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow},
         params=ExportParams,
         target="pipeline.export.stage:run",
+        names_dataset=True,
         examples=("build-dataset export",),
     ),
     Stage(

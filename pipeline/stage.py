@@ -137,6 +137,8 @@ class Stage:
     """``module:function``, imported when it runs."""
     examples: tuple[str, ...] = ()
     """Command lines for ``--help``."""
+    names_dataset: bool = False
+    """Whether its result says what the dataset is called, its licence, its version … (``[dataset]``)."""
     check: str | None = None
     """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
     engines not installed, keys not set, servers that do not answer."""

@@ -7,6 +7,7 @@ stands here.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -30,10 +31,14 @@ class Entry:
 
 
 def append(build: Path, entry: Entry) -> None:
-    """Add a line."""
+    """Add a line; one that a killed process left half-written stays apart from it."""
     build.mkdir(parents=True, exist_ok=True)
-    with (build / LEDGER).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+    line = json.dumps(asdict(entry), ensure_ascii=False) + "\n"
+    with (build / LEDGER).open("ab+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - 1, 0))
+        torn = stream.read(1) not in (b"", b"\n")
+        stream.write(b"\n" * torn + line.encode())
 
 
 def last(build: Path) -> dict[str, Entry]:

@@ -19,22 +19,28 @@ def build_lock(build: Path) -> Iterator[None]:
     Raises:
         UserError: another process holds it, or the folder cannot be written.
     """
-    try:
-        build.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot write {build}: {error.strerror}") from None
     holder = build / ".lock.pid"
     lock = FileLock(build / ".lock")
     try:
+        build.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-    except Timeout:
-        who = holder.read_text() if holder.exists() else "unknown"
-        raise UserError(
-            f"another build-dataset (process {who}) is writing {build}: wait for it to finish"
-        ) from None
-    try:
         holder.write_text(str(os.getpid()))
+    except Timeout:
+        raise UserError(
+            f"another build-dataset (process {_holder(holder)}) is writing {build}: wait for it to finish"
+        ) from None
+    except OSError as error:
+        lock.release()
+        raise UserError(f"cannot write {build}: {error.strerror}: set dataset.build elsewhere") from None
+    try:
         yield
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        return path.read_text() or "unknown"
+    except OSError:
+        return "unknown"

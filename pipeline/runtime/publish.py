@@ -13,7 +13,10 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
+from schemas.errors import UserError
+
 MANIFEST = "manifest.json"
+_KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
 _ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
 
 
@@ -21,6 +24,21 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write Parquet that every reader opens: zstd, statistics, no view types."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     pq.write_table(table, path, compression="zstd", row_group_size=_ROW_GROUP)
+
+
+def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """Read a table of the build folder.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    try:
+        return pl.read_parquet(
+            path, columns=columns, glob=False
+        )  # "papers [2024]" is a folder, not a pattern
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
 
 
 def file_sha256(path: Path) -> str:
@@ -38,11 +56,9 @@ class Publication:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._temporary = folder.with_name(f".{folder.name}.new")
-        self._old = folder.with_name(f".{folder.name}.old")
+        self._temporary, self._old = _beside(folder)
         self._outputs: dict[str, dict[str, Any]] = {}
-        for leftover in (self._temporary, self._old):
-            shutil.rmtree(leftover, ignore_errors=True)
+        recover(folder)
         self._temporary.mkdir(parents=True)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:
@@ -76,8 +92,24 @@ class Publication:
         shutil.rmtree(self._old, ignore_errors=True)
 
     def _note(self, path: Path, more: dict[str, Any]) -> None:
+        with path.open("r+b") as stream:
+            os.fsync(stream.fileno())  # a manifest that outlives a power cut must not name files that do not
         name = path.relative_to(self._temporary).as_posix()
         self._outputs[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size, **more}
+
+
+def recover(folder: Path) -> None:
+    """Finish, or undo, a ``commit`` that was killed between its two renames, and clear what it left."""
+    for leftover in _beside(folder):
+        manifest = read_manifest(leftover)
+        if not folder.exists() and manifest is not None and intact(leftover, manifest):
+            leftover.rename(folder)
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _beside(folder: Path) -> tuple[Path, Path]:
+    """Where the new result is made, and where the old one is while they change places."""
+    return folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -92,12 +124,12 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a stage's folder; None when there is none or it is not whole."""
+    """The manifest of a stage's folder; None when there is none, or it is not whole or of another version."""
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return content if isinstance(content, dict) else None
+    return content if isinstance(content, dict) and content.keys() >= _KEYS else None
 
 
 def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:

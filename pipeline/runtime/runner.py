@@ -22,7 +22,7 @@ from pipeline.runtime.context import RunContext
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.fingerprint import fingerprint
 from pipeline.runtime.lock import build_lock
-from pipeline.runtime.publish import Publication, intact, read_manifest
+from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover
 from pipeline.runtime.sources import SOURCES
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
@@ -78,6 +78,8 @@ class Runner:
         """
         complete = True
         with build_lock(self.build):
+            for stage in STAGES:
+                recover(self.build / stage.name)
             for stage in STAGES:
                 if stage.name in names:
                     report = self._run_stage(stage, force)
@@ -190,7 +192,7 @@ class Runner:
     def _table(self, reference: str) -> pl.DataFrame:
         if reference in SOURCES:
             return self._source(reference)
-        return pl.read_parquet(self.build / f"{reference}.parquet")
+        return read_table(self.build / f"{reference}.parquet")
 
     def _source(self, reference: str) -> pl.DataFrame:
         if reference not in self._sources:
@@ -205,7 +207,7 @@ class Runner:
                 hashes[reference] = sha256(self._source(reference).write_json())
                 continue
             manifest = read_manifest(self.build / maker)
-            if manifest is None:
+            if manifest is None or not intact(self.build / maker, manifest):
                 raise UserError(
                     f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first"
                 )
@@ -213,7 +215,9 @@ class Runner:
         return hashes
 
     def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
-        params = {**self.config.params(stage.name).semantic(), "dataset": self.config.dataset.semantic()}
+        params = self.config.params(stage.name).semantic()
+        if stage.names_dataset:
+            params = {**params, "dataset": self.config.dataset.semantic()}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 import polars as pl
 
-from pipeline.runtime.publish import file_sha256
+from pipeline.runtime.publish import file_sha256, read_table
 from schemas.annotations import ExpertReview
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
@@ -21,18 +21,21 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     """The files under the raw folder, by path; hidden ones and notes about the folder are passed over.
 
     Raises:
-        UserError: there is no such folder, or nothing in it.
+        UserError: there is no such folder, nothing in it, or files that cannot be read or named.
     """
+    if dataset.raw.resolve() == dataset.build.resolve():
+        raise UserError(
+            f"dataset.raw and dataset.build are both {dataset.raw}: what is made needs its own folder"
+        )
     if not dataset.raw.is_dir():
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
-    found = [
-        RawFile(
-            document=path.relative_to(dataset.raw).as_posix(),
-            sha256=file_sha256(path),
-            bytes=path.stat().st_size,
-        )
-        for path in sorted(_walk(dataset.raw, skip=dataset.build))
-    ]
+    try:
+        found = [
+            RawFile(document=_name(path, dataset.raw), sha256=file_sha256(path), bytes=path.stat().st_size)
+            for path in sorted(_walk(dataset.raw, skip={dataset.build.resolve(), dataset.raw.resolve()}))
+        ]
+    except OSError as error:
+        raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
     if not found:
         raise UserError(
             f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)"
@@ -43,7 +46,7 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
 def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
     """The experts' labels that ``review pull`` fetched; empty before the first pull."""
     path = dataset.build / PULLED
-    return pl.read_parquet(path) if path.exists() else ExpertReview.to_frame([])
+    return read_table(path) if path.exists() else ExpertReview.to_frame([])
 
 
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
@@ -52,11 +55,28 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
 }
 
 
-def _walk(folder: Path, skip: Path) -> Iterator[Path]:
+def _name(path: Path, raw: Path) -> str:
+    """What a file is called in tables.
+
+    Raises:
+        UserError: its name is not text, as when an archive from Windows was unpacked elsewhere.
+    """
+    name = path.relative_to(raw).as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode(errors="surrogateescape").decode("gb18030", errors="replace")
+        raise UserError(f"the name of a file in {raw} is not UTF-8 (in GBK: {shown}): rename it") from None
+    return name
+
+
+def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
+    """The papers in a folder; ``skip`` are folders, all above ``folder`` included: links may lead back to them."""
     for path in folder.iterdir():
-        if path.name.startswith((".", "~$")) or path.resolve() == skip.resolve():
+        if path.name.startswith((".", "~$")):
             continue
         if path.is_dir():
-            yield from _walk(path, skip)
+            if (real := path.resolve()) not in skip:
+                yield from _walk(path, skip | {real})
         elif path.is_file() and path.name.lower() not in NOT_PAPERS:
             yield path

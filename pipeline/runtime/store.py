@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class ItemStore:
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values of those ``keys`` that are there, each once."""
         found: dict[str, Any] = {}
-        with self._lock:
+        with self._lock, self._errors():
             connection = self._open()
             wanted = list(dict.fromkeys(keys))
             for start in range(0, len(wanted), _LOOKUP):
@@ -61,7 +62,7 @@ class ItemStore:
     def put(self, key: str, value: Any) -> None:
         """Store a JSON value durably before returning. The same key again replaces it."""
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        with self._lock:
+        with self._lock, self._errors():
             connection = self._open()
             with connection:
                 connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?)", (key, text))
@@ -77,13 +78,20 @@ class ItemStore:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._connection = _connect(self.path)
-            except sqlite3.DatabaseError as error:
-                raise UserError(
-                    f"{self.path} is not a readable store ({error}): move it away and run again"
-                ) from error
+            self._connection = _connect(self.path)
         return self._connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What SQLite finds wrong, in one line: a full or read-only disk apart from a damaged file."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise UserError(f"{self.path}: {error}: check the disk and run again") from None
+        except sqlite3.DatabaseError as error:
+            raise UserError(
+                f"{self.path} is not a readable store ({error}): move it away and run again"
+            ) from None
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -4,8 +4,17 @@ import duckdb
 import polars as pl
 import pytest
 
-from pipeline.runtime.publish import Publication, intact, read_manifest, write_json
+from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover, write_json
+from schemas.errors import UserError
 
+MANIFEST = {
+    "stage": "parse",
+    "fingerprint": "x",
+    "complete": True,
+    "counts": {},
+    "reasons": {},
+    "facts": {},
+}
 FRAME = pl.DataFrame({"stem": ["题干", None], "options": [[{"label": "A", "text": "甲"}], []]})
 
 
@@ -13,7 +22,7 @@ def publish(folder, frame=FRAME):
     publication = Publication(folder)
     publication.table("questions", frame)
     publication.file("cards/README.md", "数据集".encode())
-    publication.commit({"stage": "parse"})
+    publication.commit(MANIFEST)
 
 
 def test_a_published_table_is_read_by_polars_and_duckdb(tmp_path):
@@ -35,7 +44,7 @@ def test_until_it_is_committed_the_old_result_stands(tmp_path):
     publication = Publication(tmp_path / "parse")
     publication.table("questions", FRAME.head(0))
     assert pl.read_parquet(tmp_path / "parse" / "questions.parquet").height == 2
-    publication.commit({})
+    publication.commit(MANIFEST)
     assert pl.read_parquet(tmp_path / "parse" / "questions.parquet").height == 0
 
 
@@ -70,6 +79,48 @@ def test_half_a_manifest_is_none(tmp_path):
     path = tmp_path / "parse" / "manifest.json"
     path.write_text(path.read_text()[:40])
     assert read_manifest(tmp_path / "parse") is None
+
+
+@pytest.mark.parametrize("key", sorted(MANIFEST))
+def test_a_manifest_of_another_version_is_none(tmp_path, key):
+    publish(tmp_path / "parse")
+    path = tmp_path / "parse" / "manifest.json"
+    content = json.loads(path.read_text())
+    del content[key]
+    path.write_text(json.dumps(content))
+    assert read_manifest(tmp_path / "parse") is None
+
+
+def test_a_commit_killed_between_its_renames_is_finished(tmp_path):
+    publish(tmp_path / "parse")
+    (tmp_path / "parse").rename(tmp_path / ".parse.old")
+    publish(tmp_path / "other", FRAME.head(1))
+    (tmp_path / "other").rename(tmp_path / ".parse.new")
+    recover(tmp_path / "parse")
+    assert read_table(tmp_path / "parse" / "questions.parquet").height == 1
+
+
+def test_without_a_whole_new_result_the_old_one_is_put_back(tmp_path):
+    publish(tmp_path / "parse")
+    (tmp_path / "parse").rename(tmp_path / ".parse.old")
+    (tmp_path / ".parse.new").mkdir()
+    recover(tmp_path / "parse")
+    assert read_table(tmp_path / "parse" / "questions.parquet").height == 2
+
+
+def test_a_folder_with_brackets_is_no_pattern(tmp_path):
+    publish(tmp_path / "papers [2024] *" / "parse")
+    table = tmp_path / "papers [2024] *" / "parse" / "questions.parquet"
+    assert read_table(table, ["stem"])["stem"].to_list() == ["题干", None]
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1 and nothing else", None])
+def test_a_damaged_table_is_told_in_one_line(tmp_path, damage):
+    path = tmp_path / "questions.parquet"
+    if damage is not None:
+        path.write_bytes(damage)
+    with pytest.raises(UserError, match=r"^[^\n]*questions.parquet cannot be read [^\n]*: delete it"):
+        read_table(path)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "manifest.json"])

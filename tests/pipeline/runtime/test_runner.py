@@ -171,6 +171,29 @@ def test_a_stage_without_its_input_says_what_to_run_first(runner):
         runner().run(["parse"])
 
 
+def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
+    runner().run(["ocr"])
+    (runner.build / "ocr" / "words.parquet").unlink()
+    with pytest.raises(UserError, match="run `build-dataset ocr` first"):
+        runner().run(["parse"])
+
+
+def test_a_manifest_of_another_version_is_a_missing_result(runner):
+    runner().run(["ocr"])
+    (runner.build / "ocr" / "manifest.json").write_text('{"stage": "ocr", "outputs": {}}')
+    assert runner().state(STAGES[0]) == "missing"
+    runner().run(["ocr"])
+    assert CALLS == ["ocr", "ocr"]
+
+
+def test_a_new_title_changes_only_what_names_the_dataset(runner, monkeypatch):
+    named = replace(STAGES[1], names_dataset=True)
+    monkeypatch.setattr(module, "STAGES", (STAGES[0], named))
+    runner().run(["ocr", "parse"])
+    renamed = runner(**{"dataset.title": "Another"})
+    assert (renamed.state(STAGES[0]), renamed.state(named)) == ("done", "stale")
+
+
 def test_a_changed_seed_makes_a_stage_stale(runner):
     runner().run(["ocr"])
     assert runner().state(STAGES[0]) == "done"

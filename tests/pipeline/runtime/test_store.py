@@ -77,6 +77,29 @@ def test_a_file_that_is_no_store_is_told_in_one_line(tmp_path):
         ItemStore(tmp_path / "s.sqlite").get("key")
 
 
+def test_a_store_that_is_damaged_after_it_was_opened_is_told_in_one_line(tmp_path):
+    store = ItemStore(tmp_path / "s.sqlite")
+    for number in range(2000):
+        store.put(str(number), "x" * 100)
+    store.close()
+    path = tmp_path / "s.sqlite"
+    content = path.read_bytes()
+    path.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+    with pytest.raises(UserError, match="move it away and run again"):
+        ItemStore(path).get_many(map(str, range(2000)))
+
+
+def test_a_full_disk_is_told_in_one_line_and_what_is_stored_stays(tmp_path):
+    store = ItemStore(tmp_path / "s.sqlite")
+    store.put("old", 1)
+    store._connection.execute(
+        f"PRAGMA max_page_count={store._connection.execute('PRAGMA page_count').fetchone()[0]}"
+    )
+    with pytest.raises(UserError, match=r"s\.sqlite: database or disk is full"):
+        store.put("new", "x" * 100_000)
+    assert ItemStore(tmp_path / "s.sqlite").get_many(["old", "new"]) == {"old": 1}
+
+
 @pytest.mark.slow
 def test_bookkeeping_costs_under_a_millisecond_an_item(tmp_path):
     store = ItemStore(tmp_path / "s.sqlite")

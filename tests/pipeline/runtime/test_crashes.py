@@ -1,0 +1,133 @@
+"""Killed before any operation on files, a run leaves the old result or the new one, and the next run finishes."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.config import load
+from pipeline.runtime import runner as module
+from pipeline.runtime.publish import intact, read_manifest, recover
+from pipeline.runtime.runner import Runner
+from pipeline.stage import Counts, Result, Stage
+from schemas.base import Record
+from schemas.params import Params
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+class Word(Record):
+    text: str
+
+
+class NoParams(Params):
+    pass
+
+
+def words(tables, params, context):
+    names = tables["files"]["document"].to_list()
+    return Result(
+        {"words": Word.to_frame(Word(text=name) for name in names)},
+        Counts(len(names), len(names)),
+        files={"card.md": "、".join(names).encode()},
+    )
+
+
+def upper(tables, params, context):
+    frame = tables["words"].with_columns(pl.col("text").str.to_uppercase())
+    return Result({"words": frame}, Counts(frame.height, frame.height))
+
+
+FUNCTIONS = {"x:words": words, "x:upper": upper}
+STAGES = (
+    Stage("ocr", "", "files", ("raw/files",), {"words": Word}, NoParams, "x:words"),
+    Stage("parse", "", "words", ("ocr/words",), {"words": Word}, NoParams, "x:upper"),
+)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs both stages over ``raw`` into a build folder of that name."""
+    monkeypatch.setattr(module, "STAGES", STAGES)
+    monkeypatch.setattr(Stage, "function", lambda self: FUNCTIONS[self.target])
+    monkeypatch.setattr(module, "fingerprint", lambda *given: json.dumps(given))
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+
+    def run(build):
+        Runner(load(tmp_path / "dataset.toml", {"dataset.build": str(tmp_path / build)})).run(
+            ["ocr", "parse"]
+        )
+
+    return run
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class Death:
+    """Kills at the n-th operation on files; one that writes has then only made the file."""
+
+    def __init__(self, monkeypatch, at):
+        self.steps, self.at = 0, at
+        for owner, name in (
+            (Path, "rename"),
+            (Path, "replace"),
+            (Path, "mkdir"),
+            (Path, "write_bytes"),
+            (Path, "write_text"),
+            (pq, "write_table"),
+            (json, "dump"),
+            (os, "fsync"),
+            (shutil, "rmtree"),
+        ):
+            monkeypatch.setattr(owner, name, self._deadly(getattr(owner, name), name))
+
+    def _deadly(self, real, name):
+        def operation(*given, **named):
+            self.steps += 1
+            if self.steps == self.at:
+                if name.startswith("write_"):
+                    Path(given[1] if name == "write_table" else given[0]).touch()
+                raise Killed(f"at {name}")
+            return real(*given, **named)
+
+        return operation
+
+
+def test_killed_at_any_operation_the_old_or_the_new_result_is_whole_and_a_rerun_finishes(
+    run, tmp_path, monkeypatch
+):
+    run("old")
+    (tmp_path / "raw" / "b.pdf").write_bytes(b"b")
+    run("new")
+    stages = [stage.name for stage in STAGES]
+    whole = {name: [contents(tmp_path / build / name) for build in ("old", "new")] for name in stages}
+    for at in range(1, 200):
+        build = tmp_path / f"build-{at}"
+        shutil.copytree(tmp_path / "old", build)
+        with monkeypatch.context() as patch:
+            death = Death(patch, at)
+            try:
+                run(build.name)
+            except Killed:
+                pass
+            else:
+                break
+        for name in stages:
+            recover(build / name)
+            assert contents(build / name) in whole[name], f"killed at step {at}"
+            assert intact(build / name, read_manifest(build / name))
+        run(build.name)
+        assert [contents(build / name) for name in stages] == [whole[name][1] for name in stages]
+        assert not list(build.glob(".*.new")) + list(build.glob(".*.old"))
+    assert at > 20, "it was killed at every step"
+    assert death.steps < at

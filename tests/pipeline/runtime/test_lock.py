@@ -1,0 +1,44 @@
+import os
+
+import pytest
+from filelock import FileLock
+
+from pipeline.runtime.lock import build_lock
+from schemas.errors import UserError
+
+
+def test_who_holds_the_folder_is_named(tmp_path):
+    with (
+        build_lock(tmp_path),
+        pytest.raises(UserError, match=f"process {os.getpid()}"),
+        build_lock(tmp_path),
+    ):
+        pass
+
+
+def test_what_a_killed_process_left_holds_nobody_up(tmp_path):
+    (tmp_path / ".lock").touch()
+    (tmp_path / ".lock.pid").write_text("1")
+    with build_lock(tmp_path):
+        assert (tmp_path / ".lock.pid").read_text() == str(os.getpid())
+    assert not (tmp_path / ".lock.pid").exists()
+
+
+def test_a_build_folder_that_is_a_file_is_told(tmp_path):
+    (tmp_path / "build").touch()
+    with pytest.raises(UserError, match="cannot write"), build_lock(tmp_path / "build"):
+        pass
+
+
+@pytest.mark.parametrize("refused", ["acquire", "write_text"])
+def test_a_folder_that_cannot_be_written_is_told_and_not_held(tmp_path, monkeypatch, refused):
+    def refuse(*given, **named):
+        raise PermissionError(13, "Permission denied")
+
+    owner = FileLock if refused == "acquire" else type(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, refused, refuse)
+        with pytest.raises(UserError, match=r"cannot write .*: Permission denied"), build_lock(tmp_path):
+            pass
+    with build_lock(tmp_path):
+        pass
