@@ -22,6 +22,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("too_few_options", validity.too_few_options),
     Filter("truncated", validity.truncated),
     Filter("duplicate_options", validity.duplicate_options),
+    Filter("every_answer_accepted", validity.every_answer_accepted),
     Filter("no_answer", validity.no_answer),
     Filter("answer_not_in_options", validity.answer_not_in_options),
     Filter("low_confidence", validity.low_confidence, action="review"),

@@ -51,11 +51,16 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
     return None
 
 
+def every_answer_accepted(question: Question, _: CleanParams) -> str | None:
+    """After appeals whatever is answered earns the mark (一律给分): the item is void and measures nothing."""
+    singles = {letters[0] for letters in question.accepted_answers or [] if len(letters) == 1}
+    void = singles and singles >= {option.label for option in question.options}
+    return "the corrected key accepts every answer" if void else None
+
+
 def no_answer(question: Question, _: CleanParams) -> str | None:
     """No key was found for the question."""
-    if question.answer:
-        return None
-    return "every answer earns the mark" if question.accepted_answers else "no key was found"
+    return None if question.answer else "no key was found"
 
 
 def answer_not_in_options(question: Question, _: CleanParams) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.evaluate.slices import dimension_names
+from pipeline.evaluate.slices import REVIEWED, dimension_names
 from schemas.evaluation import Score
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ _WITH_INTERVAL = {"accuracy"}
 _NOTES = """\
 Accuracy counts exact sets of letters; intervals are Wilson's, 95 %. Partial credit: a wrong letter loses all,
 otherwise the share of the key's letters that were named. F1 takes the answer string as the class. No answer, refused
-and truncated count as not right in accuracy. Human accuracy is weighted by respondents."""
+and truncated count as not right in accuracy. Human accuracy is weighted by respondents; “n =” stands where a score
+is of fewer questions than its row."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def tables(scores: Sequence[Score]) -> Iterator[Table]:
 
 def markdown(scores: Sequence[Score], title: str) -> str:
     """The same tables as a Markdown document."""
-    lines = [f"# {_escaped(title)}", "", _NOTES, ""]
+    lines = [f"# {_escaped(title)}", "", _NOTES if scores else "No question was asked 没有题目。", ""]
+    if doubt := _unreviewed(scores):
+        lines += [doubt, ""]
     for grid in grids(scores):
         lines += [f"## {_escaped(grid.title)}", "", _row(grid.header)]
         lines.append("|" + "|".join(["---"] + ["---:"] * (len(grid.header) - 1)) + "|")
@@ -86,8 +89,24 @@ def headlines(scores: Sequence[Score]) -> list[str]:
             continue
         expected = overall.get((run, "expected_accuracy"))
         guess = f", expected {_cell(expected)}" if expected else ""
-        lines.append(f"{run}: accuracy {_cell(score)} % of {score.questions} questions{guess}")
+        plural = "" if score.questions == 1 else "s"
+        lines.append(f"{run}: accuracy {_cell(score)} % of {score.questions} question{plural}{guess}")
     return lines
+
+
+def _unreviewed(scores: Sequence[Score]) -> str | None:
+    """A warning where labels that the tables go by were not settled by experts."""
+    asked: dict[str, int] = {}
+    for score in scores:
+        if score.dimension == "label_status" and score.metric == "accuracy" and score.run != HUMAN:
+            asked[score.label_en or ""] = max(score.questions, asked.get(score.label_en or "", 0))
+    open_ = sum(count for status, count in asked.items() if status != REVIEWED)
+    if not open_:
+        return None
+    return (
+        f"Labels that experts have not settled 未经专家审定: {open_} of {sum(asked.values())} questions have such. "
+        "Tables by label rest on them; the last table shows reviewed questions apart."
+    )
 
 
 def _overall(scores: Sequence[Score]) -> Grid:
@@ -110,21 +129,23 @@ def _by_label(dimension: str, scores: Sequence[Score]) -> Grid:
     for label, english in labels.items():
         asked = [score.questions for score in own if score.label == label and score.metric == "accuracy"]
         name = label if english is None or english == label else f"{label} {english}"
+        most = max(asked, default=0)
         cells = [
-            _cell(found.get((run, label, "accuracy")) or found.get((run, label, "mean_accuracy")))
+            _cell(found.get((run, label, "accuracy")) or found.get((run, label, "mean_accuracy")), most)
             for run in runs
         ]
-        rows.append((name, str(max(asked, default=0)), *cells))
+        rows.append((name, str(most), *cells))
     return Grid(_title(dimension), (_title(dimension), "题数 n", *map(_run_name, runs)), tuple(rows))
 
 
-def _cell(score: Score | None) -> str:
+def _cell(score: Score | None, questions: int | None = None) -> str:
+    """A value in percent with its interval, and with its number of questions where that is not ``questions``."""
     if score is None or score.value is None:
         return "–"
     value = f"{100 * score.value:.1f}"
-    if score.metric not in _WITH_INTERVAL or score.low is None or score.high is None:
-        return value
-    return f"{value} [{100 * score.low:.1f}, {100 * score.high:.1f}]"
+    if score.metric in _WITH_INTERVAL and score.low is not None and score.high is not None:
+        value += f" [{100 * score.low:.1f}, {100 * score.high:.1f}]"
+    return value if questions in (None, score.questions) else f"{value} (n = {score.questions})"
 
 
 def _runs(scores: Sequence[Score]) -> list[str]:

@@ -12,7 +12,9 @@ from schemas.taxonomy import cmb_catalogue, dimensions
 
 OVERALL = Slice("overall", "全部", "all")
 _REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
-_STATUS = {"reviewed": "已审核", "partly reviewed": "部分审核", "unreviewed": "未审核"}
+REVIEWED = "reviewed"
+"""The label status of a question whose five labels experts settled."""
+_STATUS = {REVIEWED: "已审核", "partly reviewed": "部分审核", "unreviewed": "未审核"}
 _OWN_NAMES = {
     "overall": ("总体", "Overall"),
     "question_type": ("题型", "Question type"),
@@ -52,7 +54,7 @@ def review_status(question: ReleaseRow) -> str:
     """``reviewed`` when experts settled all five labels, ``partly reviewed`` when some, else ``unreviewed``."""
     settled = sum(getattr(question, f"{name}_status") in _REVIEWED for name in dimensions())
     if settled == len(dimensions()):
-        return "reviewed"
+        return REVIEWED
     return "partly reviewed" if settled else "unreviewed"
 
 

@@ -162,7 +162,8 @@ def _labels_made(splits: Splits) -> str:
 def _annotators(whole: pl.DataFrame) -> str:
     counts = Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", "))
     if not counts:
-        return "All labels are experts'."
+        labelled = any(whole[name].count() for name in dimensions())
+        return "All labels are experts'." if labelled else "No question has a label."
     lines = [
         f"- {code(name)} ({count:,} questions){_annotator(name)}" for name, count in sorted(counts.items())
     ]
@@ -188,7 +189,7 @@ def _label_table(splits: Splits, dimension: Dimension) -> str:
     if None in counts:
         rows.append(("*no label 无标签*", *counts[None].values()))
     unused = len(dimension.labels) - len(known)
-    note = f"\n\n{unused} further labels of this dimension do not occur." if unused else ""
+    note = f"\n\nLabels of this dimension that do not occur: {unused}." if unused else ""
     return f"### {dimension.en} {dimension.zh}\n\n" + table(("Label 标签", *splits), rows) + note
 
 

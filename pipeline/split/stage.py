@@ -65,6 +65,8 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         "kept_from_previous": sum(len(units[number].rows) for number in given),
         "retired": len(retired),
     }
+    if params.method == "per_subcategory":
+        facts["subcategories"] = len({stratum[:1] for stratum in numbers})
     return Result(
         tables={"assignments": assignments},
         counts=Counts(into=questions.height, kept=assignments.height, rejected=len(retired)),
@@ -174,6 +176,23 @@ def _facts(
     }
 
 
+def _short_of(params: SplitParams, subcategories: int, quotas: Sequence[Row]) -> list[str]:
+    """What small subcategories cannot give of the numbers that were asked for."""
+    asked = {
+        "test": (TEST, params.test_per_subcategory * subcategories),
+        "validation": (VALIDATION, params.development_per_subcategory * subcategories),
+    }
+    got = {name: sum(row[split] for row in quotas) for name, (split, _) in asked.items()}
+    if all(got[name] == wanted for name, (_, wanted) in asked.items()):
+        return []
+    told = " and ".join(
+        f"{got[name]:,} of {wanted:,} {name} questions" for name, (_, wanted) in asked.items()
+    )
+    return [
+        f"{subcategories} subcategories can give {told}: some are too small, and half of them stays in train"
+    ]
+
+
 def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) -> list[str]:
     sizes = facts["splits"]
     notes = ["splits: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS)]
@@ -188,11 +207,7 @@ def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) ->
             "because groups or an earlier release do not allow it (listed in the manifest)"
         )
     if params.method == "per_subcategory":
-        asked = params.test_per_subcategory, params.development_per_subcategory
-        short = sum(row[TEST] for row in quotas), sum(row[VALIDATION] for row in quotas)
-        notes.append(
-            f"asked for {asked[0]} test + {asked[1]} validation a subcategory: {short[0]} + {short[1]}"
-        )
+        notes += _short_of(params, facts["subcategories"], quotas)
     if facts["retired"]:
         notes.append(f"{facts['retired']} questions of the earlier release would leak and are left out")
     empty = [split for split in SPLITS if not sizes[split]]

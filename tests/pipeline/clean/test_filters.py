@@ -138,6 +138,13 @@ def test_figure_questions_can_be_kept() -> None:
         (question(options="Ａ型 A型 B型"), "duplicate_options"),
         (question(answer=None), "no_answer"),
         (question(answer=[]), "no_answer"),
+        (
+            question(accepted_answers=[["A"], ["B"], ["C"], ["D"]], comment="第4題一律給分"),
+            "every_answer_accepted",
+        ),
+        (question(answer=None, accepted_answers=[["A"], ["B"], ["C"], ["D"]]), "every_answer_accepted"),
+        (question(accepted_answers=[["A"], ["B"], ["A", "B"]]), None),
+        (question(comment="本题送分"), "erratum"),
         (question(answer=["E"]), "answer_not_in_options"),
         (question(accepted_answers=[["A"], ["F"]]), "answer_not_in_options"),
         (question(confidence=0.3), "low_confidence"),

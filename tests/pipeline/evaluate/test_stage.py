@@ -13,7 +13,7 @@ from pipeline.evaluate.stage import run
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score
 from tests.annotation.scripted_server import Reply
-from tests.pipeline.evaluate.conftest import make_question
+from tests.pipeline.evaluate.conftest import STATUS, make_question
 
 TEST = [
     make_question(
@@ -249,6 +249,31 @@ def test_results_are_written_as_markdown_that_text_of_papers_cannot_break(contex
         if line.startswith("|")
     }
     assert len(widths) == 1
+
+
+def test_a_score_of_fewer_questions_than_its_row_says_so(context, splits):
+    text = run(splits(TEST, TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    rows = [line for line in text.splitlines() if line.startswith("| A1 |")]
+    assert len(rows) == 1
+    assert rows[0].startswith("| A1 | 3 |")
+    assert rows[0].endswith("| 50.0 (n = 1) |")
+
+
+def test_results_say_how_many_labels_no_expert_settled(context, splits):
+    settled = dict.fromkeys(STATUS, "agreed")
+    test = [TEST[0].model_copy(update=settled), *TEST[1:]]
+    text = run(splits(test, TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    assert "未经专家审定: 3 of 4 questions" in text
+    everything = [row.model_copy(update=settled) for row in TEST]
+    assert (
+        "审定" not in run(splits(everything, TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    )
+
+
+def test_results_of_an_empty_split_say_that_nothing_was_asked(context, splits):
+    text = run(splits([], TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    assert "No question was asked" in text
+    assert "Accuracy" not in text
 
 
 def test_tables_for_the_terminal_show_every_run(context, splits):

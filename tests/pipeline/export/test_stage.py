@@ -109,6 +109,13 @@ def test_labels_settled_by_experts_name_no_annotator(export, tables):
     assert "All labels are experts'." in result.files["README.md"].decode()
 
 
+def test_a_card_without_any_label_does_not_call_them_experts(export, tables):
+    tables["labels"] = tables["labels"].clear()
+    card = export(tables).files["README.md"].decode()
+    assert "No question has a label." in card
+    assert "All labels are experts'." not in card
+
+
 def test_missing_and_disputed_labels_stay_null(export, tables):
     labels = tables["labels"]
     first = (pl.col("question_id") == "abcdef01-1-000") & (pl.col("dimension") == "competency")

@@ -222,6 +222,8 @@ def test_subcategories_that_are_too_small_are_pooled_and_listed(tables, split):
     done = split(
         tables(questions), method="per_subcategory", test_per_subcategory=10, development_per_subcategory=2
     )
+    assert done.result.facts["subcategories"] == 2
+    assert not any("too small" in note for note in done.result.notes)
     small = Counter(split for question, split in done.of.items() if question[0] != "大")
     assert small == {"train": 5, "validation": 2, "test": 10}
     assert {"小", "少"} <= set(done.result.facts["pooled_strata"])
@@ -231,7 +233,9 @@ def test_subcategories_that_are_too_small_are_pooled_and_listed(tables, split):
 
 def test_a_dataset_smaller_than_one_subcategory_keeps_half_for_training(tables, split):
     questions = [{"question_id": f"q{number:02d}", "exam_class": "甲"} for number in range(60)]
-    assert split(tables(questions), method="per_subcategory").sizes() == (30, 1, 29)
+    done = split(tables(questions), method="per_subcategory")
+    assert done.sizes() == (30, 1, 29)
+    assert "29 of 400 test questions and 1 of 10 validation questions" in " ".join(done.result.notes)
 
 
 def test_the_same_case_in_two_papers_is_one_unit(tables, split):
