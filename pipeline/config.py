@@ -64,9 +64,14 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
 
 
 def _at_home(section: Params, home: Path) -> Params:
-    """The section with its relative paths taken from the folder of the configuration."""
-    paths = {name: home / value.expanduser() for name, value in section if isinstance(value, Path)}
-    return section.model_copy(update=paths) if paths else section
+    """The section with its relative paths, also of sections within it, taken from the configuration's folder."""
+    changed: dict[str, Any] = {}
+    for name, value in section:
+        if isinstance(value, Path):
+            changed[name] = home / value.expanduser()
+        elif isinstance(value, Params):
+            changed[name] = _at_home(value, home)
+    return section.model_copy(update=changed) if changed else section
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def _packages() -> Iterator[Check]:
     yield _package("pymupdf", "reads PDFs", None)
     yield _package("rapidocr", "embedded OCR models", "pip install rapidocr")
     yield _package("openvino", "makes OCR 3 times faster", "pip install openvino")
-    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'build-dataset[paddle]'")
+    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)")
 
 
 def _package(name: str, use: str, remedy: str | None) -> Check:

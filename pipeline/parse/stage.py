@@ -10,7 +10,7 @@ from pipeline.parse.finish import STAGE, Outcome, finish, review_item
 from pipeline.parse.pairing import find_paper, is_corrected
 from pipeline.parse.paper import Paper, apply_key, judge, read_paper
 from pipeline.parse.params import ParseParams
-from pipeline.parse.rows import RowError, question_of
+from pipeline.parse.rows import RowError, questions_of
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.identity import question_id
@@ -146,25 +146,25 @@ def _no_questions(name: str, detail: str) -> Rejection:
 
 def _rows(documents: dict[str, Document], rows: pl.DataFrame) -> Outcome:
     outcome = Outcome(into=rows.height)
-    seen: set[str] = set()
+    by_document: dict[str, list[SourceRow]] = defaultdict(list)
     for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
-        seen.add(row.document)
-        try:
-            question, doubts = question_of(row, documents[row.document])
-        except RowError as error:
-            item_id = question_id(documents[row.document].sha256, None, str(row.row))
-            reject = Rejection(
-                item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields
-            )
-            outcome.rejects.append(reject)
-            continue
-        if doubts:
-            outcome.review.append(review_item(question.question_id, doubts, question))
-        else:
-            outcome.questions.append(question)
+        by_document[row.document].append(row)
+    for name, own in by_document.items():
+        for row, found in questions_of(own, documents[name]):
+            if isinstance(found, RowError):
+                outcome.rejects.append(_row_reject(row, documents[name], found))
+            elif found[1]:
+                outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
+            else:
+                outcome.questions.append(found[0])
     empty = sorted(
-        name for name, document in documents.items() if document.rows is not None and name not in seen
+        name for name, document in documents.items() if document.rows is not None and name not in by_document
     )
     outcome.into += len(empty)
     outcome.rejects.extend(_no_questions(name, "it has no rows") for name in empty)
     return outcome
+
+
+def _row_reject(row: SourceRow, document: Document, error: RowError) -> Rejection:
+    item_id = question_id(document.sha256, None, str(row.row))
+    return Rejection(item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields)

@@ -23,6 +23,11 @@ def test_paths_of_a_stage_are_relative_to_the_file_too(tmp_path):
     assert config.params("split").previous == tmp_path / "v1" / "export"
 
 
+def test_so_are_paths_of_sections_within_sections(tmp_path):
+    config = load(write(tmp_path, '[dataset]\nname = "x"\n[ocr.paddleocr]\ndetection_dir = "models/det"\n'))
+    assert config.params("ocr").paddleocr.detection_dir == tmp_path / "models" / "det"
+
+
 def test_an_unknown_key_names_the_nearest(tmp_path):
     with pytest.raises(UserError, match=r"unknown key split\.ratio; did you mean ratios\?"):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratio = [8, 1, 1]\n'))

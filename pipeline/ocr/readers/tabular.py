@@ -11,18 +11,18 @@ from typing import Any
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.encoding import decode, looks_like_text
+from schemas.columns import STEM
 from schemas.errors import UnreadableDocument
 
-QUESTION_COLUMNS = frozenset(
-    {"question", "stem", "题目", "題目", "题干", "題幹", "问题", "問題", "试题", "試題"}
-)
+QUESTION_COLUMNS = frozenset(STEM)
 """Names of the column that makes a table one of questions."""
 
 csv.field_size_limit(10_000_000)
 
 
 def _dump(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False)
+    text = json.dumps(row, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no character
 
 
 def _load(text: str) -> Any:
@@ -43,18 +43,18 @@ class CmbJsonReader:
         return suffix == ".json" or (suffix not in (".jsonl", ".ndjson") and _starts_list(start))
 
     def rows(self, path: Path, params: OcrParams) -> Iterator[str]:  # noqa: ARG002
-        """The objects of the list.
+        """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject.
 
         Raises:
             UnreadableDocument: ``invalid_json``, or ``unknown_format`` when it is no list of objects.
         """
         try:
             value = _load(decode(path.read_bytes()))
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise UnreadableDocument("invalid_json", f"not JSON: {error}") from error
-        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits are ValueErrors
+            raise UnreadableDocument("invalid_json", f"not JSON: {str(error)[:200]}") from error
+        if not isinstance(value, list) or 2 * sum(isinstance(row, dict) for row in value) < len(value):
             raise UnreadableDocument("unknown_format", "the JSON is not a list of questions")
-        yield from map(_dump, value)
+        yield from (_dump(row if isinstance(row, dict) else {"unparsed": row}) for row in value)
 
 
 def _starts_list(start: bytes) -> bool:
@@ -96,7 +96,7 @@ class JsonlReader:
 def _object(line: str) -> dict[str, Any] | None:
     try:
         value = _load(line)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -114,7 +114,7 @@ class CsvReader:
         """Each record by column name; empty cells are null.
 
         Raises:
-            UnreadableDocument: ``broken_csv``, or ``unknown_columns`` when none holds questions.
+            UnreadableDocument: ``broken_csv``, ``duplicate_columns``, or ``unknown_columns`` when none holds questions.
         """
         text = decode(path.read_bytes())
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
@@ -143,6 +143,9 @@ def _row(header: Sequence[str], record: Sequence[str]) -> dict[str, str | None]:
 
 
 def _require_question(header: Sequence[str]) -> None:
+    names = [name.strip().casefold() for name in header if name.strip()]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UnreadableDocument("duplicate_columns", f"several columns are named {', '.join(twice)[:200]}")
     if not any(name.strip().casefold() in QUESTION_COLUMNS for name in header):
         found = ", ".join(header)[:200] or "none"
         raise UnreadableDocument(

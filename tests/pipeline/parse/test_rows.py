@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
 
-from pipeline.parse.rows import RowError, question_of
+from pipeline.parse.rows import RowError, questions_of
 from schemas.documents import Document, SourceRow
 
 DOCUMENT = Document(
@@ -34,6 +33,14 @@ CMEXAM = {
 
 def row(fields: Any, number: int = 7) -> SourceRow:
     return SourceRow(document="rows.jsonl", row=number, fields=json.dumps(fields, ensure_ascii=False))
+
+
+def question_of(source: SourceRow, document: Document):
+    """The question of a document with one row."""
+    ((_, found),) = questions_of([source], document)
+    if isinstance(found, RowError):
+        raise found
+    return found
 
 
 def one(fields: Any):
@@ -77,6 +84,9 @@ def test_a_cmexam_row_keeps_options_whole():
         '{"A": "甲", "B": "乙", "C": "丙", "D": "丁"}',
         "A.甲\nB.乙\nC.丙\nD.丁",
         "A 甲\nB 乙\nC 丙\nD 丁",
+        "A甲\nB乙\nC丙\nD丁",
+        "A.甲 B.乙 C.丙 D.丁",
+        "甲\n乙\n丙\n丁",
     ],
 )
 def test_options_come_in_every_shape(options):
@@ -102,6 +112,9 @@ def test_options_come_in_columns_of_their_own():
         ("Ｂ", "B"),
         ("丙", "C"),
         ("['A', 'B']", "AB"),
+        ("B.", "B"),
+        ("C. 丙", "C"),
+        (["丙", "D. 无"], "CD"),
     ],
 )
 def test_answers_come_in_every_shape(value, expected):
@@ -163,6 +176,11 @@ def test_a_row_that_is_no_json_is_rejected():
     [
         ({"option": {"A": "甲", "C": "丙"}}, "options_not_contiguous"),
         ({"answer": "见解析"}, "answer_not_read"),
+        ({"answer": 1}, "answer_not_read"),
+        ({"answer": [0, 2]}, "answer_not_read"),
+        ({"answer": {"key": "A"}}, "answer_not_read"),
+        ({"answer": "A. 骨牵引"}, "answer_not_read"),
+        ({"option": {"A": "A", "B": "B", "C": "AB", "D": "O"}, "answer": "AB"}, "answer_not_read"),
     ],
 )
 def test_what_reading_left_open_waits(change, reason):
@@ -182,21 +200,48 @@ def test_our_own_rows_read_back():
         "respondents": 10,
     }
     question = one(stated)
-    assert question.model_dump(mode="json", include=set(stated)) == stated
+    named = {**stated, "group_id": "cdcdcdcd-g1"}
+    assert question.model_dump(mode="json", include=set(stated)) == named
 
 
-def test_cmexam_rows_all_parse_fast(shared_data):
+def test_letters_that_belong_to_the_options_of_a_list_stay():
+    texts = ["A族链球菌", "B超", "C反应蛋白", "D二聚体"]
+    assert [option.text for option in one({"stem": "首选", "options": texts, "answer": "A"}).options] == texts
+
+
+@pytest.mark.parametrize(("other", "expected"), [("B", "AB"), ("骨牵引", "C")])
+def test_how_the_other_rows_answer_settles_what_can_be_read_in_two_ways(other, expected):
+    both = {"question": "血型是", "options": ["A", "B", "AB", "O"], "answer": "AB"}
+    plain = {**CMB, "answer": other}
+    found = [found for _, found in questions_of([row(both, 1), row(plain, 2)], DOCUMENT)]
+    assert "".join(found[0][0].answer) == expected
+
+
+def test_a_column_of_accuracies_has_one_scale():
+    rows = [row({**CMEXAM, "正确率": value}, number) for number, value in enumerate([85, 1, "50%", None], 1)]
+    found = [found[0].human_accuracy for _, found in questions_of(rows, DOCUMENT)]
+    assert found == [0.85, 0.01, 0.5, None]
+
+
+def test_a_number_of_people_that_cannot_be_is_absent():
+    assert one({**CMEXAM, "respondents": 10**30}).respondents is None
+
+
+def test_fields_nested_beyond_reason_are_rejected():
+    deep = SourceRow(document="rows.jsonl", row=1, fields="[" * 100_000)
+    with pytest.raises(RowError, match="not_json"):
+        question_of(deep, DOCUMENT)
+
+
+def test_cmexam_rows_all_parse(shared_data):
     lines = (shared_data / "cmexam" / "val_dev.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [SourceRow(document="rows.jsonl", row=n, fields=line) for n, line in enumerate(lines, 1)]
-    start = time.process_time()
-    found = [question_of(source, DOCUMENT) for source in rows]
-    seconds = time.process_time() - start
+    found = list(questions_of(rows, DOCUMENT))
     assert len(found) == 3400
-    assert not [doubts for _, doubts in found if doubts]
-    assert len(rows) / seconds > 5000
-    for (question, _), source in zip(found, rows, strict=True):
+    for source, (question, doubts) in found:
         stated = json.loads(source.fields)
         texts = [f"{option.label} {option.text}" for option in question.options]
+        assert not doubts
         assert [text.strip() for text in stated["Options"].split("\n")] == texts
 
 
