@@ -19,6 +19,7 @@ _ASKED = frozenset({"exam", "question_type", "stem", "options"})
 _KEY = frozenset({"answer", "explanation"})
 _FIELDS = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
 """What each part may name; the question may not give its key away."""
+_KEYS = frozenset({*_FIELDS, "answer_first", "version"})
 _SEVERAL = "X"
 
 
@@ -71,6 +72,13 @@ def load_template(name: str) -> Template:
 
 
 def _checked(name: str, content: dict[str, object]) -> Template:
+    if unknown := sorted(set(content) - _KEYS):
+        raise UserError(
+            f"prompt {name!r}: unknown key {unknown[0]!r}; it may have {', '.join(sorted(_KEYS))}"
+        )
+    answer_first = content.get("answer_first", True)
+    if not isinstance(answer_first, bool):
+        raise UserError(f"prompt {name!r}: answer_first must be true or false")
     parts = {key: content.get(key) for key in ("question", "answer", "system")}
     for key in ("question", "answer"):
         if not isinstance(parts[key], str):
@@ -91,7 +99,7 @@ def _checked(name: str, content: dict[str, object]) -> Template:
         str(parts["question"]),
         str(parts["answer"]),
         None if system is None else str(system),
-        answer_first=bool(content.get("answer_first", True)),
+        answer_first=answer_first,
     )
 
 

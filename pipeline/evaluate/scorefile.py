@@ -73,7 +73,8 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
         lines.append(json.dumps(scored, ensure_ascii=False) + "\n")
     partial = path_out.with_name(path_out.name + ".partial")
     try:
-        partial.write_text("".join(lines), encoding="utf-8")
+        # Half of a surrogate pair, as a cut-off output may end with, goes out as the JSON escape it came as.
+        partial.write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
         partial.replace(path_out)
     except OSError as error:
         raise UserError(f"{path_out}: cannot be written: {error.strerror}") from None

@@ -37,12 +37,17 @@ class OpenAiBackend:
         return None
 
 
+def _whole(text: str) -> str:
+    """The text with a lone half of a surrogate pair replaced: a reply cut inside an emoji is no valid UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _generation(outcome: Answer | Failed) -> Generation:
     if isinstance(outcome, Failed):
         return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
     return Generation(
         outcome.request.id,
-        outcome.text,
+        _whole(outcome.text),
         outcome.finish_reason,
         stored=outcome.stored,
         prompt_tokens=outcome.usage.prompt_tokens,

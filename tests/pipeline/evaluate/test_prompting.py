@@ -89,6 +89,11 @@ def test_fewer_examples_than_asked_for_only_where_there_are_no_more():
     ("content", "says"),
     [
         ('question = "{stem}"', "needs a text 'answer'"),
+        ('question = "{stem}"\nanswer = "{answer}"\nanwser_first = false', "unknown key 'anwser_first'"),
+        (
+            'question = "{stem}"\nanswer = "{answer}"\nanswer_first = "no"',
+            "answer_first must be true or false",
+        ),
         ('question = "{stem}{answer}"\nanswer = "{answer}"', "no field 'answer'"),
         ('question = "{stem"\nanswer = "{answer}"', "write {{ for a brace"),
         ("question = ", "cannot be read"),

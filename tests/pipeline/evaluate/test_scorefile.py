@@ -97,6 +97,14 @@ def test_a_bad_row_is_named_and_nothing_is_written(tmp_path, text, says):
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_an_output_cut_inside_a_character_comes_back_as_it_came(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps(row(1, "A", "答案：A \ud83d")) + "\n", encoding="utf-8")
+    score_file(path, tmp_path / "out.jsonl")
+    out = json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8"))
+    assert (out["raw_output"], out["correct"]) == ("答案：A \ud83d", True)
+
+
 def test_a_missing_file_is_one_line(tmp_path):
     with pytest.raises(UserError, match="cannot be read: No such file"):
         score_file(tmp_path / "none.jsonl", tmp_path / "out.jsonl")

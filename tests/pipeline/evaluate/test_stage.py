@@ -170,6 +170,12 @@ def test_every_kind_of_output_is_an_outcome_and_never_asked_twice(context, split
     assert server.asked.total() == 1
 
 
+def test_an_output_cut_inside_a_character_is_kept(context, splits, serve):
+    server = serve(lambda question, earlier, body: Reply(content="答案：A \ud83d\ude00\ud83d"))
+    row = run(splits(TEST[:1]), asking(server), context).tables["predictions"].row(0, named=True)
+    assert (row["raw_output"], row["extracted"]) == ("答案：A \U0001f600\ufffd", ["A"])
+
+
 def test_worked_examples_are_sent_as_turns_before_the_question(context, splits, serve):
     bodies = []
     server = serve(lambda question, earlier, body: bodies.append(body) or Reply(content="A"))
