@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
 INSTALL := $(PIP) install --quiet --no-deps --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-services test-paddle lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -18,7 +19,10 @@ test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
 	$(BIN)/python -m pytest
 
 test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
-	$(BIN)/python -m pytest tests/services --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
+	$(BIN)/python -m pytest tests/services $(SERVICES)
+
+test-paddle: .venv-paddle/.ready ## Run the tests of the PaddleOCR engine in an environment of its own
+	.venv-paddle/bin/python -m pytest tests/services/test_paddleocr.py $(SERVICES)
 
 lint: $(VENV)/.dev ## Check style, types and import directions
 	$(BIN)/ruff check .
@@ -47,6 +51,10 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	  --no-annotate --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt -o requirements/services.txt tests/services/requirements-llm.txt
+	echo 'pyyaml>=6.0.3' > $(VENV)/overrides.txt   # paddlex pins an older patch release
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/paddle.txt \
+	  tests/services/requirements-paddle.txt
 
 docs: $(VENV)/.core ## Write docs/tables.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
@@ -75,4 +83,14 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 $(VENV)/.services: requirements/services.txt $(VENV)/.dev
 	$(INSTALL) -r requirements/services.txt
 	$(BIN)/python -m annotation.label_studio.server install
+	touch $@
+
+# PaddleX asks for a build of OpenCV that needs a desktop's libraries; ours goes over it.
+.venv-paddle/.ready: requirements/paddle.txt requirements/core.txt requirements/dev.txt
+	$(PYTHON) -m venv .venv-paddle
+	.venv-paddle/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	.venv-paddle/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements/paddle.txt
+	.venv-paddle/bin/python -m pip install --quiet --no-deps --force-reinstall \
+	  "$$(grep -o '^opencv-python-headless==[0-9.]*' requirements/core.txt)"
+	.venv-paddle/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
