@@ -270,6 +270,12 @@ def test_results_say_how_many_labels_no_expert_settled(context, splits):
     test = [TEST[0].model_copy(update=settled), *TEST[1:]]
     text = run(splits(test, TRAIN), EvaluateParams(), context).files["results.md"].decode()
     assert "未经专家审定: 3 of 4 questions" in text
+    partly = [TEST[0].model_copy(update={"difficulty_status": "agreed"}), *TEST[1:]]
+    text = run(splits(partly, TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    assert "未经专家审定: 4 of 4 questions" in text
+    one_expert = [row.model_copy(update=dict.fromkeys(STATUS, "single")) for row in TEST]
+    text = run(splits(one_expert, TRAIN), EvaluateParams(), context).files["results.md"].decode()
+    assert "未经专家审定: 4 of 4 questions" in text
     everything = [row.model_copy(update=settled) for row in TEST]
     assert (
         "审定" not in run(splits(everything, TRAIN), EvaluateParams(), context).files["results.md"].decode()
