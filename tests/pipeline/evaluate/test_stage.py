@@ -173,7 +173,9 @@ def test_every_kind_of_output_is_an_outcome_and_never_asked_twice(context, split
 def test_an_output_cut_inside_a_character_is_kept(context, splits, serve):
     server = serve(lambda question, earlier, body: Reply(content="答案：A \ud83d\ude00\ud83d"))
     row = run(splits(TEST[:1]), asking(server), context).tables["predictions"].row(0, named=True)
-    assert (row["raw_output"], row["extracted"]) == ("答案：A \U0001f600\ufffd", ["A"])
+    assert row["raw_output"][:-1] == "答案：A \U0001f600"
+    assert row["raw_output"][-1] in "?\ufffd"
+    assert row["extracted"] == ["A"]
 
 
 def test_worked_examples_are_sent_as_turns_before_the_question(context, splits, serve):
