@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from annotation.llm.options import LlmOptions
-from schemas.params import Params, knob
+from schemas.params import Address, Params, VariableName, knob
 
 
 class AnnotateLlmOptions(LlmOptions):
@@ -63,8 +63,8 @@ class ReviewParams(Params):
     bootstrap: int = Field(
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
     )
-    url: str = knob("http://127.0.0.1:8080", "Address of Label Studio", pattern=r"^https?://")
+    url: Address = knob("http://127.0.0.1:8080", "Address of Label Studio")
     project: str | None = knob(None, "Title of the project there; made from dataset.name when absent")
-    api_key_env: str = knob("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")
+    api_key_env: VariableName = knob("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")
     batch: int = knob(500, "Questions in one import", ge=1, le=5000)
     timeout: float = knob(120.0, "Seconds to wait for an answer of Label Studio", gt=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +16,9 @@ from schemas.errors import UserError
 from schemas.params import Params, knob
 
 FILE_NAME = "dataset.toml"
+_WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
+"""Problems of whole sections, whose values are not for messages, and those whose message says it all."""
+_MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
 
 
 class ExecutorParams(Params):
@@ -101,9 +105,12 @@ def _explain(file: str, problem: Any) -> str:
         return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"
-    if isinstance(problem["input"], dict | list):  # a whole section: its values are not for messages
-        return f"{file}: {where}: {problem['msg']}"
-    return f"{file}: {where} = {problem['input']!r}: {problem['msg']}"
+    wrong = problem["msg"].removeprefix("Value error, ")
+    last = str(problem["loc"][-1]) if problem["loc"] else ""
+    if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):
+        return f"{file}: {where}: {wrong}"
+    hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""
+    return f"{file}: {where} = {problem['input']!r}: {wrong}{hint}"
 
 
 def _suggestion(location: tuple[int | str, ...]) -> str:

@@ -12,12 +12,11 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from annotation.params import AnnotateParams
+from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
 
-LABEL_STUDIO = "http://127.0.0.1:8080"
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 
 
@@ -60,7 +59,9 @@ def _packages() -> Iterator[Check]:
     yield _package("pymupdf", "reads PDFs", None)
     yield _package("rapidocr", "embedded OCR models", "pip install rapidocr")
     yield _package("openvino", "makes OCR 3 times faster", "pip install openvino")
-    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)")
+    yield _package(
+        "paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"
+    )
 
 
 def _package(name: str, use: str, remedy: str | None) -> Check:
@@ -73,14 +74,14 @@ def _package(name: str, use: str, remedy: str | None) -> Check:
 def _label_studio(config: ConfigBase | None) -> Check:
     import httpx
 
-    url = str(getattr(config.params("review"), "url", LABEL_STUDIO)) if config else LABEL_STUDIO
+    params = config.params("review") if config else ReviewParams()
+    assert isinstance(params, ReviewParams)
+    url, variable = params.url, params.api_key_env
     try:
-        answer = httpx.get(f"{url}/api/version", timeout=_PATIENCE)
-        release = answer.json().get("release", "")
-    except (httpx.HTTPError, ValueError):
+        release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
+    except (httpx.HTTPError, ValueError, TypeError, KeyError):
         remedy = "`make label-studio` installs it and starts it on loopback"
         return Check("label studio", State.ABSENT, f"no answer at {url} · for expert review", remedy)
-    variable = "LABEL_STUDIO_API_KEY"
     if not os.environ.get(variable):
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
         return Check("label studio", State.ABSENT, f"{release} at {url}, but {variable} is not set", remedy)

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        raise ValueError("must be an address like https://api.openai.com/v1")
+    if parts.username or parts.password or parts.query:
+        raise ValueError("must hold no user, password or query; keys come from the environment")
+    return value.rstrip("/")
+
+
+def _variable(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+        raise ValueError(
+            "must be the name of an environment variable that holds the key, never the key itself"
+        )
+    return value
+
+
+Address = Annotated[str, AfterValidator(_address)]
+"""Where a server is, without anything secret: it stands in manifests and messages."""
+VariableName = Annotated[str, AfterValidator(_variable)]
+"""The environment variable that holds a key; the name stands in messages."""
 
 
 class Params(BaseModel):

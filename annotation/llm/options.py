@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from schemas.params import Params, knob
+from schemas.params import Address, Params, VariableName, knob
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -16,11 +15,11 @@ OPENAI_URL = "https://api.openai.com/v1"
 class LlmOptions(Params):
     """An OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
 
-    base_url: str = Field(
+    base_url: Address = Field(
         OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
     )
     model: str | None = Field(None, description="The model's name at that endpoint.")
-    api_key_env: str = knob(
+    api_key_env: VariableName = knob(
         "OPENAI_API_KEY",
         "Name of the environment variable that holds the key. Other endpoints than OpenAI's get a key only "
         "when this is set.",
@@ -48,16 +47,6 @@ class LlmOptions(Params):
         5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
     )
 
-    @field_validator("base_url")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be an address like https://api.openai.com/v1")
-        if parts.username or parts.password or parts.query:
-            raise ValueError("must hold no user, password or query; keys come from the environment")
-        return value.rstrip("/")
-
     @model_validator(mode="after")
     def _priced_cap(self) -> LlmOptions:
         if self.max_cost is not None and (self.price_in is None or self.price_out is None):
@@ -66,7 +55,7 @@ class LlmOptions(Params):
 
     def api_key(self) -> str | None:
         """The key from the environment; None where there is none, or none is meant for this endpoint."""
-        return os.environ.get(self.api_key_env) or None if self._takes_key() else None
+        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
 
     def missing(self) -> str | None:
         """What a request would lack, in one line; None when everything is there."""

@@ -10,7 +10,7 @@ from pydantic import Field
 from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
 from schemas.identity import sha256
-from schemas.params import Params, knob
+from schemas.params import Address, Params, VariableName, knob
 
 _PROMPT = "Prompt template: a shipped one (answer_only, chain_of_thought) or the path of a .toml of your own."
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
@@ -73,8 +73,8 @@ class EvaluateParams(Params):
         description="[[evaluate.models]] tables: kind openai (any compatible endpoint), random or majority.",
     )
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
-    base_url: str = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")
-    api_key_env: str = knob("OPENAI_API_KEY", "Environment variable with the key of that API.")
+    base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")
+    api_key_env: VariableName = knob("OPENAI_API_KEY", "Environment variable with the key of that API.")
     prompt: str = Field("answer_only", description=_PROMPT)
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer of that model.")

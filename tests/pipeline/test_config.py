@@ -49,6 +49,39 @@ def test_a_wrong_value_is_told_with_its_key(tmp_path):
         load(write(tmp_path, '[dataset]\nname = "x"\n[executor]\nworkers = 0\n'))
 
 
+SECRET = "sk-proj-1234"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[annotate.llm]\napi_key = '{SECRET}'",
+        f"[annotate.llm]\napi_key_env = '{SECRET}'",
+        f"[annotate.llm]\nbase_url = 'https://me:{SECRET}@host/v1'",
+        f"[annotate.llm]\nbase_url = 'https://host/v1?key={SECRET}'",
+        f"[annotate.llm]\nextra_body = '{SECRET}'",
+        f"[annotate]\nllm = '{SECRET}'",
+        f"[review]\nurl = 'http://me:{SECRET}@host'",
+        f"[review]\napi_key_env = '{SECRET}'",
+        f"[evaluate]\nbase_url = 'https://me:{SECRET}@host/v1'",
+        f"[evaluate]\napi_key_env = '{SECRET}'",
+        f"[[evaluate.models]]\nkind = 'openai'\nmodel = 'm'\napi_key_env = '{SECRET}'",
+    ],
+)
+def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(tmp_path, text):
+    with pytest.raises(UserError) as caught:
+        load(write(tmp_path, f'[dataset]\nname = "x"\n{text}\n'))
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("url", ["http://h:99999", "http://h:x", "http://[h", "h", "ftp://h"])
+def test_what_is_no_address_is_refused(tmp_path, url):
+    with pytest.raises(UserError, match=r"review\.url: "):
+        load(write(tmp_path, f'[dataset]\nname = "x"\n[review]\nurl = "{url}"\n'))
+
+
 def test_no_file_says_how_to_make_one(tmp_path):
     with pytest.raises(UserError, match="build-dataset init"):
         load(tmp_path / "dataset.toml")
