@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
+from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
 
 Row = dict[str, Any]
@@ -49,14 +50,12 @@ def explain(build: Path, wanted: str) -> Story:
         UserError: nothing was built, no such question, or several.
     """
     story = Story(_resolve(build, wanted))
-    for name in ("parse", "clean", "dedup"):
-        _follow(build, name, story)
+    for stage in STAGES:
+        _follow(build, stage.name, story)
     mine = pl.col("question_id") == story.question_id
     story.relatives = _relatives(build, story.question_id)
     story.annotations = _rows(build, "annotate/annotations", mine)
     story.labels = _rows(build, "review/labels", mine)
-    for name in ("annotate", "review"):
-        story.events += _set_aside(build, name, story.question_id)
     assigned = _rows(build, "split/assignments", mine)
     story.split = assigned[0]["split"] if assigned else None
     story.predictions = _rows(build, "evaluate/predictions", mine)
@@ -64,7 +63,7 @@ def explain(build: Path, wanted: str) -> Story:
 
 
 def _follow(build: Path, stage: str, story: Story) -> None:
-    """Add what a stage that makes questions did."""
+    """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
     rows = _rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
     if rows:
         story.question = rows[0]
@@ -114,7 +113,7 @@ def _known_ids(build: Path) -> set[str]:
         for table, column in (("questions", "question_id"), ("rejects", "item_id"), ("review", "item_id")):
             path = build / stage.name / f"{table}.parquet"
             if path.exists():
-                known.update(pl.read_parquet(path, columns=[column])[column])
+                known.update(read_table(path, [column])[column])
     return known
 
 
@@ -122,4 +121,4 @@ def _rows(build: Path, table: str, wanted: pl.Expr) -> list[Row]:
     path = build / f"{table}.parquet"
     if not path.exists():
         return []
-    return pl.scan_parquet(path).filter(wanted).collect().to_dicts()
+    return read_table(path).filter(wanted).to_dicts()

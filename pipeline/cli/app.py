@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from pipeline.cli import build, inspect, review, setup
 from schemas.errors import UserError
@@ -14,12 +17,29 @@ from schemas.errors import UserError
 app = typer.Typer(
     name="build-dataset",
     help="Turn exam papers into a benchmark you can trust.",
-    epilog="Exit codes: 0 done · 2 something to put right · 3 done but for items that a further run may finish.",
+    epilog="Exit codes: 0 done · 2 something to put right · 3 done but for items that a further run may finish · "
+    "130 stopped with Ctrl-C.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+_STOPPED = 130
+_OF_THE_MACHINE = {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EISDIR,
+    errno.EMFILE,
+    errno.ENAMETOOLONG,
+    errno.ENOSPC,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+}
+"""Disks and rights, which users can put right; other system errors are bugs of ours."""
 
 
 def _tell_version(wanted: bool) -> None:
@@ -48,18 +68,27 @@ inspect.register(app)
 
 def main() -> None:
     """Run the command line."""
-    console = Console(stderr=True)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that lacks our letters still shows the rest
     try:
         app(standalone_mode=True)
     except UserError as error:
-        for line in str(error).splitlines():
-            console.print(f"[red]error:[/red] {_plain(line)}", soft_wrap=True, highlight=False)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        console.print("stopped; run the same command again to go on where it stopped")
-        sys.exit(130)
+        _fail(str(error))
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            raise
+        _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part))
+    except SystemExit as end:
+        if end.code == _STOPPED:
+            Console(stderr=True).print("stopped; run the same command again to go on where it stopped")
+        raise
 
 
-def _plain(text: str) -> str:
-    """Text of files and servers is data: its brackets are not markup."""
-    return text.replace("[", r"\[")
+def _fail(message: str) -> NoReturn:
+    console = Console(stderr=True)
+    for line in message.splitlines():
+        console.print(Text.assemble(("error: ", "red"), line), soft_wrap=True)
+    sys.exit(2)

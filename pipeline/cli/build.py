@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
@@ -49,6 +50,8 @@ def run(
             raise UserError(f"no stage {name}; the stages are {', '.join(names)}")
     begin = names.index(first) if first else 0
     end = names.index(last) if last else len(names) - 1
+    if begin > end:
+        raise UserError(f"--from {first} comes after --to {last}; the stages are {', '.join(names)}")
     run_stages(configure(config, overrides), names[begin : end + 1], force=force)
 
 
@@ -67,7 +70,7 @@ def score(
 
     counts = score_file(source, out)
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    Console().print(f"{told}; written to {shown(out)}", highlight=False)
+    Console().print(f"{told}; written to {escape(shown(out))}", highlight=False, soft_wrap=True)
 
 
 def run_stages(config: ConfigBase, names: Sequence[str], *, force: bool = False) -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import reason_line
+from pipeline.cli.report import print_whole, reason_line
 from pipeline.explain import Story
 from pipeline.explain import explain as tell
 from pipeline.runtime import ledger
@@ -58,7 +58,7 @@ def status(
         state = f"[{colour}]{row['state']}[/{colour}]"
         table.add_row(row["stage"], state, *counts, seconds, cost)
     console = Console()
-    console.print(table)
+    print_whole(console, table)
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
@@ -104,7 +104,7 @@ def explain(
         typer.echo(json.dumps(asdict(story), ensure_ascii=False, indent=2))
         return
     console = Console()
-    console.print(Panel(_question_text(story), title=story.question_id, title_align="left"))
+    console.print(Panel(_question_text(story), title=escape(story.question_id), title_align="left"))
     console.print(_events(story))
     if story.labels or story.annotations:
         console.print(_labels(story))
@@ -156,7 +156,6 @@ def _labels(story: Story) -> Table:
         both = f"{label} {dimension.english(label) or ''}" if label else "—"
         who = ", ".join(row["reviewers"]) if row and row["reviewers"] else (guess or {}).get("annotator", "")
         guessed = " (estimate)" if (row or guess or {}).get("estimate") else ""
-        table.add_row(
-            f"{dimension.zh} {dimension.en}", both + guessed, row["status"] if row else "annotated", who
-        )
+        status = row["status"] if row else "annotated"
+        table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), status, escape(who))
     return table

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from annotation.estimate import Estimate
 
 
+_WIDEST = 1000  # columns of text
 _PLACES = (("evaluate", "results.md", "scores"), ("export", "README.md", "dataset card"))
 
 
@@ -54,8 +55,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         splits.add_column("file")
         for split in ("train", "validation", "test"):
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
-            splits.add_row(split, str(rows), shown(build / "export" / f"{split}.parquet"))
-        console.print(splits)
+            splits.add_row(split, str(rows), escape(shown(build / "export" / f"{split}.parquet")))
+        print_whole(console, splits)
     for stage, name, what in _PLACES:
         if stage in made and (build / stage / name).exists():
             console.print(f"{what:<18}{escape(shown(build / stage / name))}", highlight=False, soft_wrap=True)
@@ -91,6 +92,14 @@ def tell_estimate(console: Console, found: Estimate) -> None:
     ):
         table.add_row(name, value)
     console.print(table)
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table without cutting numbers and paths, also where it is wider than the terminal or a pipe."""
+    needed = console.measure(table, options=console.options.update_width(_WIDEST)).maximum
+    width, console.width = console.width, max(console.width, needed)
+    console.print(table, crop=False)
+    console.width = width
 
 
 def sum_line(counts: Mapping[str, Any]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -36,21 +38,26 @@ def init(
         raise UserError(f"{target} is there already: edit it, or choose another folder")
     if raw is not None and not raw.is_dir():
         raise UserError(f"no folder {raw} to read papers from")
+    papers = json.dumps(
+        raw.resolve().as_posix() if raw else "raw", ensure_ascii=False
+    )  # TOML quotes as JSON does
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
     text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
-    papers = raw.resolve().as_posix() if raw else "raw"
     try:
         (folder / "build").mkdir(parents=True, exist_ok=True)
         if raw is None:
             (folder / "raw").mkdir(exist_ok=True)
-        target.write_text(text.format(name=name, raw=papers.replace('"', '\\"')), encoding="utf-8")
+        target.write_text(text.format(name=name, raw=papers), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     console = Console()
-    console.print(f"made {escape(str(target))}", highlight=False)
+    console.print(f"made {escape(str(target))}", highlight=False, soft_wrap=True)
     if raw is None:
-        console.print(f"1. put exam papers into {escape(str(folder / 'raw'))}", highlight=False)
-    console.print(f"next: cd {escape(str(folder))} && build-dataset run", highlight=False)
+        console.print(
+            f"1. put exam papers into {escape(str(folder / 'raw'))}", highlight=False, soft_wrap=True
+        )
+    there = escape(shlex.quote(str(folder)))
+    console.print(f"next: cd {there} && build-dataset run", highlight=False, soft_wrap=True)
 
 
 def doctor(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import contextmanager
 from itertools import islice
+from multiprocessing import resource_tracker
 from typing import Any, Protocol, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -37,7 +40,7 @@ class LocalExecutor:
     """Worker processes on this machine, started at the first use and kept until ``close``.
 
     A worker that crashes or hangs costs the item it worked on and is replaced. Workers are spawned, not
-    forked: polars' and OpenMP's threads do not survive a fork.
+    forked: polars' and OpenMP's threads do not survive a fork. Ctrl-C reaches this process alone, which stops them.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -54,7 +57,11 @@ class LocalExecutor:
         try:
             while True:
                 for item in islice(queue, self.workers * _AHEAD - len(running)):
-                    running[self._started().schedule(function, args=[item], timeout=timeout)] = item
+                    with (
+                        _interrupt_held()
+                    ):  # inherited by what the pool starts: its threads, and so the workers
+                        future = self._started().schedule(function, args=[item], timeout=timeout)
+                    running[future] = item
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -76,6 +83,20 @@ class LocalExecutor:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPool(max_workers=self.workers, max_tasks=_TASKS_A_WORKER, context=context)
         return self._pool
+
+
+@contextmanager
+def _interrupt_held() -> Iterator[None]:
+    """Hold Ctrl-C back in this thread and those it starts."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started later, it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def available_cores() -> int:

@@ -102,7 +102,7 @@ def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit],
 
 def _read(file: Path, columns: list[str]) -> pl.DataFrame:
     try:
-        return pl.read_parquet(file, columns=columns)
+        return pl.read_parquet(file, columns=columns, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(

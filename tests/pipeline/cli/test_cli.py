@@ -46,6 +46,13 @@ def test_the_commented_defaults_of_init_are_true(tmp_path):
         assert after.params(name) == before.params(name)
 
 
+def test_init_writes_any_path_so_that_it_is_read_back(tmp_path):
+    papers = tmp_path / 'pa"p\\ers [2024] {x}'
+    papers.mkdir()
+    run("init", tmp_path / "data", "--raw", papers)
+    assert load(tmp_path / "data" / "dataset.toml").dataset.raw == papers
+
+
 def test_init_does_not_touch_what_is_there(tmp_path):
     (tmp_path / "dataset.toml").write_text("mine")
     shown = run("init", tmp_path)
@@ -92,6 +99,29 @@ def test_set_without_a_value_is_told(tmp_path):
     run("init", tmp_path)
     shown = run("status", "--set", "dataset.seed", "--config", tmp_path / "dataset.toml")
     assert "write it as KEY=VALUE" in str(shown.exception)
+
+
+def test_run_refuses_to_end_before_it_begins(tmp_path):
+    run("init", tmp_path)
+    shown = run("run", "--from", "export", "--to", "ocr", "--config", tmp_path / "dataset.toml")
+    assert "--from export comes after --to ocr" in str(shown.exception)
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_status_cuts_no_number_however_narrow_the_terminal(sample_build, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\nbuild = "{sample_build}"\n')
+    shown = run("status", "--config", tmp_path / "dataset.toml")
+    assert "…" not in shown.output
+    assert all(name in shown.output for name in ("evaluate", "rejected", "waiting"))
+
+
+def test_explain_tells_why_a_file_was_not_read(sample_build, tmp_path):
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\nbuild = "{sample_build}"\n')
+    shown = run("explain", "truncated.pdf", "--json", "--config", tmp_path / "dataset.toml")
+    assert [(event["stage"], event["reason"]) for event in json.loads(shown.output)["events"]] == [
+        ("ocr", "truncated")
+    ]
 
 
 def test_run_refuses_a_stage_that_does_not_exist(tmp_path):

@@ -58,7 +58,8 @@ def test_items_are_taken_only_as_workers_get_free(executor):
 def test_workers_are_kept_from_one_map_to_the_next(executor):
     first = {result for _, result in executor.map(workers.own_pid, range(20), None)}
     second = {result for _, result in executor.map(workers.own_pid, range(20), None)}
-    assert first == second
+    assert first & second, "whichever of them was the quicker"
+    assert len(first | second) <= executor.workers
 
 
 def test_a_map_that_is_given_up_stops_its_workers(executor):

@@ -1,0 +1,89 @@
+"""The command as users meet it: exit codes, and what goes to which stream."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.cli import app as module
+from pipeline.cli.app import main
+from schemas.errors import UserError
+
+PROGRAM = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+
+
+@pytest.fixture
+def ends(monkeypatch, capsys):
+    """The exit code, stdout and stderr of ``main`` when a command raises this."""
+
+    def ends(error):
+        def raise_it(**named):
+            raise error
+
+        monkeypatch.setattr(module, "app", raise_it)
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return caught.value.code, *capsys.readouterr()
+
+    return ends
+
+
+def test_each_problem_of_the_user_is_one_line_on_stderr(ends):
+    assert ends(UserError("first\nsecond")) == (2, "", "error: first\nerror: second\n")
+
+
+def test_text_of_files_in_an_error_is_not_markup(ends):
+    text = r"papers [2024] [/red] [link=x]\[b].pdf is broken\ "[:-1]
+    assert ends(UserError(text))[2] == f"error: {text}\n"
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_a_full_or_read_only_disk_is_one_line(ends, number):
+    told = ends(OSError(number, os.strerror(number), "build/ocr"))
+    assert told == (2, "", f"error: build/ocr: {os.strerror(number)}\n")
+
+
+def test_other_system_errors_are_bugs_and_keep_their_traceback(monkeypatch):
+    def raise_it(**named):
+        raise FileNotFoundError(errno.ENOENT, "No such file", "x")
+
+    monkeypatch.setattr(module, "app", raise_it)
+    with pytest.raises(FileNotFoundError):
+        main()
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    script = (
+        "import sys, time\nfrom pipeline.cli.app import app, main\n"
+        "@app.command()\ndef wait():\n    print('waiting', flush=True)\n    time.sleep(60)\n"
+        "sys.argv = ['build-dataset', 'wait']\nmain()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told == "stopped; run the same command again to go on where it stopped\n"
+
+
+def test_output_fits_any_encoding_and_a_reader_may_go_away(tmp_path):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [*PROGRAM, "doctor"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait()
