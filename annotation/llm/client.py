@@ -19,7 +19,7 @@ from annotation.llm.messages import (
 )
 from annotation.llm.options import LlmOptions
 from annotation.llm.pace import Pace
-from annotation.llm.replies import billed, spread, stored_value, with_hint
+from annotation.llm.replies import billed, is_whole, spread, stored_value, with_hint
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Run:
                 yield batch
 
     async def _ask_all(self, groups: Mapping[str, list[ChatRequest]]) -> AsyncIterator[list[Outcome]]:
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
         waiting = iter(groups.items())
@@ -131,6 +131,7 @@ class _Run:
             base_url=self._options.base_url,
             timeout=self._options.timeout,
             max_retries=0,
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # the key is for this address alone
         ) as sdk:
             count = min(self._options.concurrency, len(groups))
             workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
@@ -248,8 +249,7 @@ async def _create(sdk: AsyncOpenAI, body: dict[str, Any], extra: dict[str, Any])
     from openai.types.chat import ChatCompletion
 
     completion = await sdk.chat.completions.create(**body, extra_body=extra or None)
-    # The SDK passes on any JSON that came with status 200.
-    if not isinstance(completion, ChatCompletion) or not completion.choices:
+    if not isinstance(completion, ChatCompletion) or not is_whole(completion):
         raise ValueError("not a chat completion")
     return completion
 

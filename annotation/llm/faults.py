@@ -65,6 +65,10 @@ def _raise_if_hopeless(error: openai.APIStatusError, options: LlmOptions) -> Non
         raise UserError(
             f"{options.base_url} knows no model {options.model!r} (HTTP 404): check model and base_url"
         ) from None
+    if 300 <= status < 400:
+        raise UserError(
+            f"{options.base_url} redirects elsewhere (HTTP {status}): put the address it leads to into base_url"
+        ) from None
     if status == 402 or error.code == "insufficient_quota":
         raise UserError(f"the account at {options.base_url} has no credit left (HTTP {status})") from None
 

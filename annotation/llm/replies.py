@@ -11,6 +11,9 @@ from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Message
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
+_MOST_TOKENS = 10**8
+"""More tokens than any request has: an endpoint that says so is mistaken."""
+
 
 def stored_value(completion: ChatCompletion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
     """What is stored of a good answer.
@@ -19,7 +22,7 @@ def stored_value(completion: ChatCompletion, usage: Usage, request: ChatRequest)
         BadAnswerError: it is not one.
     """
     choice = completion.choices[0]
-    text = choice.message.content or ""
+    text = said(completion)
     refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
     finish = "refusal" if refused else choice.finish_reason or "stop"
     if not request.keep_unfinished:
@@ -39,16 +42,35 @@ def stored_value(completion: ChatCompletion, usage: Usage, request: ChatRequest)
     }
 
 
+def is_whole(completion: ChatCompletion) -> bool:
+    """Whether it has a message: the SDK passes on any JSON that came with status 200, unchecked."""
+    message = completion.choices[0].message if completion.choices else None
+    return message is not None and isinstance(message.content, str | None)
+
+
+def said(completion: ChatCompletion) -> str:
+    """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark."""
+    return (completion.choices[0].message.content or "").encode("utf-8", "replace").decode()
+
+
 def billed(completion: ChatCompletion) -> Usage:
-    """The tokens of a completion."""
+    """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
     usage = completion.usage
-    return Usage(None, None) if usage is None else Usage(usage.prompt_tokens, usage.completion_tokens)
+    return Usage(
+        _tokens(getattr(usage, "prompt_tokens", None)), _tokens(getattr(usage, "completion_tokens", None))
+    )
+
+
+def _tokens(value: object) -> int | None:
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
 
 
 def with_hint(request: ChatRequest, completion: ChatCompletion, hint: str) -> ChatRequest:
     """The request again, with what the model said and what is wrong with it."""
-    said = completion.choices[0].message.content or ""
-    more: list[Message] = [{"role": "assistant", "content": said}, {"role": "user", "content": hint}]
+    more: list[Message] = [
+        {"role": "assistant", "content": said(completion)},
+        {"role": "user", "content": hint},
+    ]
     return replace(request, messages=[*request.messages, *more])
 
 

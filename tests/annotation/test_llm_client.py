@@ -66,6 +66,10 @@ FAULTS = {
     11: (Reply(status=400, content="content_filter"), Reason.REFUSED),
     12: (Reply(raw=b"[]"), Reason.MALFORMED_JSON),
     13: (Reply(content=""), Reason.EMPTY),
+    14: (
+        Reply(raw=b'{"id":"c","object":"chat.completion","choices":[{"message":null}]}'),
+        Reason.MALFORMED_JSON,
+    ),
 }
 """By question number modulo 40: about a third of all questions."""
 
@@ -160,6 +164,7 @@ def test_a_wrong_key_stops_at_once_and_is_told_without_the_key(serve, monkeypatc
         (Reply(status=404, content="model_not_found"), "no model 'm'"),
         (Reply(status=429, content="insufficient_quota"), "no credit"),
         (Reply(status=403), "does not accept the key"),
+        (Reply(status=307, headers={"location": "http://127.0.0.1:9/v1"}), "redirects elsewhere"),
         (Reply(status=400, content="unsupported_parameter"), "response_format"),
     ],
 )
@@ -324,3 +329,20 @@ def test_the_stored_answer_is_the_models_text(serve):
     outcome = ask(serve(), 1, store)[0]
     assert outcome.text == GOOD_TEXT
     assert next(iter(store.values()))["text"] == GOOD_TEXT
+
+
+def test_half_a_character_at_the_end_of_an_answer_does_not_stop_the_run(serve):
+    server = serve(lambda question, times, body: Reply(content=GOOD_TEXT + "\ud83d"))
+    (answer,) = ask(server, 1, Store(), asked=requests(1, check=None))
+    assert answer.text == GOOD_TEXT + "?"
+
+
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": "x", "completion_tokens": 10**30}, {"prompt_tokens": -1}, None]
+)
+def test_token_counts_that_cannot_be_are_not_counted(serve, usage):
+    whole = json.loads(Reply().body("m"))
+    raw = json.dumps({**whole, "usage": usage}).encode()
+    (answer,) = ask(serve(lambda *given: Reply(raw=raw)), 1, Store(), price_in=1.0, price_out=1.0)
+    assert answer.usage.completion_tokens is None
+    assert answer.cost is None
