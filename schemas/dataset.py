@@ -19,6 +19,6 @@ class DatasetParams(Params):
     license: str = Field("other", description="Licence of the questions, as Hugging Face names it")
     homepage: str | None = Field(None, description="Where the dataset lives")
     version: str = Field("0.1.0", description="Version of the release", pattern=r"^\d+\.\d+\.\d+$")
-    seed: int = Field(20230605, description="Seed of everything that draws lots")
+    seed: int = Field(20230605, description="Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = knob(Path("raw"), "Folder with the exam papers")
     build: Path = knob(Path("build"), "Folder for everything that is made")

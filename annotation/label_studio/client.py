@@ -125,10 +125,18 @@ class Studio:
         query = json.dumps({"filters": {"conjunction": match, "items": list(filters)}})
         fields = "all" if results else "task_only"
         with self._told():
+            seen: set[int] = set()
+            again = 0
             for task in self._sdk.tasks.list(
                 project=project_id, query=query, fields=fields, page_size=_PAGE, include=None
             ):
-                yield task.dict()
+                if task.id not in seen:
+                    seen.add(task.id)
+                    yield task.dict()
+                    continue
+                again += 1  # pages shift while experts work; a whole page again means a server that goes in circles
+                if again > _PAGE:
+                    raise ValueError("the pages repeat")
 
     def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:
         """Add tasks, once.
@@ -176,7 +184,7 @@ class Studio:
         except (ValueError, TypeError):
             is_label_studio = False
         if not is_label_studio:
-            raise UserError(f"what answers at {self.url} is not Label Studio: set review.url")
+            raise UserError(_stranger(self.url))
 
     @contextmanager
     def _told(self, *, lost: bool = False) -> Iterator[None]:
@@ -196,12 +204,17 @@ class Studio:
                 f"the connection to Label Studio at {self.url} broke ({type(error).__name__}): run it again,"
                 " nothing is added twice"
             ) from None
+        except (httpx.TooManyRedirects, TypeError, ValueError, AttributeError, KeyError):
+            # The SDK reads replies unchecked: what is not Label Studio's makes it stumble in many ways.
+            raise UserError(_stranger(self.url)) from None
         except ApiError as error:
             if lost and (error.status_code or 0) >= 500:
                 raise ReplyLostError(f"status {error.status_code}") from error
             raise UserError(self._refusal(error.status_code, error.body)) from None
 
     def _refusal(self, status: int | None, body: Any) -> str:
+        if status is not None and status < 400:
+            return _stranger(self.url)
         if status in (401, 403):
             return (
                 f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
@@ -212,3 +225,7 @@ class Studio:
         return f"Label Studio at {self.url} refused a request ({status}): {' '.join(str(detail).split())}"[
             :500
         ]
+
+
+def _stranger(url: str) -> str:
+    return f"what answers at {url} is not Label Studio: set review.url"

@@ -37,7 +37,9 @@ class RandomModel(Params):
 
     kind: Literal["random"] = "random"
     name: str = Field("random", description="Name in the results.")
-    seed: int | None = Field(None, description="Seed of the guesses; the dataset's when not given.")
+    seed: int | None = Field(
+        None, description="Seed of the guesses; the dataset's when not given.", ge=0, lt=2**32
+    )
 
     def run_name(self) -> str:
         """What the results call this model."""

@@ -55,7 +55,7 @@ def read_manifest(raw: Path) -> dict[str, Exam]:
     """``manifest.csv`` of the raw folder: columns document, exam_type, exam_class, exam_subject.
 
     Raises:
-        UserError: it cannot be read or has other columns.
+        UserError: it cannot be read, has other columns, or names a document twice with different exams.
     """
     path = raw / MANIFEST
     if not path.is_file():
@@ -68,8 +68,10 @@ def read_manifest(raw: Path) -> dict[str, Exam]:
     if unknown or "document" not in (rows.fieldnames or ()):
         found = ", ".join(rows.fieldnames or ()) or "none"
         raise UserError(f"raw/{MANIFEST}: columns must be document, {', '.join(_FIELDS)}; found {found}")
-    return {
-        row["document"].strip(): Exam(*((row.get(name) or "").strip() or None for name in _FIELDS))
-        for row in rows
-        if row["document"]
-    }
+    exams: dict[str, Exam] = {}
+    for row in rows:
+        document = (row["document"] or "").strip()
+        exam = Exam(*((row.get(name) or "").strip() or None for name in _FIELDS))
+        if document and exams.setdefault(document, exam) != exam:
+            raise UserError(f"raw/{MANIFEST}: {document} stands there twice with different exams: keep one")
+    return exams

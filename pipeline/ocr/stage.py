@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading, TableBuilder
-from pipeline.ocr.exams import MANIFEST, exam_of, read_manifest
+from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.pages import PageStore
 from pipeline.ocr.params import OcrParams
@@ -72,8 +72,14 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         rejects=rejects,
         facts=summary.facts(files.duplicates, params),
         complete=not any(failure.reason in _MENDABLE for failure in _failures(readings)),
-        notes=summary.notes(files.duplicates),
+        notes=[*summary.notes(files.duplicates), *_astray(manifest, tables["files"]["document"].to_list())],
     )
+
+
+def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
+    """What the manifest names and the raw folder does not hold: most often a typing error."""
+    missing = sorted(set(manifest) - set(documents))
+    return [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
 
 
 def _sort(files: Iterator[RawFile]) -> _Sorted:

@@ -42,7 +42,9 @@ class SplitParams(Params):
     min_stratum: int = Field(
         10, description="Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1
     )
-    seed: int | None = Field(None, description="Seed of this stage; the dataset's when absent")
+    seed: int | None = Field(
+        None, description="Seed of this stage; the dataset's when absent", ge=0, lt=2**32
+    )
     previous: Path | None = Field(
         None,
         description="An earlier release (export folder) or its assignments.parquet: "
