@@ -91,7 +91,7 @@ def push(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     with context.progress(len(tasks), "questions") as advance:
         return pushing.push(
             studio,
-            _dataset_name(context),
+            context.dataset.name,
             tasks,
             title=params.project,
             version=model_version(annotations),
@@ -117,7 +117,7 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False) -> PullR
     studio = _connect(params)
     with context.progress(None, "questions") as advance:
         after, report = pulling.pull(
-            studio, _dataset_name(context), _read_pulled(folder), full=full, advance=advance
+            studio, context.dataset.name, _read_pulled(folder), full=full, advance=advance
         )
     _write_pulled(folder, after)
     return report
@@ -205,10 +205,6 @@ def _connect(params: ReviewParams) -> Studio:
     from annotation.label_studio.client import Studio
 
     return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
-
-
-def _dataset_name(context: Context) -> str:
-    return str(getattr(context.dataset, "name"))  # noqa: B009 (the protocol promises parameters, not which)
 
 
 def _read_pulled(folder: Path) -> Pulled:

@@ -15,6 +15,7 @@ from pipeline.clean.verdicts import Filter, Verdict
 from schemas.questions import Question
 
 FILTERS: tuple[Filter, ...] = (
+    Filter("too_long", validity.too_long),
     Filter("needs_figure", evidence.needs_figure),
     Filter("needs_table", evidence.needs_table),
     Filter("garbled_text", validity.garbled_text),

@@ -23,6 +23,16 @@ def empty_stem(question: Question, _: CleanParams) -> str | None:
     return f"the stem is “{question.stem}”" if len(content) <= 1 else None
 
 
+def too_long(question: Question, params: CleanParams) -> str | None:
+    """More text than a question has: a file that was cut wrong. CMExam's longest stem has 676 characters."""
+    found = sum(
+        map(len, (question.shared_stem or "", question.stem, *(option.text for option in question.options)))
+    )
+    return (
+        f"{found:,} characters, at most {params.max_characters:,}" if found > params.max_characters else None
+    )
+
+
 def too_few_options(question: Question, params: CleanParams) -> str | None:
     """Options without text do not count."""
     found = sum(bool(option.text) for option in question.options)

@@ -60,7 +60,8 @@ def score(
         Path,
         typer.Argument(
             metavar="FILE.jsonl",
-            help="Rows with id, question, options as {letter: text}, answer, raw_output and, if known, question_type.",
+            help="Rows with id, question, options as {letter: text}, answer, raw_output and, if known, "
+            "question_type and answer_first.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The same rows with extracted, rule and correct.")],

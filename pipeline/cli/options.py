@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from rich.markup import escape
 
 from pipeline.config import ConfigBase, load
 from schemas.errors import UserError
@@ -56,7 +57,7 @@ def stage_options(params: type[Params]) -> list[inspect.Parameter]:
             continue
         flag = name.replace("_", "-")
         names = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
-        option = typer.Option(names, help=field.description, show_default=False)
+        option = typer.Option(names, help=escape(field.description or ""), show_default=False)
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         found.append(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -23,8 +23,8 @@ class Outcome:
     questions: list[Question] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)
     review: list[ReviewItem] = field(default_factory=list)
-    merged: int = 0
-    """Key documents that went into their papers."""
+    keys: dict[str, str] = field(default_factory=dict)
+    """Key documents that went into their papers: key → paper."""
     notes: list[str] = field(default_factory=list)
     into: int = 0
     """How many candidates there were, counted before their fate."""
@@ -34,7 +34,7 @@ class Outcome:
         self.questions.extend(other.questions)
         self.rejects.extend(other.rejects)
         self.review.extend(other.review)
-        self.merged += other.merged
+        self.keys |= other.keys
         self.into += other.into
         self.notes.extend(other.notes)
 

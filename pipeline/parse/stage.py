@@ -31,11 +31,18 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
     counts = Counts(
         into=outcome.into,
         kept=len(outcome.questions),
-        merged=outcome.merged,
+        merged=len(outcome.keys),
         rejected=len(outcome.rejects),
         waiting=len(outcome.review),
     )
-    return Result({"questions": frame}, counts, outcome.rejects, outcome.review, notes=outcome.notes)
+    return Result(
+        {"questions": frame},
+        counts,
+        outcome.rejects,
+        outcome.review,
+        facts={"keys": dict(sorted(outcome.keys.items()))},
+        notes=outcome.notes,
+    )
 
 
 def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> Outcome:
@@ -69,7 +76,13 @@ def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Contex
             continue
         judge(paper)
         outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-        outcome.extend(finish(paper, documents[paper.document]))
+        finished = finish(paper, documents[paper.document])
+        outcome.extend(finished)
+        if finished.questions and all(question.answer is None for question in finished.questions):
+            outcome.notes.append(
+                f"{paper.document}: {len(finished.questions)} questions without a key; put one beside it "
+                f"(raw/README.md says how it is named) or they are rejected as no_answer"
+            )
     return outcome
 
 
@@ -106,7 +119,7 @@ def pair_keys(papers: list[Paper]) -> Outcome:
         if not corrected:
             originals[paper.document].append(key.document)
         applied = apply_key(paper, key.key, replace=corrected)
-        outcome.merged += 1
+        outcome.keys[key.document] = paper.document
         numbers = [number for _, number in applied.unmatched]
         if numbers:
             outcome.notes.append(

@@ -54,6 +54,11 @@ def test_a_stem_that_points_at_a_figure_needs_it(stem: str) -> None:
     assert reason(question(stem)) == "needs_figure"
 
 
+def test_a_stem_of_thousands_of_characters_is_no_question() -> None:
+    assert reason(question("男，" * 20_000)) == "too_long"
+    assert reason(question("男，55岁。" + "胸痛，" * 500 + "最可能的诊断是")) is None
+
+
 def test_the_number_of_a_blank_in_a_shared_text_is_stem_enough() -> None:
     assert reason(question("（5）", shared_stem="肺结核的传播途径主要是（5），首选检查是（6）。")) is None
 

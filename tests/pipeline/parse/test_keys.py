@@ -55,7 +55,7 @@ def test_names_of_different_papers_have_different_stems(one, other):
 def test_a_key_goes_to_the_paper_of_its_name(documents):
     key, paper = documents(x_key__pdf=HEAD + GRID.format(third="Ｃ"), x_paper__pdf=paper_text())
     outcome = pair_keys([key, paper])
-    assert (outcome.merged, outcome.review) == (1, [])
+    assert (len(outcome.keys), outcome.review) == (1, [])
     assert answers(paper) == ["A", "B", "C", "D"]
 
 
@@ -72,7 +72,7 @@ def test_a_corrected_key_overrides_the_original_whatever_their_order(documents):
         if "MOD1" in names[1]:
             paper.document = "x_1.pdf"
         outcome = pair_keys(papers)
-        assert outcome.merged == 2
+        assert len(outcome.keys) == 2
         third, fourth = paper.questions[2:]
         assert (third.answer, third.accepted) == ("C", ["A", "C"])
         assert (fourth.answer, fourth.accepted) == ("D", ["A", "B", "C", "D"])
@@ -103,7 +103,7 @@ def test_a_key_of_two_equal_papers_waits(documents):
         key__pdf=HEAD + GRID.format(third="Ｃ"), one__pdf=paper_text(), two__pdf=paper_text()
     )
     outcome = pair_keys([key, one, two])
-    assert (outcome.merged, [item.reason for item in outcome.review]) == (0, ["key_of_several_papers"])
+    assert (len(outcome.keys), [item.reason for item in outcome.review]) == (0, ["key_of_several_papers"])
     assert answers(one) == answers(two) == ["?"] * 4
 
 
