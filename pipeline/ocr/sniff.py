@@ -40,13 +40,15 @@ _NOT_WHAT_IT_SAYS = {
     ".tiff": "not_an_image",
 }
 
+_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md"})
+
 
 def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
     """The reader of a file.
 
     Raises:
         UnreadableDocument: ``empty_file``, ``too_large``, ``not_a_pdf`` (also ``not_a_docx`` …) when the
-            content belies the name, ``unknown_format``.
+            content belies the name, ``wrong_encoding``, ``unknown_format``.
     """
     size = path.stat().st_size
     if size == 0:
@@ -61,6 +63,9 @@ def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
     for reader in readers():
         if reader.recognises(head, suffix):
             return reader
+    if suffix in _TEXT and b"\x00" in head:
+        detail = f"a {suffix} file in UTF-16 without its mark, or no text: save it as UTF-8"
+        raise UnreadableDocument("wrong_encoding", detail)
     reason = _NOT_WHAT_IT_SAYS.get(suffix, "unknown_format")
     raise UnreadableDocument(reason, _describe(head, suffix))
 

@@ -77,6 +77,30 @@ def test_bytes_in_no_known_encoding_are_refused(tmp_path):
     assert refused(path).reason == "wrong_encoding"
 
 
+def test_utf_16_without_its_mark_is_told_how_to_be_saved(tmp_path):
+    found = refused(write(tmp_path / "a.csv", f"{HEADER}\n{ROW}\n", "utf-16-le"))
+    assert (found.reason, "UTF-8" in found.detail) == ("wrong_encoding", True)
+
+
+def test_two_columns_of_one_name_are_refused_rather_than_one_lost(tmp_path):
+    assert (
+        refused(write(tmp_path / "a.csv", "Question,Question,Answer\n甲,乙,A\n")).reason
+        == "duplicate_columns"
+    )
+
+
+def test_one_bad_item_of_a_list_costs_itself_alone(tmp_path):
+    found = rows(write(tmp_path / "a.json", '[{"question": "甲"}, null, {"question": "乙"}]'))
+    assert found == [{"question": "甲"}, {"unparsed": None}, {"question": "乙"}]
+
+
+@pytest.mark.parametrize("line", ["9" * 5000, '{"question": "\\ud83d"}'])
+def test_numbers_and_characters_that_cannot_be_end_no_file(tmp_path, line):
+    found = rows(write(tmp_path / "a.jsonl", '{"question": "甲"}\n' * 2 + line + "\n"))
+    assert len(found) == 3
+    json.dumps(found, ensure_ascii=False).encode()
+
+
 def test_a_quote_that_never_ends_is_refused(tmp_path):
     assert refused(write(tmp_path / "a.csv", 'Question,Answer\n"题干,A\n')).reason == "broken_csv"
 
