@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
 INSTALL := $(PIP) install --quiet --no-deps --require-hashes
+SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-services test-paddle lint format sample golden lock label-studio label-studio-stop docs clean
@@ -46,9 +47,9 @@ label-studio-stop: $(VENV)/.core ## Stop it
 
 lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate --group build -o requirements/core.txt pyproject.toml
+	  --no-annotate $(SILENT) --group build -o requirements/core.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
+	  --no-annotate $(SILENT) --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt -o requirements/services.txt tests/services/requirements-llm.txt
 	echo 'pyyaml>=6.0.3' > $(VENV)/overrides.txt   # paddlex pins an older patch release
