@@ -6,19 +6,23 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from pipeline.parse.cut import Group, Item, Outline
+from pipeline.parse.blanks import filled_blank
 from pipeline.parse.draft import Draft
-from pipeline.parse.fields import Fields, by_text, leading_letters, letter_line, split_fields, trailing_answer
+from pipeline.parse.fields import Fields, by_text, concluded, leading_letters, letter_line, split_fields
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, stems_after_options
 from pipeline.parse.options import Run, find_run, find_runs
+from pipeline.parse.outline import Group, Item, Outline
 from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
 
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
-_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)上[题題例]")
+_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
+_TAG = re.compile(
+    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
+)
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -51,13 +55,23 @@ def _text_of(pieces: list[Piece]) -> str:
 
 
 def _continue_cases(drafts: list[Draft]) -> None:
-    """承上題 (as above): such a question shares the case of the one before it."""
+    """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
     for before, draft in pairwise(drafts):
-        if not _AS_ABOVE.match(draft.stem) or draft.shared_stem or before.entry or not before.options:
+        found = _AS_ABOVE.match(draft.stem)
+        if not found or draft.shared_stem:
             continue
-        before.group = draft.group = before.group or f"c{before.run}.{before.number}"
-        draft.shared_stem = before.shared_stem or before.stem
-        draft.shared_pieces = before.shared_pieces or before.pieces
+        named = _numbered(drafts, draft, int(found[1])) if found[1] else before
+        if named is None or named.entry or not named.options:
+            continue
+        named.group = draft.group = named.group or f"c{named.run}.{named.number}"
+        draft.shared_stem = named.shared_stem or named.stem
+        draft.shared_pieces = named.shared_pieces or named.pieces
+
+
+def _numbered(drafts: list[Draft], after: Draft, number: int) -> Draft | None:
+    return next(
+        (one for one in drafts if (one.run, one.number) == (after.run, number) and one is not after), None
+    )
 
 
 def _is_key(item: Item, overruled: set[int]) -> bool:
@@ -112,7 +126,8 @@ def _drafts(
         _use_own(draft, head, run)
     else:
         draft.stem = join_lines(fields.head)
-    _answer(draft, fields, bare_letters if run is not None else None)
+    _answer(draft, fields, item.given or (bare_letters if run is not None else None))
+    _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
     set_aside(draft, fields)
@@ -147,6 +162,7 @@ def _entry(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
     draft.answer = letters or (fields.answers[0] if fields.answers else None)
     said = join_lines(rest if letters else fields.head)
     draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
+    draft.answer = draft.answer or concluded(draft.explanation)
     return draft
 
 
@@ -172,23 +188,32 @@ def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _
             shared.replace(run)
 
 
-def _answer(draft: Draft, fields: Fields, bare_letters: str | None) -> None:
+def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
+    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words."""
     labels = [label for label, _ in draft.options]
     if not labels:
         return
-    stated = {"".join(sorted(answer)) for answer in fields.answers if _usable(answer, labels)}
+    printed = [*fields.answers, *([beside] if beside else [])]
+    stated = {"".join(sorted(answer)) for answer in printed if _usable(answer, labels)}
     if len(stated) > 1:
         draft.doubt("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    if fields.answers:
-        draft.answer = fields.answers[0]
-    elif bare_letters:
-        draft.answer = bare_letters
-    else:
-        draft.stem, draft.answer = trailing_answer(draft.stem, labels)
-    if draft.answer is None and fields.answer_texts:
+    if by_text(fields.answer_texts, draft.options):
         draft.answer = by_text(fields.answer_texts, draft.options)
-        if draft.answer is None:
-            draft.doubt("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
+    elif printed:
+        draft.answer = printed[0]
+    else:
+        draft.stem, draft.answer = filled_blank(draft.stem, labels)
+        draft.in_blank = draft.answer is not None
+    if draft.answer is None and fields.answer_texts:
+        draft.doubt("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
+    draft.answer = draft.answer or concluded(fields.explanation)
+
+
+def _take_tag(draft: Draft) -> None:
+    """[多选题] before a stem says what the item is and is no part of it."""
+    found = _TAG.match(draft.stem)
+    if found:
+        draft.tag, draft.stem = found[1], draft.stem[found.end() :]
 
 
 def _usable(answer: str, labels: list[str]) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pipeline.parse.cut import Block
+from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.outline import Block
 from schemas.documents import Box
 from schemas.questions import Region
 
@@ -37,6 +38,10 @@ class Draft:
     entry: bool = False
     """Whether it is an entry of a key: an answer or explanation without a stem."""
     answered: bool = False
+    in_blank: bool = False
+    """Whether its answer was read from a blank in its stem."""
+    tag: str = ""
+    """The item type printed at its stem: [多选题]."""
     verdict: bool = False
     set_aside: tuple[str, str] | None = None
     """Reason and detail, for items that are no multiple-choice questions."""
@@ -48,6 +53,11 @@ class Draft:
     def doubt(self, reason: str, detail: str) -> None:
         """Send it to review."""
         self.doubts.append((reason, detail))
+
+    @property
+    def announced(self) -> str | None:
+        """What its tag or its head says it is."""
+        return announcement(self.tag or self.block.text).kind
 
     @property
     def all_pieces(self) -> list[Piece]:

@@ -6,26 +6,45 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.parse.options import find_run
 from pipeline.parse.text import join_lines
 
-_ANSWER_WORDS = r"(?:正确答案|正確答案|参考答案|參考答案|标准答案|標準答案|本题答案|答案要点|答案|答)"
+_ANSWER_WORDS = (
+    r"(?:(?:正确|正確|参考|參考|标准|標準|本题|本題)?\s*答\s{0,2}案(?:要点)?"
+    r"|(?i:correct\s+answer|answer|ans)|答)"
+)
 _EXPLANATION_WORDS = (
     r"(?:答案解析|试题分析|試題分析|试题解析|题目解析|解题思路|考点分析"
-    r"|解析|解答|分析|详解|詳解|点评|考点|評析|讲解)"
+    r"|解析|解答|分析|详解|詳解|点评|考点|評析|讲解|(?i:explanation|rationale))"
 )
+_COLON = r"[:：∶;；]"
 _MARK = re.compile(
-    rf"[【\[]\s*(?P<answer1>{_ANSWER_WORDS})\s*[】\]]\s*[:：]?"
-    rf"|[【\[]\s*(?P<explanation1>{_EXPLANATION_WORDS})\s*[】\]]\s*[:：]?"
-    rf"|(?:^|(?<=[\s。；;)）.]))(?P<answer2>{_ANSWER_WORDS})\s*(?:[:：]|[是为為](?=\s*[A-K](?![A-Za-z]))|(?=\s*[A-K]+\s*(?:$|[\n。（(，,【\[])))"
+    r"(?:^|(?<=\s))(?P<guess>(?:我的|您的|你的|考生|学生|學生)答案)\s*[:：]?[^\n\t ]*"
+    rf"|[【\[]\s*(?P<answer1>{_ANSWER_WORDS})\s*[】\]]\s*{_COLON}?"
+    rf"|[【\[]\s*(?P<explanation1>{_EXPLANATION_WORDS})\s*[】\]]\s*{_COLON}?"
+    rf"|(?:^|(?<=[\s。；;)）.]))(?P<answer2>{_ANSWER_WORDS})\s*"
+    rf"(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
+    r"|(?=\s*[(（【\[]?\s*[A-K]+\s*[)）】\]]?\s*(?:$|[\n。（(，,【\[])))"
+    r"|(?:^|(?<=\n))\s*(?P<answer3>(?:故|因此|所以)?(?:本题|本題|答案)?应?[选選为為])(?=\s*[(（]?[A-K]{1,11}[)）]?\s*[。.]?\s*(?:\n|$))"
     rf"|(?:^|(?<=\n))\s*(?P<explanation2>{_EXPLANATION_WORDS})\s*[:：]"
     rf"|(?:^|(?<=\n))\s*(?P<explanation4>{_EXPLANATION_WORDS})\s*(?=\n)"
-    r"|(?:^|(?<=\n))\s*(?P<explanation3>试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析)\s*(?=\n|$)"
+    r"|(?:^|(?<=\n))\s*(?P<explanation3>试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析)\s*(?=\n|$)",
+    re.MULTILINE,
 )
+_EXPLAINED_AFTER = re.compile(rf"\s*[【\[(（]?\s*{_EXPLANATION_WORDS}\s*(?:[】\])）]\s*{_COLON}?|[:：])\s*")
+"""The mark of an explanation right after letters: 答案：C 解析：…"""
+_CONCLUDES = re.compile(
+    r"(?:[故选選应]|答案[为為是])[选選为為]?\s*([A-K]{1,11})(?:项|選項|选项)?\s*[。.]?\s*$"
+)
+"""How an explanation ends that names the answer: …，故选C。"""
+_NOT_OF_ANSWER = r"(?!\s*(?:[项項错錯均不对對或/]|选项|選項))"
+"""What follows a letter that an explanation speaks of: C  A项错误; B或C is no answer for a machine."""
 _LETTERS = re.compile(
-    r"\s*[(（]?\s*([A-K](?:[\s、,，;；/和及]*[A-K])*)\s*[)）]?"
-    r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])"
+    r"\s*[(（【\[]?\s*"
+    rf"([A-K]+(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
+    r"|[a-k](?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
+    r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"
 )
-_TRAILING_LETTERS = re.compile(r"[（(]\s*([A-K](?:\s*[、,，]?\s*[A-K])*)\s*[)）](?=\s*[。．.？?：:]?\s*$)")
 _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
 _VERDICT = re.compile(
     r"\s*[(（]?\s*(正确|正確|错误|錯誤|对|對|错|錯|是|否|√|×|✓|✗)\s*[)）]?(?=$|[\s。，,；;（(])"
@@ -35,7 +54,11 @@ _VERDICT = re.compile(
 def opens_explanation(line: str) -> bool:
     """Whether a line begins an explanation."""
     found = _MARK.match(line.strip())
-    return found is not None and not (found["answer1"] or found["answer2"])
+    return found is not None and not _answer_mark(found) and not found["guess"]
+
+
+def _answer_mark(found: re.Match[str]) -> bool:
+    return bool(found["answer1"] or found["answer2"] or found["answer3"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +83,7 @@ class Fields:
 
 def split_fields(text: str) -> Fields:
     """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
-    marks = list(_MARK.finditer(text))
+    marks = _marks(text)
     head = text[: marks[0].start()] if marks else text
     answers: list[str] = []
     texts: list[str] = []
@@ -69,19 +92,43 @@ def split_fields(text: str) -> Fields:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     for mark, end in zip(marks, ends, strict=False):
         segment = text[mark.end() : end]
-        if mark["answer1"] or mark["answer2"]:
+        if _answer_mark(mark):
             texts.append(join_lines(segment))
             letters, rest = leading_letters(segment)
             if letters:
                 answers.append(letters)
+                head, rest = _options_back(head, rest)
             else:
                 verdict = verdict or _VERDICT.match(segment) is not None
                 rest = segment
             explanations.append(rest)
-        else:
-            explanations.append(segment)
+        elif not mark["guess"]:
+            first, rest = _letters_first(mark, segment)
+            answers.extend(first)
+            explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict)
+
+
+def _options_back(head: str, rest: str) -> tuple[str, str]:
+    """A head whose options stand after its answer, with them; and what is left after the answer."""
+    run = None if find_run(head) else find_run(rest)
+    if run is None or len(run.options) < 3 or run.start > 0:
+        return head, rest
+    return f"{head.rstrip()}\n{rest}", ""
+
+
+def _marks(text: str) -> list[re.Match[str]]:
+    """The marks of a text. 故选C on a line of its own is an answer only before any other mark."""
+    marks = list(_MARK.finditer(text))
+    return [mark for index, mark in enumerate(marks) if index == 0 or not mark["answer3"]]
+
+
+def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
+    """What 答案解析 gives before it explains: its letters, if any, and the explanation."""
+    words = mark["explanation1"] or mark["explanation2"] or mark["explanation4"] or ""
+    found = re.match(r"\s*([A-K]{1,11})\s*[。．，,；;]\s*", segment) if words.startswith("答案") else None
+    return ([found[1]], segment[found.end() :]) if found else ([], segment)
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:
@@ -89,19 +136,17 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     found = _LETTERS.match(segment)
     if not found:
         return None, segment
+    apart = re.split(r"[\s、,，;；和及]+", found[1])
+    if apart != sorted(set(apart)):
+        return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
-    return "".join(re.findall(r"[A-K]", found[1])), rest
+    return "".join(re.findall(r"[A-K]", found[1].upper())), _EXPLAINED_AFTER.sub("", rest, count=1)
 
 
-def trailing_answer(stem: str, labels: Sequence[str]) -> tuple[str, str | None]:
-    """A stem whose final blank is filled in, as in 首选的是（ B ）: the stem with the blank, and the letters."""
-    found = _TRAILING_LETTERS.search(stem)
-    if not found:
-        return stem, None
-    letters = "".join(re.findall(r"[A-K]", found[1]))
-    if not set(letters) <= set(labels) or len(set(letters)) != len(letters):
-        return stem, None
-    return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", letters
+def concluded(explanation: str | None) -> str | None:
+    """The letters an explanation ends with, as in …，故选C."""
+    found = _CONCLUDES.search(explanation or "")
+    return found[1] if found else None
 
 
 def letter_line(head: str) -> tuple[str, str | None]:
@@ -116,6 +161,8 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
     """The letter of the option whose text an answer repeats, if there is exactly one."""
     for text in answer_texts:
         said = _bare(text)
+        if re.fullmatch(r"[A-K]{1,11}", said):
+            continue
         hits = [label for label, option in options if _bare(option) and said == _bare(option)]
         if len(hits) == 1:
             return hits[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.kinds import announcement, question_type
+from pipeline.parse.kinds import question_type
 from pipeline.parse.paper import Paper
 from schemas.documents import Document
 from schemas.identity import content_hash, question_id
@@ -96,7 +96,7 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
     stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")
     answer = "".join(sorted(set(draft.answer))) if draft.answer else None
     kind = question_type(
-        announcement(draft.block.text).kind,
+        draft.announced,
         stem,
         answer,
         shared_case=draft.shared_stem is not None and not draft.shared_options,
@@ -150,12 +150,12 @@ def _missing(paper: Paper, document: Document, ids: _Ids) -> Iterable[ReviewItem
             f"{document.document}: number {gap.number} of section {gap.section} was not found; {gap.detail}"
         )
         yield ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason="missing_number", detail=detail)
-    for index, (head, detail) in enumerate(paper.mismatches):
+    for index, (reason, head, detail) in enumerate(paper.mismatches):
         name = f"{document.sha256[:8]}-head{index + 1}"
         yield ReviewItem(
             item_id=name,
             question_ids=[],
             stage=STAGE,
-            reason="count_differs",
+            reason=reason,
             detail=f"{document.document}: {head}: {detail}",
         )

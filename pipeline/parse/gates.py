@@ -10,12 +10,24 @@ from dataclasses import dataclass
 from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import announcement
 from pipeline.parse.numbering import GAP
+from pipeline.parse.outline import Block
 
 MANY, NEARLY_ALL = 10, 0.9
 """From how many questions on, and from which share of them, a number of options is a paper's own."""
 SOME = 3
 """How many items with options make an item without them in their section doubtful."""
 _LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
+
+_LEFT_OVER = re.compile(
+    r"(?:^|[\s。])\d{1,3}\s?[.．、:：]\s*[A-K](?:\s+|[;；,，])\d{1,3}\s?[.．、:：]\s*[A-K](?![A-Za-z])"
+    r"|\d{1,3}\s*[-~～—－]\s*\d{1,3}\s*[题題]?[.．、:： ]\s*[A-K]{3,}"
+    r"|\n\s*(?:参考|正确|标准|習題|习题)?答案"
+)
+"""What looks like answers inside a text: a key whose head was not recognised."""
+
+
+Mismatch = tuple[str, str, str]
+"""What a paper says of itself and does not hold: (reason, the head that says it, detail)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,9 @@ def _check_options(draft: Draft) -> None:
         draft.doubt("empty_option", f"no text at {' '.join(empty)}")
     if any(_LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))):
         draft.doubt("label_inside_text", "what looks like an option's label stands inside a text")
+    left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _LEFT_OVER.search(text)]
+    if left:
+        draft.doubt("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.stem and not draft.shared_stem:
         draft.doubt("no_stem", "no text before the options")
 
@@ -67,8 +82,12 @@ def _check_answer(draft: Draft) -> None:
     letters = list(draft.answer)
     if not set(letters) <= labels or len(set(letters)) != len(letters):
         draft.doubt("answer_not_in_options", f"answer {draft.answer}, options {' '.join(sorted(labels))}")
-    announced = announcement(draft.block.text).kind
-    if len(letters) > 1 and announced in ("single", "A1", "A2", "A3/A4", "B1"):
+    strange = [answer for answer in draft.accepted or [] if not set(answer) <= labels]
+    if strange:
+        draft.doubt(
+            "answer_not_in_options", f"accepted {' '.join(strange)}, options {' '.join(sorted(labels))}"
+        )
+    if len(letters) > 1 and draft.announced in ("single", "A1", "A2", "A3/A4", "B1"):
         draft.doubt("several_answers", f"answer {draft.answer} under a head for one answer")
 
 
@@ -117,14 +136,21 @@ def _check_joint_answers(drafts: Sequence[Draft]) -> None:
         waiting = []
 
 
-def check_key(questions: Sequence[Draft], keyed: set[int]) -> None:
-    """A key that answers most questions of a paper must answer all of them."""
+def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
+    """Where most questions of a paper have an answer, all must; answers in blanks must be the paper's habit."""
     silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
-    if not keyed or 2 * len(silent) > len(questions):
+    blanks = [draft for draft in questions if draft.in_blank]
+    if 3 * len(blanks) < len(questions):
+        for draft in blanks:
+            draft.doubt(
+                "answer_in_text", f"{draft.answer} in the stem may be its answer, or part of the text"
+            )
+    if 2 * len(silent) > len(questions):
         return
     for draft in silent:
-        if not draft.doubts:
-            draft.doubt("no_answer", "the paper's key does not answer it")
+        if not draft.doubts and not draft.set_aside:
+            why = "the paper's key does not answer it" if keyed else "most other questions have one"
+            draft.doubt("no_answer", why)
 
 
 def gaps(drafts: Sequence[Draft], count: int | None) -> list[Gap]:
@@ -160,9 +186,9 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
     return max(lasts) if lasts else None
 
 
-def count_mismatches(drafts: Sequence[Draft]) -> list[tuple[str, str]]:
-    """Heads that announce another number of items than stand under them: (head, detail)."""
-    found: list[tuple[str, str]] = []
+def count_mismatches(drafts: Sequence[Draft]) -> list[Mismatch]:
+    """Heads that announce another number of items than stand under them."""
+    found: list[Mismatch] = []
     blocks: dict[int, list[Draft]] = {}
     for draft in drafts:
         if not draft.entry:
@@ -172,5 +198,18 @@ def count_mismatches(drafts: Sequence[Draft]) -> list[tuple[str, str]]:
         stated = announcement(head).count
         numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
         if stated is not None and stated != len(numbers):
-            found.append((head.split("\n", 1)[0][:40], f"{stated} announced, {len(numbers)} found"))
+            line = head.split("\n", 1)[0][:40]
+            found.append(("count_differs", line, f"{stated} announced, {len(numbers)} found"))
     return found
+
+
+def unread_keys(blocks: Sequence[Block], questions: Sequence[Draft], keyed: set[int]) -> list[Mismatch]:
+    """Heads of keys under which no answer was read, and keys that answer less than half of the questions."""
+    silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
+    if 2 * len(silent) <= len(questions):
+        return []
+    if keyed:
+        answered = len(questions) - len(silent)
+        return [("key_not_read", "its key", f"{answered} of {len(questions)} questions are answered")]
+    heads = [block.heads[0][:40] for block in blocks if block.is_key]
+    return [("key_not_read", head, "no answer was read under this head") for head in heads]

@@ -1,4 +1,4 @@
-"""Lines that hold answers of several questions: lists, ranges, grids, notes on corrections."""
+"""Lines that hold answers of several questions: lists, ranges, grids."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_LETTERS = r"[A-K]{1,11}"
-_VERDICT = r"[√×✓✗✘]|正确|錯誤|错误|对|错"
+from pipeline.parse.text import true_digits
+
+_LETTERS = r"[A-K](?:\s*[、,，]?\s*[A-K])*"
+_OPEN_ANSWER = r"[A-K]+(?:\s*(?:/|或)\s*[A-K]+)+|送分|[一全][律部均][给給]分"
+"""Several answers, or all: what a person must look at."""
+_VERDICT = r"[√×✓✗✘T]|正确|錯誤|错误|对|错"
+_OPEN, _CLOSE = r"[(（【\[]?", r"[)）】\]]?"
 _PAIR = re.compile(
-    rf"\s*(?:第\s*)?[(（【]?\s*(\d{{1,4}})\s*[)）】]?\s*[题題]?\s*[.．、:：,，\-—]?\s*"
-    rf"({_LETTERS}|{_VERDICT}|#)(?![A-Za-z\u4e00-\u9fff])\s*[,，;；、.．。]?"
+    rf"\s*(?:第\s*)?{_OPEN}\s*(\d{{1,4}})\s*{_CLOSE}\s*[题題]?\s*{_CLOSE}\s*[.．、:：,，/=\-—]?\s*"
+    rf"{_OPEN}\s*({_OPEN_ANSWER}|{_LETTERS}|{_VERDICT}|#)\s*{_CLOSE}(?![A-Za-z\u4e00-\u9fff])\s*[,，;；、.．。|]?"
 )
 _RANGE = re.compile(
-    r"\s*(?:第\s*)?[(（]?(\d{1,4})\s*[-~～—–－至到]+\s*(?:第\s*)?(\d{1,4})[)）]?\s*[题題]?\s*[.．、:：]?\s*"
-    r"([A-K](?:[\s,，、;；]*[A-K])*)(?![A-Za-z])\s*[;；。]?"
+    rf"\s*(?:第\s*)?{_OPEN}(\d{{1,4}})\s*(?:[-~～—–－─至到]+|\.{{2,3}}|…)\s*(?:第\s*)?(\d{{1,4}}){_CLOSE}"
+    rf"\s*小?[题題]?\s*{_CLOSE}\s*[.．、:：,，]?\s*"
+    r"([A-K](?:[\s,，、;；]*[A-K])*)(?![A-Za-z])\s*[,，;；。.．|]?"
 )
-_NUMBERS = re.compile(
-    r"\s*(?:题号|題號|题序|題序|题目|題目|序号|序號|No\.?)?[\s:：]*((?:\d{1,4}[\s.．]*)+)$", re.IGNORECASE
-)
-_ANSWERS = re.compile(r"\s*(?:答案|標準答案|标准答案|Answer|Key)?[\s:：]*((?:(?:[A-K]{1,11}|#|\*)[\s]*)*)$")
-_ANSWER_HEAD = re.compile(r"\s*(?:答案|標準答案|标准答案)[\s:：]*\S*")
-_NUMBER_HEAD = re.compile(r"\s*(?:题号|題號|题序|題序)")
+_NUMBER_LABEL = re.compile(r"\s*(?:题号|題號|题序|題序|题目|題目|序号|序號|No\.?)[\s:：]*", re.IGNORECASE)
+_ANSWER_LABEL = re.compile(r"\s*(?:答案|標準答案|标准答案|Answers?|Key)[\s:：]*", re.IGNORECASE)
+_NUMBERS = re.compile(r"[\s:：]*((?:第?\s*\d{1,4}\s?[题題]?[\s.．|]*)*)$")
+_ANSWERS = re.compile(r"[\s:：]*((?:(?:[A-K]{1,11}|#|\*)[\s|]*)*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +43,32 @@ class Grid:
 
     pairs: tuple[Pair, ...]
     numbers: tuple[int, ...]
-    answers: int
-    """How many cells of the answer row hold something."""
+    lines: int
+    """How many lines it takes."""
 
 
 def line_pairs(text: str) -> list[Pair]:
-    """The answers a line consists of, e.g. ``1.A 2.B`` or ``1-5 ABCDE``; empty if anything else stands in it."""
+    """The answers a line consists of, e.g. ``1.A 2.B`` or ``1-5 ABCDE``; empty if anything else stands in it.
+
+    Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
+    line; small letters are read where at least three numbers run on.
+    """
+    bare = true_digits(text.strip())
+    pairs = _pairs(bare)
+    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):
+        pairs = _pairs(bare.upper())
+        if len(pairs) < 3 or not _contiguous(pairs):
+            return []
+    if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
+        if not _contiguous(pairs):
+            return []
+        pairs = [Pair(pair.number, re.sub(r"[^\w#√×✓✗✘]", "", pair.letters)) for pair in pairs]
+    return pairs
+
+
+def _pairs(bare: str) -> list[Pair]:
     pairs: list[Pair] = []
     position = 0
-    bare = text.strip()
     while position < len(bare):
         found = _RANGE.match(bare, position)
         if found:
@@ -57,13 +78,27 @@ def line_pairs(text: str) -> list[Pair]:
             pairs.extend(spread)
         else:
             found = _PAIR.match(bare, position)
-            if not found:
+            if not found or not (_unsure(found[2]) or _one_answer(found[2])):
                 return []
-            pairs.append(Pair(int(found[1]), found[2]))
+            pairs.append(Pair(int(found[1]), "#" if _unsure(found[2]) else found[2]))
         position = found.end()
         while position < len(bare) and bare[position].isspace():
             position += 1
     return pairs
+
+
+def _unsure(letters: str) -> bool:
+    return re.fullmatch(_OPEN_ANSWER, letters) is not None
+
+
+def _one_answer(letters: str) -> bool:
+    """Whether letters apart are one answer: ``A C D`` is, ``C B D`` answers several questions."""
+    found = re.findall(r"[A-K]", letters)
+    return len(found) == len(letters) or found == sorted(set(found))
+
+
+def _contiguous(pairs: Sequence[Pair]) -> bool:
+    return [pair.number for pair in pairs] == list(range(pairs[0].number, pairs[0].number + len(pairs)))
 
 
 def _spread(first: int, last: int, letters: str) -> list[Pair] | None:
@@ -77,72 +112,69 @@ def _spread(first: int, last: int, letters: str) -> list[Pair] | None:
     return [Pair(first + i, group) for i, group in enumerate(groups)]
 
 
-def grid(upper: str, lower: str) -> Grid | None:
-    """The pairs of a row of numbers and the row of answers under it; None if the lines are no such rows.
+_ROW = re.compile(r"\s*(\d{1,4})\s*[.．、:：]?\s+([A-K](?:\s+[A-K]){2,})\s*$")
 
-    Rows need a head (題號 / 答案) or at least three cells. Where answers are fewer than numbers the answers fill
-    the row from the left, as official grids do for papers shorter than the form.
+
+def letter_rows(upper: str, lower: str) -> list[Pair]:
+    """The answers of a row ``6 A C B D A`` when the row under it begins five numbers later; otherwise none."""
+    above, below = _ROW.match(upper), _ROW.match(lower)
+    if not above or not below:
+        return []
+    letters = above[2].split()
+    last = int(above[1]) + len(letters) - 1
+    return (_spread(int(above[1]), last, above[2]) or []) if int(below[1]) == last + 1 else []
+
+
+def last_letter_row(text: str) -> list[Pair]:
+    """The answers of a row that stands under such a row."""
+    found = _ROW.match(text)
+    return (
+        (_spread(int(found[1]), int(found[1]) + len(found[2].split()) - 1, found[2]) or []) if found else []
+    )
+
+
+def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
+    """The grid whose row of numbers begins at a line, with the row of answers under it; None if there is none.
+
+    A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or at
+    least three cells. Where answers are fewer than numbers the answers fill the row from the left, as official
+    grids do for papers shorter than the form.
     """
-    numbers_row, answers_row = _NUMBERS.match(upper), _ANSWERS.match(lower)
-    if not numbers_row or not answers_row:
+    upper = _row(texts, start, _NUMBER_LABEL, _NUMBERS)
+    lower = _row(texts, upper[2], _ANSWER_LABEL, _ANSWERS) if upper else None
+    if upper is None or lower is None:
         return None
-    numbers = [int(number) for number in re.findall(r"\d+", numbers_row[1])]
-    cells = answers_row[1].split()
+    numbers = [int(number) for number in re.findall(r"\d+", upper[0])]
+    cells = re.findall(r"[A-K]+|[#*]", lower[0])
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):
         cells = list(cells[0])
-    headed = bool(_NUMBER_HEAD.match(upper) and _ANSWER_HEAD.match(lower))
-    if not headed and (len(numbers) < 3 or len(cells) != len(numbers)):
+    if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):
         return None
-    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+    if (
+        not numbers
+        or len(cells) > len(numbers)
+        or numbers != list(range(numbers[0], numbers[0] + len(numbers)))
+    ):
         return None
     pairs = tuple(Pair(number, cell) for number, cell in zip(numbers, cells, strict=False))
-    return Grid(pairs, tuple(numbers), len(cells))
+    return Grid(pairs, tuple(numbers), lower[2] - start)
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """What a note says about questions after appeals."""
-
-    numbers: tuple[int, ...]
-    accepted: tuple[str, ...]
-    """Every answer that earns the mark; empty when everybody gets it."""
-    replaces: bool
-    """Whether the accepted answer stands in for the original."""
-    note: str
-
-
-_CLAUSES = re.compile(r"[，,；;。]\s*(?=第\s*\d)")
-_CLAUSE = re.compile(r"第\s*(\d{1,4}(?:\s*[、,，及和與与]\s*(?:第\s*)?\d{1,4})*)\s*[题題](.*)", re.DOTALL)
-_ACCEPTED = re.compile(
-    r"([A-K]+(?:\s*[、,，或及和與与/]+\s*[A-K]+)*)\s*(?:者|皆|均|都|亦|也)*\s*(?:可|[給给]分|算对|正确|正確)"
-)
-_CHANGED = re.compile(r"(?:更正|改|修正)(?:答案)?[为為]?\s*([A-K]+)")
-_EVERYBODY = re.compile(r"一律[給给]分|[均皆都全]部?[給给]分|送分")
-
-
-def corrections(text: str) -> list[Correction]:
-    """The corrections in a note such as 第43題答A、C給分."""
-    found: list[Correction] = []
-    for part in _CLAUSES.split(re.sub(r"\s+", "", text)):
-        clause = _CLAUSE.search(part)
-        if not clause:
-            continue
-        numbers = tuple(int(number) for number in re.findall(r"\d+", clause[1]))
-        note = clause[0].strip("，,。；; ")
-        accepted, changed = _ACCEPTED.search(clause[2]), _CHANGED.search(clause[2])
-        if accepted:
-            letters = tuple(re.findall(r"[A-K]+", accepted[1]))
-            found.append(Correction(numbers, letters, len(letters) == 1, note))
-        elif changed:
-            found.append(Correction(numbers, (changed[1],), replaces=True, note=note))
-        elif _EVERYBODY.search(clause[2]):
-            found.append(Correction(numbers, (), replaces=False, note=note))
-    return found
-
-
-def key_block(texts: Sequence[str], start: int) -> int:
-    """How many of the lines from ``start`` on are lines of answers and nothing else."""
-    end = start
-    while end < len(texts) and (not texts[end].strip() or line_pairs(texts[end])):
+def _row(
+    texts: Sequence[str], start: int, label: re.Pattern[str], cells: re.Pattern[str]
+) -> tuple[str, bool, int] | None:
+    """A row of cells: its text without the label, whether there was one, and the line after it."""
+    if start >= len(texts):
+        return None
+    named = label.match(texts[start])
+    found = cells.match(texts[start], named.end() if named else 0)
+    if not found or not (named or found[1].strip()):
+        return None
+    end = start + 1
+    if not named or found[1].strip():
+        return found[1], named is not None, end
+    parts: list[str] = []
+    while end < len(texts) and texts[end].strip() and cells.match(texts[end]):
+        parts.append(texts[end])
         end += 1
-    return end - start
+    return " ".join(parts), True, end

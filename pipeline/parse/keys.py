@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.cut import KeyLine, Outline
+from pipeline.parse.appeals import Correction, corrections
 from pipeline.parse.draft import Draft
-from pipeline.parse.keylines import Correction, corrections
+from pipeline.parse.fields import by_text
+from pipeline.parse.outline import KeyLine, Outline
 
 NOTED = ("#", "*")
 """Cells whose answer is told in a note."""
@@ -32,8 +33,8 @@ class KeyRun:
     """Numbers with two different answers."""
     after_section: int = 0
     """How many question sections stand before it."""
-    noted: bool = False
-    """Whether some cells refer to a note."""
+    noted: set[int] = field(default_factory=set)
+    """Numbers whose cells refer to a note."""
 
     def add(self, number: int, letters: str | None, explanation: str | None = None) -> None:
         """Add an entry; a second one for the same number completes the first or contradicts it."""
@@ -101,7 +102,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
         key.runs.append(last)
     for pair in line.pairs:
         if pair.letters in NOTED:
-            last.noted = True
+            last.noted.add(pair.number)
             last.add(pair.number, None)
         else:
             last.add(pair.number, pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None)
@@ -147,15 +148,18 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
         if draft.number is not None and not draft.entry:
             by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
     pending = sorted(by_section)
+    noted: set[int] = set()
     for run in key.runs:
         targets = _targets(run, by_section, pending)
         if not targets:
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
         pending = [section for section in pending if section not in targets]
+        noted |= run.noted
         _apply_run(run, [by_section[section] for section in targets], applied, replace=replace)
     for correction in key.corrections:
         _correct(correction, drafts)
+    _without_note(noted, key.corrections, drafts)
     applied.unanswered = [
         draft for draft in drafts if draft.options and draft.answer is None and draft.accepted is None
     ]
@@ -174,10 +178,17 @@ def _targets(run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending
     numbers = set(run.entries)
     if all(counts[number] <= 1 for number in numbers):
         return sorted(by_section)
-    before = [section for section in pending if section <= run.after_section] or pending or sorted(by_section)
+    fitting = pending or sorted(by_section)
+    if any(entry.letters for entry in run.entries.values()):
+        fitting = [section for section in fitting if _has_options(by_section[section])] or fitting
+    before = [section for section in fitting if section <= run.after_section] or fitting
     fits = [(_overlap(numbers, set(by_section[section])), -section) for section in before]
     fit, section = max(fits)
     return [-section] if fit > 0 else []
+
+
+def _has_options(numbers: dict[int, list[Draft]]) -> bool:
+    return any(draft.options for drafts in numbers.values() for draft in drafts)
 
 
 def _overlap(one: set[int], other: set[int]) -> float:
@@ -205,17 +216,31 @@ def _apply_run(
 def _apply_entry(draft: Draft, letters: str | None, explanation: str | None, *, replace: bool) -> None:
     draft.explanation = draft.explanation or explanation
     draft.answered = True
+    if letters is None and explanation:
+        letters = by_text((explanation,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:
         draft.doubt("answers_disagree", f"{draft.answer} at the question, {letters} in the key")
         return
     draft.answer = letters
+    draft.in_blank = False
+
+
+def _without_note(noted: set[int], found: Sequence[Correction], drafts: Sequence[Draft]) -> None:
+    """Questions whose cell refers to a note that was not read wait, whatever an earlier key says."""
+    missing = noted - {number for correction in found for number in correction.numbers}
+    for draft in drafts:
+        if draft.number in missing and draft.options:
+            draft.doubt("note_not_read", "the key refers to a note on this question that was not found")
 
 
 def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if draft.number not in correction.numbers or not draft.options or draft.entry:
+            continue
+        if correction.unread:
+            draft.doubt("note_not_read", correction.note)
             continue
         labels = [label for label, _ in draft.options]
         draft.accepted = list(correction.accepted) or labels

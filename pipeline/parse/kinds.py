@@ -19,7 +19,7 @@ _ANNOUNCED: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "short_answer",
         re.compile(
-            r"简答|簡答|问答|問答|论述|論述|名词解释|名詞解釋|病例分析|案例分析|综合应用|计算题|综合题|申論"
+            r"非选择题|非選擇題|简答|簡答|问答|問答|论述|論述|名词解释|名詞解釋|病例分析|案例分析|综合应用|计算题|综合题|申論"
         ),
     ),
     ("A1", re.compile(r"A\s*1\s*型|单句型")),
@@ -71,7 +71,11 @@ def announcement(head: str) -> Announcement:
 
 
 def _kind(head: str) -> str | None:
-    return next((kind for kind, form in _ANNOUNCED if form.search(head)), None)
+    """The kind that is named first: instructions may name others (多选不得分)."""
+    found = [
+        (match.start(), place) for place, (_, form) in enumerate(_ANNOUNCED) if (match := form.search(head))
+    ]
+    return _ANNOUNCED[min(found)[1]][0] if found else None
 
 
 def is_case(stem: str) -> bool:

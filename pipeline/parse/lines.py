@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.parse.marks import Habit, number_mark
+from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
 from schemas.documents import Box, Line, LineKind
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
-
-
-RUNNING_PAGES = 3
-"""On how many pages a line that counts the pages must open or close the text to be a running head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +31,7 @@ class Piece:
 def pieces(lines: Iterable[Line]) -> list[Piece]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
     kept = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
-    kept = _without_running(kept)
+    kept = without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
     tables = [line for line in kept if line.kind is LineKind.TABLE]
@@ -62,52 +56,6 @@ def _inside(line: Line, region: Line) -> bool:
         return False
     x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
     return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
-
-
-def _without_running(lines: list[Line]) -> list[Line]:
-    """The lines without running heads left over: first or last on a page, the same but for the page's number.
-
-    The number must count the pages: a book prints 115 on page 6, 116 on page 7. Lines that merely repeat are
-    kept: options and the ends of stems do.
-    """
-    offsets: dict[str, Counter[int]] = {}
-    edges = {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
-    for line in edges.values():
-        for offset in _offsets(line):
-            offsets.setdefault(_pattern(line.text), Counter())[offset] += 1
-    counted = {
-        (pattern, offset)
-        for pattern, seen in offsets.items()
-        for offset, n in seen.items()
-        if n >= RUNNING_PAGES
-    }
-    return [
-        line
-        for line in lines
-        if id(line) not in edges
-        or not any((_pattern(line.text), offset) in counted for offset in _offsets(line))
-    ]
-
-
-def _pages(lines: list[Line]) -> list[list[Line]]:
-    pages: dict[int, list[Line]] = {}
-    for line in lines:
-        if line.kind is LineKind.TEXT:
-            pages.setdefault(line.page, []).append(line)
-    return list(pages.values())
-
-
-def _offsets(line: Line) -> set[int]:
-    """How far the numbers in a line are from the number of its page; none for what may number a question."""
-    mark = number_mark(0, fold(line.text))
-    if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
-        return set()
-    return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}
-
-
-def _pattern(text: str) -> str:
-    """A line without its digits and spaces."""
-    return re.sub(r"[\d\s]+", "", text)
 
 
 Margins = dict[int, tuple[float, float]]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from pipeline.parse.text import CJK, join_lines
 
@@ -55,7 +56,9 @@ _LETTER_DELIMITED = re.compile(
 )
 _PAREN = re.compile(r"[(（【\[]\s?([A-Ka-k])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
-_BARE = re.compile(rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)", re.MULTILINE)
+_BARE = re.compile(
+    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)|(?<= )([A-K])(?=[{CJK}])", re.MULTILINE
+)
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
 _TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
 """What a letter belongs to rather than being a label: 维生素A, 抗B …"""
@@ -68,6 +71,12 @@ _FORM_STRENGTH = {
     Form.LOWER: -0.7,
     Form.BARE: -1.0,
 }
+_TIGHT = re.compile(
+    r"(?<![A-Za-z0-9])(?P<A>A)(?P<mark>[.．、])(?:(?!(?P=mark)).)+?(?P<B>B)(?P=mark).+?(?P<C>C)(?P=mark).+?(?P<D>D)(?P=mark)"
+    r"(?:[^\n]+?(?P<E>E)(?P=mark))?(?=[^\n])",
+    re.DOTALL,
+)
+_TIGHT_STRENGTH = 1.5
 _THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
 
@@ -82,6 +91,9 @@ def find_run(text: str, start: int = 0) -> Run | None:
     repaired = _with_missing(text, labels, chain)
     if repaired:
         return repaired
+    tight = _tight(text, start)
+    if len(tight) > len(chain):
+        return _run(text, tight)
     return _run(text, chain) if len(chain) >= 2 else None
 
 
@@ -100,7 +112,8 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
     """All places that may be labels, in order."""
     found: dict[int, Label] = {}
     for match in _BARE.finditer(text, start):
-        _add(found, text, match.start(1), match.end(1), match[1], Form.BARE)
+        letter = match[1] or match[2]
+        _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
     for match in _LETTER_DELIMITED.finditer(text, start):
         letter, mark = match[1] or match[4] or match[6], match[3] or match[5] or match[7]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
@@ -169,6 +182,16 @@ def _best_chain(labels: Sequence[Label]) -> list[Label]:
         chain.append(labels[index])
         index = back[index]
     return chain[::-1]
+
+
+def _tight(text: str, start: int) -> list[Label]:
+    """Labels with nothing between them and the option before, as in A.IL-2B.IL-4C.IL-6D.IL-8: four at least."""
+    found = _TIGHT.search(text, start)
+    if not found:
+        return []
+    places = [found.start("A"), *(found.start(letter) for letter in "BCDE" if found[letter])]
+    labels = [Label(text[place], place, place + 2, Form.DOTTED, _TIGHT_STRENGTH) for place in places]
+    return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
 
 def _change(before: Label, after: Label) -> float:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.parse.answerlines import split_heads
 from pipeline.parse.assemble import drafts_of
-from pipeline.parse.cut import Outline, cut
+from pipeline.parse.cut import cut
 from pipeline.parse.draft import Draft
-from pipeline.parse.gates import Gap, check_key, check_questions, count_mismatches, gaps
+from pipeline.parse.gates import (
+    Gap,
+    Mismatch,
+    check_answers,
+    check_questions,
+    count_mismatches,
+    gaps,
+    unread_keys,
+)
 from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
 from pipeline.parse.lines import pieces
+from pipeline.parse.outline import Outline
 from schemas.documents import Line
 
 
@@ -30,7 +40,7 @@ class Paper:
     keyed: set[int] = field(default_factory=set)
     """Numbers that its key, in it or beside it, answers."""
     gaps: list[Gap] = field(default_factory=list)
-    mismatches: list[tuple[str, str]] = field(default_factory=list)
+    mismatches: list[Mismatch] = field(default_factory=list)
 
     @property
     def questions(self) -> list[Draft]:
@@ -50,7 +60,7 @@ class Paper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = pieces(lines)
+    parts = split_heads(pieces(lines))
     outline = cut(parts)
     drafts = drafts_of(outline)
     _number_sections(drafts)
@@ -71,9 +81,10 @@ def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
 def judge(paper: Paper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     check_questions(paper.drafts)
-    check_key(paper.questions, paper.keyed)
+    check_answers(paper.questions, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count)
     paper.mismatches = count_mismatches(paper.drafts)
+    paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:

@@ -6,9 +6,10 @@ import re
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
-from pipeline.parse.kinds import SET_ASIDE, announcement
+from pipeline.parse.kinds import SET_ASIDE
 
 _INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
+_MARKED = re.compile(r"[(（\[]\s*\d{1,2}\s*(?:marks?|points?|pts|分)\s*[)）\]]", re.IGNORECASE)
 _BLANK = re.compile(r"_{3,}|＿{2,}|填空")
 _TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
 _FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
@@ -24,10 +25,12 @@ def _letters_alone(fields: Fields) -> bool:
 
 def set_aside(draft: Draft, fields: Fields) -> None:
     """Give items that are no multiple-choice questions their reason, in place."""
-    announced = announcement(draft.block.text).kind
+    announced = draft.announced
     if draft.options:
         if announced in ("C", "K"):
             draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
+        elif any(_MARKED.match(text) for _, text in draft.options):
+            draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
         return
     reason = None
     if _TRUE_FALSE.match(draft.stem) or fields.verdict:

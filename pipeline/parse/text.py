@@ -25,6 +25,8 @@ _WIDTHS = {
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _COMPATIBILITY = re.compile("[\u2e80-\u2fdf\uf900-\ufaff]")
+_CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:(?=[lIO|]?\d|[lI|]O)[lIO|\d]{2,3}|^\s*[l|])(?=\s?[.．、,，])")
+_DIGITS = str.maketrans("lI|O", "1110")
 _WIDE_GAP = re.compile(r" {3,}(?=[(（]?[A-K][.．、)）])")
 _PRIVATE_LABEL = re.compile(r"(?:^|[\t\n]|(?<=\s))\s*([\ue000-\uf8ff])")
 _LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
@@ -45,6 +47,11 @@ def fold(text: str) -> str:
     if _COMPATIBILITY.search(folded):
         folded = _COMPATIBILITY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), folded)
     return _WIDE_GAP.sub("\t", folded).strip(" \r\n")
+
+
+def true_digits(text: str) -> str:
+    """Letters that stand for digits in numbers read from an image (``l0.``, ``1O.``), as digits; same length."""
+    return _CONFUSED.sub(lambda found: found[0].translate(_DIGITS), text)
 
 
 def private_labels(texts: Iterable[str]) -> dict[int, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.keylines import corrections, grid, line_pairs
+from pipeline.parse.appeals import corrections
+from pipeline.parse.keylines import grid, line_pairs
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
 
@@ -158,7 +159,7 @@ def test_a_line_of_answers_is_nothing_but_answers(text, expected):
 
 
 def test_a_grid_with_fewer_answers_than_cells_fills_from_the_left():
-    rows = grid("題號\t01\t02\t03\t04", "答案\tA\tB")
+    rows = grid(["題號\t01\t02\t03\t04", "答案\tA\tB"])
     assert rows is not None
     assert [(pair.number, pair.letters) for pair in rows.pairs] == [(1, "A"), (2, "B")]
 

@@ -1,0 +1,132 @@
+"""Where answers of several questions stand in a document, and the heads over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.parse.fields import opens_explanation
+from pipeline.parse.keylines import Grid, Pair, grid, last_letter_row, letter_rows, line_pairs
+from pipeline.parse.lines import Piece
+from pipeline.parse.marks import is_key_head, is_section_head, may_be_key_head, numeral
+from pipeline.parse.outline import KeyLine
+from pipeline.parse.text import true_digits
+
+EXPLAINED_WITHIN = 12
+"""In how many lines under the head of a key its first explanation must stand."""
+ANSWERED_WITHIN = 3
+"""In how many lines under what may be the head of a key its first answer must stand."""
+_REST = re.compile(r"(?<=[\s:：、】\])）题題案])(?:第\s*)?[(（【\[]?\d")
+_ENTRY = re.compile(
+    r"\s*(?:第\s*)?[(（【]?\d{1,4}[)）】]?\s*[题題]?\s*[.．、:：]?\s*"
+    r"(?:[【\[]?\s*(?:正确|参考)?答案|[【\[]?解析|[(（]?[A-K]{1,11}[)）]?(?![A-Za-z]|\s*[.．、]))"
+)
+
+
+def split_heads(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces in which answers stand apart from the head before them: 参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD."""
+    found: list[Piece] = []
+    for piece in pieces:
+        cut = _head_end(piece.text)
+        if cut:
+            found.append(replace(piece, text=piece.text[:cut].rstrip()))
+            found.append(replace(piece, text=piece.text[cut:], centred=False))
+        else:
+            found.append(piece)
+    return found
+
+
+def _head_end(text: str) -> int | None:
+    for place in _REST.finditer(text):
+        head = text[: place.start()].strip(" \t")
+        is_key = is_key_head(head) or may_be_key_head(head)
+        if not (is_key or numeral(head) or is_section_head(head)):
+            continue
+        if len(line_pairs(text[place.start() :])) > (1 if is_key else 0):
+            return place.start()
+    return None
+
+
+def key_heads(pieces: Sequence[Piece]) -> frozenset[int]:
+    """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
+    return frozenset(
+        index
+        for index, piece in enumerate(pieces)
+        if is_key_head(piece.text) or (may_be_key_head(piece.text) and _answers_follow(pieces, index))
+    )
+
+
+def _answers_follow(pieces: Sequence[Piece], head: int) -> bool:
+    texts = [piece.text for piece in pieces[head + 1 : head + 1 + ANSWERED_WITHIN]]
+    return any(line_pairs(text) or _ENTRY.match(true_digits(text)) for text in texts) or any(
+        grid(texts, index) for index in range(len(texts))
+    )
+
+
+def answer_lines(pieces: Sequence[Piece], heads: frozenset[int]) -> dict[int, KeyLine | None]:
+    """Grids, and lines of answers: of several anywhere, of one only under a head or beside such a line.
+
+    Returns:
+        For every line of answers its answers, None for further lines of the same grid.
+    """
+    texts = [piece.text for piece in pieces]
+    lines: dict[int, KeyLine | None] = {}
+    grids: list[tuple[int, Grid]] = []
+    armed = False
+    for index, text in enumerate(texts):
+        if index in lines or not text.strip():
+            continue
+        found = grid(texts, index)
+        if found:
+            grids.append((index, found))
+            lines.update(dict.fromkeys(range(index, index + found.lines)))
+            continue
+        pairs = _row_of(texts, index, lines) or line_pairs(text)
+        if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
+            lines[index] = KeyLine(tuple(pairs), 0)
+            armed = True
+        elif index in heads:
+            armed = not _explained(pieces, index)
+        else:
+            armed = armed and (is_section_head(text) or numeral(text))
+    lines.update(_grid_lines(grids))
+    return lines
+
+
+def _column(texts: Sequence[str], index: int) -> bool:
+    """Whether three lines from here on are one answer each, of numbers that run on."""
+    pairs = [line_pairs(text) for text in texts[index : index + 3]]
+    numbers = [row[0].number for row in pairs if len(row) == 1 and row[0].letters[0].isalpha()]
+    return len(numbers) == 3 and numbers == list(range(numbers[0], numbers[0] + 3))
+
+
+def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> list[Pair]:
+    """A row of letters after one number, where the rows beside it say how many questions it answers."""
+    pairs = letter_rows(texts[index], texts[index + 1]) if index + 1 < len(texts) else []
+    above = lines.get(index - 1)
+    if not pairs and above and letter_rows(texts[index - 1], texts[index]):
+        pairs = last_letter_row(texts[index])
+    return pairs
+
+
+def _grid_lines(grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
+    """The answers of grids. A short row is read only where nothing follows: elsewhere a cell may be missing."""
+    lines: dict[int, KeyLine] = {}
+    for place, (index, found) in enumerate(grids):
+        following = grids[place + 1][1] if place + 1 < len(grids) else None
+        runs_on = following is not None and following.numbers[0] == found.numbers[-1] + 1
+        short = len(found.pairs) < len(found.numbers)
+        unsure = short and runs_on and following is not None and bool(following.pairs)
+        lines[index] = KeyLine(() if unsure else found.pairs, 0, found.numbers)
+    return lines
+
+
+def _explained(pieces: Sequence[Piece], head: int) -> bool:
+    """Whether explanations stand between the answers under a head: then each answer is an entry of its own."""
+    for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
+        if opens_explanation(piece.text):
+            return True
+        if len(line_pairs(piece.text)) != 1 and not is_section_head(piece.text):
+            return False
+    return False

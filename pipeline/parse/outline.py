@@ -1,0 +1,178 @@
+"""A paper, cut: what became of every piece, and the items, heads, shared texts and answers they make up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from pipeline.parse.keylines import Pair
+from pipeline.parse.lines import Piece
+from pipeline.parse.marks import GroupHead, Mark
+
+
+class Role(StrEnum):
+    """What a piece became."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    SECTION = "section"
+    HEADING = "heading"
+    """A centred line without a number, between questions."""
+    KEY_HEAD = "key_head"
+    GROUP = "group"
+    ANSWERS = "answers"
+
+
+@dataclass(slots=True)
+class Block:
+    """What stands under one head."""
+
+    heads: list[str] = field(default_factory=list)
+    is_key: bool = False
+
+    @property
+    def text(self) -> str:
+        """The head with its instructions."""
+        return "\n".join(self.heads)
+
+
+@dataclass(slots=True)
+class Group:
+    """A shared case or shared options."""
+
+    head: GroupHead
+    pieces: list[Piece] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Item:
+    """A numbered piece of the paper."""
+
+    number: int
+    last: int
+    """The last number where it is an item of several questions (2.3. …); otherwise the number."""
+    run: int
+    """Which run of the numbering, from 0."""
+    pieces: list[Piece]
+    block: Block
+    group: Group | None = None
+    given: str | None = None
+    """The answer printed before its number, as in （C）1."""
+
+
+@dataclass(slots=True)
+class KeyLine:
+    """Answers of several questions, and after which item they stand."""
+
+    pairs: tuple[Pair, ...]
+    item: int
+    """How many items stand before."""
+    span: tuple[int, ...] = ()
+    """All numbers of a grid row, also those without an answer."""
+
+
+@dataclass(slots=True)
+class Outline:
+    """A paper, cut."""
+
+    items: list[Item] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    keys: list[KeyLine] = field(default_factory=list)
+    preamble: list[Piece] = field(default_factory=list)
+    roles: list[Role] = field(default_factory=list)
+    """Of every piece, in order: the trace."""
+
+
+class Builder:
+    """Puts every piece where its role says."""
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        roles: list[Role],
+        keys: Mapping[int, KeyLine],
+        groups: Mapping[int, GroupHead],
+        marks: Mapping[int, Mark],
+    ) -> None:
+        self.pieces, self.keys, self.groups, self.marks = pieces, keys, groups, marks
+        self.outline = Outline(roles=roles)
+        self.block = Block()
+        self.group: Group | None = None
+        self.open: list[Piece] = self.outline.preamble
+        """Where text goes."""
+        self.run = 0
+        self.fresh = True
+        """Whether the block has no item yet."""
+
+    def build(self) -> Outline:
+        """The outline of all pieces."""
+        self.outline.blocks.append(self.block)
+        for index, piece in enumerate(self.pieces):
+            self._place(index, piece, self.outline.roles[index])
+        return self.outline
+
+    def _place(self, index: int, piece: Piece, role: Role) -> None:
+        if role is Role.NUMBER:
+            self._open_item(piece, self.marks[index])
+        elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
+            self._open_block(piece, is_key=role is Role.KEY_HEAD)
+        elif role is Role.GROUP:
+            self._open_group(piece, self.groups[index])
+        elif role is Role.ANSWERS:
+            if index in self.keys:
+                line = self.keys[index]
+                line.item = len(self.outline.items)
+                self.outline.keys.append(line)
+            self.open = self.outline.preamble
+        else:
+            self.open.append(piece)
+
+    def _open_item(self, piece: Piece, mark: Mark) -> None:
+        items = self.outline.items
+        if items and mark.value < items[-1].number + (self.block is not items[-1].block):
+            self.run += 1
+        first = replace(piece, text=piece.text[mark.end :], centred=False, in_table=False)
+        item = Item(mark.value, mark.last, self.run, [first], self.block)
+        item.group, item.given = self._group_of(mark.value), mark.given
+        items.append(item)
+        self.open = item.pieces
+        self.fresh = False
+
+    def _group_of(self, number: int) -> Group | None:
+        if self.group is None:
+            return None
+        head = self.group.head
+        if head.last is not None and number >= head.last:
+            group, self.group = self.group, None
+            return group if number == head.last else None
+        return self.group
+
+    def _open_block(self, piece: Piece, *, is_key: bool) -> None:
+        if not self.fresh or is_key or self.block.is_key:
+            sticky = self.block.is_key and self.outline.roles and not is_key and self.fresh
+            self.block = Block(is_key=is_key or bool(sticky))
+            self.outline.blocks.append(self.block)
+            self.fresh = True
+        self.group = None
+        self.block.heads.append(piece.text)
+        self.open = _Heads(self.block)
+
+    def _open_group(self, piece: Piece, head: GroupHead) -> None:
+        rest = piece.text[head.end :]
+        self.group = Group(head)
+        if rest.strip():
+            self.group.pieces.append(replace(piece, text=rest, centred=False, in_table=False))
+        self.open = self.group.pieces
+
+
+class _Heads(list[Piece]):
+    """Text under a head: its instructions, until the first number."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
+
+    def append(self, piece: Piece) -> None:
+        super().append(piece)
+        self.block.heads.append(piece.text)

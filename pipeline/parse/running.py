@@ -1,0 +1,111 @@
+"""Running heads and feet that the layout left among the lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from pipeline.parse.marks import Habit, is_key_head, is_section_head, may_be_key_head, number_mark
+from pipeline.parse.text import fold
+from schemas.documents import Line, LineKind
+
+RUNNING_PAGES = 3
+"""On how many pages a line that counts the pages must open or close the text to be a running head."""
+_PAGE_LINE = re.compile(
+    r"\s*[(（\-—–]?\s*(?:第\s*\d{1,4}\s*[页頁]\s*[,，/(（]?\s*(?:共\s*\d{1,4}\s*[页頁])?|共\s*\d{1,4}\s*[页頁]\s*[,，/]?\s*第\s*\d{1,4}\s*[页頁]"
+    r"|[页頁]\s*次\s*[:：]\s*\d{1,3}\s*[-－—–/]\s*\d{1,3}|(?i:page)\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?"
+    r"|[-—–]\s*\d{1,4}\s*[-—–])\s*[)）\-—–]?\s*"
+    r"|\s*[(（※*【\-—]*\s*(?:[试試][题題卷]结?結?束|[试試][题題]完|全卷完|以下空白|[(（]完[)）])\s*[)）※*】\-—]*\s*"
+)
+"""A line that is the number of a page, or the end of the paper, and nothing else."""
+_TITLE = re.compile(
+    r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名"
+)
+"""What names an exam or its form."""
+_OPTION = re.compile(r"\s*[(（【\[]?\s*[A-K]\s*[)）】\].．、]")
+
+
+def without_running(lines: list[Line]) -> list[Line]:
+    """The lines without running heads and feet: numbers of pages, titles said again, lines that count the pages.
+
+    What stands before the first question is kept: it names the exam.
+    """
+    first = next((i for i, line in enumerate(lines) if _numbered(line)), len(lines))
+    titles = {_pattern(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
+    rest = [
+        line
+        for line in lines[first:]
+        if line.kind is not LineKind.TEXT
+        or not (_PAGE_LINE.fullmatch(fold(line.text)) or (_titles(line) and _pattern(line.text) in titles))
+    ]
+    return _without_counters([*lines[:first], *rest])
+
+
+def _numbered(line: Line) -> bool:
+    mark = number_mark(0, fold(line.text)) if line.kind is LineKind.TEXT else None
+    return mark is not None and mark.value == 1
+
+
+def _titles(line: Line) -> bool:
+    """Whether a line could be a title: it names an exam and is no question, option or head."""
+    text = fold(line.text)
+    return (
+        line.kind is LineKind.TEXT
+        and len(text) <= 60
+        and _TITLE.search(text) is not None
+        and number_mark(0, text) is None
+        and _OPTION.match(text) is None
+        and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
+    )
+
+
+def _titles_at_edges(lines: list[Line]) -> set[str]:
+    seen = Counter(_pattern(page[0].text) for page in _pages(lines) if _titles(page[0]))
+    seen.update(_pattern(page[-1].text) for page in _pages(lines) if len(page) > 1 and _titles(page[-1]))
+    return {pattern for pattern, times in seen.items() if times > 1}
+
+
+def _without_counters(lines: list[Line]) -> list[Line]:
+    """The lines without those that open or close a page and are the same but for the page's number.
+
+    The number must count the pages: a book prints 115 on page 6, 116 on page 7. Lines that merely repeat are
+    kept: options and the ends of stems do.
+    """
+    offsets: dict[str, Counter[int]] = {}
+    edges = {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
+    for line in edges.values():
+        for offset in _offsets(line):
+            offsets.setdefault(_pattern(line.text), Counter())[offset] += 1
+    counted = {
+        (pattern, offset)
+        for pattern, seen in offsets.items()
+        for offset, n in seen.items()
+        if n >= RUNNING_PAGES
+    }
+    return [
+        line
+        for line in lines
+        if id(line) not in edges
+        or not any((_pattern(line.text), offset) in counted for offset in _offsets(line))
+    ]
+
+
+def _pages(lines: list[Line]) -> list[list[Line]]:
+    pages: dict[int, list[Line]] = {}
+    for line in lines:
+        if line.kind is LineKind.TEXT:
+            pages.setdefault(line.page, []).append(line)
+    return list(pages.values())
+
+
+def _offsets(line: Line) -> set[int]:
+    """How far the numbers in a line are from the number of its page; none for what may number a question."""
+    mark = number_mark(0, fold(line.text))
+    if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
+        return set()
+    return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}
+
+
+def _pattern(text: str) -> str:
+    """A line without its digits and spaces."""
+    return re.sub(r"[\d\s]+", "", text)

@@ -1,0 +1,94 @@
+"""How likely a number at the start of a line numbers a question, judged by what stands around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.lines import Piece
+from pipeline.parse.marks import Mark
+
+OPENS_OPTIONS = 0.4
+"""What options after a number add to its weight: lists inside explanations have none."""
+IN_LIST = 0.5
+"""What is left of the weight of a number that may belong to a list inside a stem or an explanation."""
+OPTIONS_WITHIN = 30
+LIKELY = 0.5
+"""The weight from which on a place ends the item before it, when options are looked for."""
+_FIRST_LABEL = re.compile(r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s")
+
+
+def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[int]) -> list[Mark]:
+    """The marks with what follows them taken into account.
+
+    Args:
+        pieces: of the document.
+        marks: all candidates, in the order of their lines.
+        boundaries: lines that open something, in order.
+    """
+    likely = [mark for mark in marks if mark.weight >= LIKELY]
+    listed = _listed(pieces, likely, boundaries)
+    ends = [mark.line for mark in likely if mark.line not in listed]
+    weighed: list[Mark] = []
+    explaining = -1
+    for mark in marks:
+        place = bisect_right(ends, mark.line)
+        end = ends[place] if place < len(ends) else len(pieces)
+        known = _weigh(pieces, mark, end)
+        if mark.line in listed or (mark.line <= explaining and not known.supported):
+            known = replace(known, weight=IN_LIST * mark.weight, supported=False)
+        elif known.supported:
+            explaining = _explained_until(pieces, mark.line, boundaries)
+        weighed.append(known)
+    return weighed
+
+
+def _weigh(pieces: Sequence[Piece], mark: Mark, end: int) -> Mark:
+    options = any(_FIRST_LABEL.search(text) for text in _texts(pieces, mark, end))
+    supported = options or any(split_fields(text).answered for text in _texts(pieces, mark, end))
+    return replace(mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported)
+
+
+def _texts(pieces: Sequence[Piece], mark: Mark, end: int) -> list[str]:
+    within = min(end, mark.line + OPTIONS_WITHIN)
+    return [pieces[mark.line].text[mark.end :], *(piece.text for piece in pieces[mark.line + 1 : within])]
+
+
+def _listed(pieces: Sequence[Piece], likely: Sequence[Mark], boundaries: Sequence[int]) -> set[int]:
+    """Lines of lists 1. 2. 3. inside a stem: under another number, the options only after the last of them."""
+    lines: set[int] = set()
+    for index in range(1, len(likely)):
+        if likely[index].value != 1 or _between(boundaries, likely[index - 1].line, likely[index].line):
+            continue
+        run = _run_from(likely, index)
+        bare = [
+            mark
+            for mark, following in zip(run, likely[index + 1 :], strict=False)
+            if not _weigh(pieces, mark, following.line).supported
+        ]
+        if len(run) > 1 and len(bare) >= len(run) - 1 and not _between(boundaries, run[0].line, run[-1].line):
+            lines.update(mark.line for mark in run)
+    return lines
+
+
+def _run_from(likely: Sequence[Mark], start: int) -> Sequence[Mark]:
+    """Marks 1, 2, 3 … in a row."""
+    end = start
+    while end < len(likely) and likely[end].value == end - start + 1:
+        end += 1
+    return likely[start:end]
+
+
+def _explained_until(pieces: Sequence[Piece], line: int, boundaries: Sequence[int]) -> int:
+    """How far the explanation of the item at a line may reach; the line itself where it has none yet."""
+    place = bisect_right(boundaries, line)
+    end = boundaries[place] if place < len(boundaries) else len(pieces)
+    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
+    return end if any(opens_explanation(piece.text) for piece in within) else line
+
+
+def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
+    return bisect_right(boundaries, first) < bisect_right(boundaries, last)
