@@ -19,7 +19,7 @@ class AnnotateLlmOptions(LlmOptions):
         "output, otherwise json_object or none; labels are checked in any case.",
     )
     one_dimension_a_call: bool = Field(
-        False, description="Ask for each dimension on its own, as CMExam did: about five times the tokens."
+        False, description="Ask for each dimension on its own, as CMExam did: about twice the tokens."
     )
 
 

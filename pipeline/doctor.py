@@ -122,4 +122,4 @@ def _dataset(config: ConfigBase) -> Iterator[Check]:
     yield _language_model(annotate)
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):
-            yield Check(stage.name, State.WRONG, problem)
+            yield Check(stage.name, State.WRONG, problem.removeprefix(f"{stage.name}: "))
