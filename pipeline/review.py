@@ -213,8 +213,8 @@ def _read_pulled(folder: Path) -> Pulled:
     try:
         state: Mapping[str, Any] = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         return Pulled(
-            reviews=tuple(ExpertReview.from_frame(pl.read_parquet(folder / "pulled.parquet"))),
-            rejects=tuple(Rejection.from_frame(pl.read_parquet(folder / "rejects.parquet"))),
+            reviews=tuple(ExpertReview.from_frame(_read_table(folder / "pulled.parquet"))),
+            rejects=tuple(Rejection.from_frame(_read_table(folder / "rejects.parquet"))),
             project=state["project"],
             since=state["since"],
             annotations={key: tuple(ids) for key, ids in state["annotations"].items()},
@@ -240,6 +240,10 @@ def _write_pulled(folder: Path, pulled: Pulled) -> None:
             "annotations": {key: list(ids) for key, ids in pulled.annotations.items()},
         },
     )
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    return pl.read_parquet(path, glob=False)
 
 
 def _replace_table(path: Path, record: type[Record], rows: tuple[Any, ...]) -> None:
