@@ -299,5 +299,6 @@ def _share_case(draft: Draft, group: Group | None) -> None:
 
 
 def _without_own_number(stem: str, number: int) -> str:
-    """A stem without the number that is printed once more before its options: …is （69）. （69）A."""
+    """A stem without the dot of its number on another page, or the number again before its options: （69）. （69）A."""
+    stem = re.sub(r"^[.．、]\s*(?!\d)", "", stem)
     return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)

@@ -66,7 +66,10 @@ def _check_options(draft: Draft) -> None:
     empty = [label for label, text in draft.options if not text]
     if empty:
         draft.doubt("empty_option", f"no text at {' '.join(empty)}")
-    if any(_LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))):
+    twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
+    if twice or any(
+        _LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))
+    ):
         draft.doubt("label_inside_text", "what looks like an option's label stands inside a text")
     left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _LEFT_OVER.search(text)]
     if left:

@@ -26,10 +26,11 @@ def _letters_alone(fields: Fields) -> bool:
 def set_aside(draft: Draft, fields: Fields) -> None:
     """Give items that are no multiple-choice questions their reason, in place."""
     announced = draft.announced
+    if announced in ("C", "K"):
+        draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
+        return
     if draft.options:
-        if announced in ("C", "K"):
-            draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
-        elif any(_MARKED.match(text) for _, text in draft.options):
+        if any(_MARKED.match(text) for _, text in draft.options):
             draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
         return
     reason = None

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.lines import Piece
@@ -58,28 +59,26 @@ def _texts(pieces: Sequence[Piece], mark: Mark, end: int) -> list[str]:
 
 
 def _listed(pieces: Sequence[Piece], likely: Sequence[Mark], boundaries: Sequence[int]) -> set[int]:
-    """Lines of lists 1. 2. 3. inside a stem: under another number, the options only after the last of them."""
+    """Lines of lists 1. 2. 3. inside a stem: under another number, with the options after the last of them."""
     lines: set[int] = set()
     for index in range(1, len(likely)):
-        if likely[index].value != 1 or _between(boundaries, likely[index - 1].line, likely[index].line):
-            continue
-        run = _run_from(likely, index)
-        bare = [
-            mark
-            for mark, following in zip(run, likely[index + 1 :], strict=False)
-            if not _weigh(pieces, mark, following.line).supported
-        ]
-        if len(run) > 1 and len(bare) >= len(run) - 1 and not _between(boundaries, run[0].line, run[-1].line):
-            lines.update(mark.line for mark in run)
+        if likely[index].value == 1:
+            found = _list_from(pieces, likely, index)
+            if len(found) > 1 and not _between(boundaries, likely[index - 1].line, found[-1]):
+                lines.update(found)
     return lines
 
 
-def _run_from(likely: Sequence[Mark], start: int) -> Sequence[Mark]:
-    """Marks 1, 2, 3 … in a row."""
-    end = start
-    while end < len(likely) and likely[end].value == end - start + 1:
-        end += 1
-    return likely[start:end]
+def _list_from(pieces: Sequence[Piece], likely: Sequence[Mark], start: int) -> list[int]:
+    """Lines of the numbers 1, 2, 3 … in a row, up to the first that options follow; none where none do."""
+    lines: list[int] = []
+    for mark, following in zip_longest(likely[start:], likely[start + 1 :]):
+        if mark.value != len(lines) + 1:
+            return []
+        lines.append(mark.line)
+        if _weigh(pieces, mark, following.line if following else len(pieces)).supported:
+            return lines
+    return []
 
 
 def _explained_until(pieces: Sequence[Piece], line: int, boundaries: Sequence[int]) -> int:

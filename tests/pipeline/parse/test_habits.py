@@ -1,0 +1,285 @@
+"""Habits of papers in the wild, each with what must come out: nothing silently wrong, nothing lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.parse.appeals import corrections
+from pipeline.parse.finish import finish
+from pipeline.parse.keylines import line_pairs
+from pipeline.parse.paper import judge
+from pipeline.parse.stage import pair_keys
+from schemas.documents import Document
+
+FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
+FIVE = f"{FOUR}\nE. 戊"
+CASE = "男，45岁。上腹痛3天，伴黄疸。"
+
+
+def items(*numbers, mark="{}. ", options=FOUR):
+    return "\n".join(f"{mark.format(number)}第{number}项对的是\n{options}" for number in numbers)
+
+
+THREE = items(1, 2, 3)
+
+
+def told(outcome):
+    """An outcome in short: ``1C`` a question, ``-1 reason`` an item set aside, ``?1 reason`` one that waits."""
+    kept = [f"{question.number}{''.join(question.answer or ['-'])}" for question in outcome.questions]
+    aside = [f"-{json.loads(one.item)['number']} {one.reason}" for one in outcome.rejects]
+    waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in outcome.review]
+    return [*kept, *aside, *waits]
+
+
+def texts(question):
+    return [option.text for option in question.options]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["题{}：", "Q{}. ", "Question {}: ", "No.{} ", "{}：", "*{}. ", "{:03d}. ", "单选题{}、", "问题{} ",
+    "（  ）{}. "],
+)  # fmt: skip
+def test_more_ways_to_number(parse, mark):
+    outcome = parse(items(1, 2, 3, mark=mark))
+    assert told(outcome) == ["1-", "2-", "3-"]
+    assert [question.stem for question in outcome.questions] == [f"第{n}项对的是" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("first", ["1O. ", "lO. ", "l0，"])
+def test_digits_read_as_letters_still_number(parse, first):
+    text = f"{items(*range(1, 10))}\n{items(10, mark=first)}\nl1. 末项\n{FOUR}"
+    assert told(parse(text)) == [f"{number}-" for number in range(1, 12)]
+
+
+@pytest.mark.parametrize(
+    "stem", ["首选（ C ）", "（C）是首选", "以下（ C ）不对？", "首选 C ）", "首选[ C ]", "首选__C__",
+    "首选（c）", "首选（ C ）（2分）", "首选（ C\n）"]
+)  # fmt: skip
+def test_an_answer_anywhere_in_the_blank_leaves_the_blank(parse, stem):
+    (question,) = parse(f"1. {stem}\n{FOUR}").questions
+    assert question.answer == ["C"]
+    assert "（ ）" in question.stem
+
+
+@pytest.mark.parametrize("mark", ["（C）{}. ", "(C){}.", "C\t{}."])
+def test_an_answer_before_the_number_is_read(parse, mark):
+    assert told(parse(items(1, 2, mark=mark))) == ["1C", "2C"]
+
+
+def test_letters_in_a_stem_that_are_no_answer_stay(parse):
+    outcome = parse(f"{THREE}\n4. 血型为（A）者\n{FOUR}\n5. 缺乏维生素（A）\n{FOUR}")
+    assert told(outcome) == ["1-", "2-", "3-", "4-", "?5 answer_in_text"]
+    assert outcome.questions[3].stem == "血型为（A）者"
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("【答 案】C", "C"), ("答案∶c", "C"), ("答案．C", "C"), ("答案:【C】", "C"), ("答案（C）", "C"),
+        ("Answer: C", "C"),
+        ("選(C)", "C"), ("本题选C。", "C"), ("答案解析：C。丙对", "C"), ("解析：丙对，故选C。", "C"),
+        ("我的答案：B\n正确答案：C", "C"),
+        ("答案：C  A项错误", "C"), ("答案：D A、B均错", "D"), ("答案： A、C 和 D", "ACD"),
+        ("答案：A B D", "ABD"),
+    ],
+)  # fmt: skip
+def test_more_ways_to_state_an_answer(parse, printed, expected):
+    (question,) = parse(f"1. 首选\n{FOUR}\n{printed}").questions
+    assert "".join(question.answer) == expected
+    assert texts(question) == ["甲", "乙", "丙", "丁"]
+
+
+@pytest.mark.parametrize("printed", ["答案：B或C", "答案：B/C"])
+def test_an_answer_with_a_choice_waits(parse, printed):
+    assert told(parse(f"1. 首选\n{FOUR}\n{printed}")) == ["?1 answer_not_read"]
+
+
+def test_options_after_the_answer_are_options(parse):
+    (question,) = parse(f"1. 首选\n答案：C\n{FOUR}").questions
+    assert (question.answer, texts(question)) == (["C"], ["甲", "乙", "丙", "丁"])
+
+
+def test_a_question_without_an_answer_among_answered_ones_waits(parse):
+    assert told(parse(f"{items(1)}\n答案：A\n{items(2)}\n{items(3)}\n答案：B")) == [
+        "1A",
+        "3B",
+        "?2 no_answer",
+    ]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["习题答案", "【参考答案】", "答案速查表", "参 考 答 案", "附答案", "Answer Key", "单项选择题答案",
+    "模拟试卷（一）答案", "参考解析"],
+)  # fmt: skip
+@pytest.mark.parametrize("key", ["1.C 2.B 3.D", "1.C 解析：丙\n2.B 解析：乙\n3.D 解析：丁", "1.C\n2.B\n3.D"])
+def test_a_key_is_found_under_any_head(parse, head, key):
+    outcome = parse(f"{THREE}\n{head}\n{key}")
+    assert told(outcome) == ["1C", "2B", "3D"]
+    assert texts(outcome.questions[2])[-1] == "丁"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["参考答案：1-3 CBD", "【参考答案】1.C 2.B 3.D", "答案：1.C；2.B；3.D", "答案\n1（C）2（B）3（D）",
+    "答案\n1.c 2.b 3.d", "答案\n【1-3】CBD",
+     "答案\n1/C 2/B 3/D", "答案\n1=C 2=B 3=D", "答案\nl.C 2,B 3 D", "答案\n1. 丙\n2. 乙\n3. 丁",
+     "1.C\n2.B\n3.D",
+     "答案\n题号\n1\n2\n3\n答案\nC\nB\nD", "答案\n题号\t答案\n1\tC\n2\tB\n3\tD",
+     "答案\n題號\t第1題\t第2題\t第3題\n答案\tＣ\tＢ\tＤ"],
+)  # fmt: skip
+def test_more_layouts_of_keys(parse, key):
+    assert told(parse(f"{THREE}\n{key}")) == ["1C", "2B", "3D"]
+
+
+def test_rows_of_letters_are_told_from_answers_of_several_letters(parse):
+    body = items(*range(1, 7))
+    assert told(parse(f"{body}\n答案\n1 C B D\n4 A B C")) == ["1C", "2B", "3D", "4A", "5B", "6C"]
+    assert line_pairs("1 C B D") == []
+    assert [pair.letters for pair in line_pairs("1. A B D 2. A、C")] == ["ABD", "AC"]
+
+
+def test_keys_of_sections_may_stand_behind_their_heads(parse):
+    text = f"一、单选题\n{THREE}\n二、多选题\n{items(1, 2, options=FIVE)}\n参考答案\n"
+    for key in ("单选题：1-3 ABC\n多选题：1.ABC 2.ADE", "一、1.A 2.B 3.C\n二、1.ABC 2.ADE"):
+        assert told(parse(text + key)) == ["1A", "2B", "3C", "1ABC", "2ADE"]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("1.A 2.B/C 3.D", ["1A", "3D", "?2 note_not_read"]),
+        ("1.A 2.送分 3.D", ["1A", "3D", "?2 note_not_read"]),
+        ("1-3 AB", ["1-", "2-", "3-", "? key_not_read"]),
+        ("1.A", ["1A", "2-", "3-", "? key_not_read"]),
+        ("题号\t1\t2\n答案\tA\n题号\t3\t4\n答案\tC\tD", ["3C", "?1 no_answer", "?2 no_answer"]),
+    ],
+)
+def test_what_a_key_leaves_open_waits(parse, key, expected):
+    found = told(parse(f"{THREE}\n参考答案\n{key}"))
+    if expected[0] == "3C":
+        expected = ["1-", "2-", "3C", "? key_not_read"]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("A.xB.yC.zD.w", ["x", "y", "z", "w"]),
+        ("A.IL-2B.IL-4C.IL-6D.IL-10", ["IL-2", "IL-4", "IL-6", "IL-10"]),
+        ("A.10mgB.20mgC.30mgD.40mg", ["10mg", "20mg", "30mg", "40mg"]),
+        ("A甲甲 B乙乙\nC丙丙 D丁丁", ["甲甲", "乙乙", "丙丙", "丁丁"]),
+        ("A.A\nB.B\nC.C\nD.E", ["A", "B", "C", "E"]),
+        ("A.①②\nB.③④\nC.①②③\nD.①②③④", ["①②", "③④", "①②③", "①②③④"]),
+    ],
+)
+def test_more_layouts_of_options(parse, options, expected):
+    (question,) = parse(f"1. 首选\n{options}").questions
+    assert (question.stem, texts(question)) == ("首选", expected)
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_a_numbered_list_in_a_stem_is_no_question(parse, first):
+    before, after = (items(*numbers) for numbers in (range(1, first), range(first + 1, 7)))
+    outcome = parse(f"{before}\n{first}. 组合\n1.甲\n2.乙\n3.丙\nA.1+2\nB.1+3\nC.2+3\nD.1+2+3\n{after}")
+    assert told(outcome) == [f"{number}-" for number in range(1, 7)]
+    assert outcome.questions[first - 1].stem == "组合\n1.甲\n2.乙\n3.丙"
+
+
+def test_a_numbered_list_in_an_explanation_is_no_question(parse):
+    text = f"{items(1)}\n答案：C\n解析：\n1. 甲错\n2. 乙错\n3. 丙对\n{items(2)}\n答案：B\n{items(3)}\n答案：A"
+    assert told(parse(text)) == ["1C", "2B", "3A"]
+
+
+def test_the_kind_is_the_one_a_head_names_first(parse):
+    heads = ("一、单项选择题（错选、多选均无分）", "二、多项选择题（至少两个）")
+    outcome = parse(f"{heads[0]}\n{THREE}\n{heads[1]}\n{items(4, 5)}\n6. [单选题]末项\n{FOUR}")
+    assert [question.question_type for question in outcome.questions] == ["A1"] * 3 + ["X"] * 2 + ["A1"]
+    assert outcome.questions[5].stem == "末项"
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["[1-2]", "（1～2题）", "1-2题", "依下列敘述回答第1題至第2題：", "Questions 1-2 refer to:", "案例1：",
+    "（一）", "下列第1~2題，請依據下表作答："],
+)  # fmt: skip
+def test_a_shared_case_opens_without_saying_so(parse, head):
+    outcome = parse(f"三、综合题\n{head}\n{CASE}\n{items(1, 2)}")
+    assert [question.shared_stem for question in outcome.questions] == [CASE] * 2
+
+
+def test_shared_options_open_with_their_span_alone(parse):
+    other = "A.一\nB.二\nC.三\nD.四\nE.五"
+    outcome = parse(f"配伍选择题\n[1-2]\n{FIVE}\n1.首选\n2.次选\n[3-4]\n{other}\n3.甲是\n4.乙是")
+    assert [(question.stem, texts(question)[0]) for question in outcome.questions] == [
+        ("首选", "甲"), ("次选", "甲"), ("甲是", "一"), ("乙是", "一"),
+    ]  # fmt: skip
+
+
+def test_a_question_may_continue_one_that_it_names(parse):
+    outcome = parse(
+        f"1. {CASE}诊断？\n{FOUR}\n{items(2)}\n3. 承第1題，首選？\n{FOUR}\n4. 承上，禁用？\n{FOUR}"
+    )
+    stem = f"{CASE}诊断？"
+    assert [question.shared_stem for question in outcome.questions] == [None, None, stem, stem]
+
+
+def test_running_titles_and_page_numbers_leave_the_text(parse):
+    page = "内科学试卷 A卷\n{}\n代號：1101\n{}"
+    pages = [
+        page.format(body, foot)
+        for body, foot in (
+            ("1. 首选\nA. 甲\nB. 乙", "頁次：4－2"),
+            ("C. 丙\nD. 丁\n2. 次选\n" + FOUR, "第 2 页（共 4 页）"),
+            (items(3) + "\n內科", "- 3 -"),
+            (items(4) + "\n※试题结束※", "Page 4 of 4"),
+        )
+    ]
+    outcome = parse("内科学试卷 A卷\n代號：1101\n" + "\f".join(pages).replace("\n內科", ""))
+    assert told(outcome) == ["1-", "2-", "3-", "4-"]
+    assert [texts(question) for question in outcome.questions] == [["甲", "乙", "丙", "丁"]] * 4
+
+
+def test_essays_beside_choice_items_are_set_aside_each(parse):
+    text = (
+        f"甲、申論題部分：（50分）\n一、試述病因。（25分）\n二、試述治療。（25分）\n乙、測驗題部分\n{THREE}"
+    )
+    assert told(parse(text)) == ["1-", "2-", "3-", "-1 short_answer", "-2 short_answer"]
+
+
+def test_parts_that_earn_marks_are_no_options(parse):
+    assert told(parse("1. Explain.\n(a) (6 marks) Why?\n(b) (4 marks) How?\n(c) (2 marks) When?")) == [
+        "-1 short_answer"
+    ]
+
+
+def test_what_does_not_belong_to_a_question_waits(parse):
+    assert told(parse(f"{items(1)}\n答题卡 1.A 2.B")) == ["?1 text_left_over"]
+    assert told(parse("1. 首选\nA. 甲 A. 一\nB. 乙 B. 二\nC. 丙 C. 三")) == ["?1 label_inside_text"]
+
+
+@pytest.mark.parametrize(
+    ("note", "accepted", "unread"),
+    [
+        ("第16題（A）或（C）均給分", ("A", "C"), False),
+        ("第40題答案由A更正為B或C", ("B", "C"), False),
+        ("第33題除未作答者不給分外，其餘均給分", (), False),
+        ("第8題該題不計分", (), True),
+    ],
+)
+def test_more_notes_after_appeals(note, accepted, unread):
+    (found,) = corrections(note)
+    assert (found.accepted, found.unread) == (accepted, unread)
+
+
+def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
+    grid = "題號\t1\t2\t3\n答案\t{}\n備註：{}"
+    paper, key = read(THREE, "x.pdf"), read(grid.format("A\tB\tC", ""), "x_ans.pdf")
+    changed = read(grid.format("A\t#\t#", "第3題該題不計分"), "x_mod.pdf")
+    pair_keys([paper, key, changed])
+    judge(paper)
+    document = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
+    assert told(finish(paper, document)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
