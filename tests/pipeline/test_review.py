@@ -188,9 +188,10 @@ def test_the_status_is_that_of_the_last_pull(context):
 def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
     reject = Rejection(item_id="q0", stage="review", reason="skipped", detail="a skipped it", item="{}")
     pulled = Pulled(tuple(said("a", 0)), (reject,), "http://x/projects/1", "2026-01-01", {"q0": (1, 2)})
-    review._write_pulled(tmp_path / "build [2024]" / "reviews", pulled)
-    assert review._read_pulled(tmp_path / "build [2024]" / "reviews") == pulled
-    assert pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").schema == ExpertReview.polars_schema()
+    folder = tmp_path / "build [2024]" / "reviews"
+    review._write_pulled(folder, pulled)
+    assert review._read_pulled(folder) == pulled
+    assert pl.read_parquet_schema(folder / "pulled.parquet") == ExpertReview.polars_schema()
 
 
 @pytest.mark.parametrize("name", ["pulled.parquet", "state.json"])
