@@ -11,6 +11,7 @@ from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline import review
+from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
 from schemas.errors import UserError
 from schemas.identity import content_hash
@@ -191,7 +192,7 @@ def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
     folder = tmp_path / "build [2024]" / "reviews"
     review._write_pulled(folder, pulled)
     assert review._read_pulled(folder) == pulled
-    assert pl.read_parquet_schema(folder / "pulled.parquet") == ExpertReview.polars_schema()
+    assert read_table(folder / "pulled.parquet").schema == ExpertReview.polars_schema()
 
 
 @pytest.mark.parametrize("name", ["pulled.parquet", "state.json"])
