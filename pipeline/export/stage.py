@@ -15,7 +15,6 @@ from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.dataset import DatasetParams
 from schemas.taxonomy import dimensions
 
 
@@ -27,8 +26,6 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         params: the ``[export]`` section.
         context: of the run; its ``[dataset]`` section is what the card says.
     """
-    dataset = context.dataset
-    assert isinstance(dataset, DatasetParams)
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
     files = _formats(splits, params)
@@ -36,7 +33,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     files["statistics.json"] = _json({**figures, "labels": _labels(splits)})
     checksums = {f"rows of {name}.parquet as JSON Lines": _rows_sha256(rows) for name, rows in splits.items()}
     checksums |= {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    files["README.md"] = card(dataset, splits, figures, checksums).encode()
+    files["README.md"] = card(context.dataset, splits, figures, checksums).encode()
     formulas = sum(formula_cells(rows) for rows in splits.values()) if params.cmexam_csv else 0
     sizes = {name: rows.height for name, rows in splits.items()}
     return Result(
@@ -45,7 +42,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         rejects=rejects,
         files=files,
         facts={"splits": sizes, "csv_cells_like_formulas": formulas},
-        notes=_notes(sizes, formulas),
+        notes=_notes(sizes, formulas, sum(map(_unlabelled, splits.values()))),
     )
 
 
@@ -81,11 +78,18 @@ def _json(content: object) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def _notes(sizes: Mapping[str, int], formulas: int) -> list[str]:
-    notes = ["open build/export/README.md; load it with datasets.load_dataset(FOLDER)"]
+def _unlabelled(rows: pl.DataFrame) -> int:
+    """Questions without a label in any dimension."""
+    return rows.filter(pl.all_horizontal(pl.col(list(dimensions())).is_null())).height
+
+
+def _notes(sizes: Mapping[str, int], formulas: int, unlabelled: int) -> list[str]:
+    notes = []
     empty = [name for name, size in sizes.items() if not size]
     if empty:
         notes.append(f"warning: no questions in {', '.join(empty)}")
+    if unlabelled:
+        notes.append(f"warning: {unlabelled:,} questions have no label at all: is annotate complete?")
     if formulas:
         notes.append(
             f"{formulas:,} cells of cmexam/*.csv begin with = + - or @: do not open the files in a spreadsheet"

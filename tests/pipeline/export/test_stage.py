@@ -116,6 +116,11 @@ def test_a_card_without_any_label_does_not_call_them_experts(export, tables):
     assert "All labels are experts'." not in card
 
 
+def test_questions_without_any_label_are_counted_for_the_user(export, tables):
+    tables["labels"] = tables["labels"].filter(pl.col("question_id") != "abcdef01-1-000")
+    assert "1 questions have no label at all" in " ".join(export(tables).notes)
+
+
 def test_missing_and_disputed_labels_stay_null(export, tables):
     labels = tables["labels"]
     first = (pl.col("question_id") == "abcdef01-1-000") & (pl.col("dimension") == "competency")
