@@ -17,6 +17,8 @@ EXPLAINED_WITHIN = 12
 """In how many lines under the head of a key its first explanation must stand."""
 ANSWERED_WITHIN = 3
 """In how many lines under what may be the head of a key its first answer must stand."""
+HEAD_LENGTH = 60
+"""Within how many characters the answers after a head on the same line must begin."""
 _REST = re.compile(r"(?<=[\s:：、】\])）题題案])(?:第\s*)?[(（【\[]?\d")
 _ENTRY = re.compile(
     r"\s*(?:第\s*)?[(（【]?\d{1,4}[)）】]?\s*[题題]?\s*[.．、:：]?\s*"
@@ -38,7 +40,7 @@ def split_heads(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _head_end(text: str) -> int | None:
-    for place in _REST.finditer(text):
+    for place in _REST.finditer(text, 0, HEAD_LENGTH):
         head = text[: place.start()].strip(" \t")
         is_key = is_key_head(head) or may_be_key_head(head)
         if not (is_key or numeral(head) or is_section_head(head)):

@@ -10,7 +10,7 @@ from pipeline.parse.options import find_run
 from pipeline.parse.text import join_lines
 
 _ANSWER_WORDS = (
-    r"(?:(?:正确|正確|参考|參考|标准|標準|本题|本題)?\s*答\s{0,2}案(?:要点)?"
+    r"(?:(?:(?:正确|正確|参考|參考|标准|標準|本题|本題)\s{0,2})?答\s{0,2}案(?:要点)?"
     r"|(?i:correct\s+answer|answer|ans)|答)"
 )
 _EXPLANATION_WORDS = (
@@ -24,7 +24,7 @@ _MARK = re.compile(
     rf"|[【\[]\s*(?P<explanation1>{_EXPLANATION_WORDS})\s*[】\]]\s*{_COLON}?"
     rf"|(?:^|(?<=[\s。；;)）.]))(?P<answer2>{_ANSWER_WORDS})\s*"
     rf"(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
-    r"|(?=\s*[(（【\[]?\s*[A-K]+\s*[)）】\]]?\s*(?:$|[\n。（(，,【\[])))"
+    r"|(?=(?:[(（【\[]\s{0,3})?[A-K]+\s{0,3}[)）】\]]?\s{0,3}(?:$|[\n。（(，,【\[])))"
     r"|(?:^|(?<=\n))\s*(?P<answer3>(?:故|因此|所以)?(?:本题|本題|答案)?应?[选選为為])(?=\s*[(（]?[A-K]{1,11}[)）]?\s*[。.]?\s*(?:\n|$))"
     rf"|(?:^|(?<=\n))\s*(?P<explanation2>{_EXPLANATION_WORDS})\s*[:：]"
     rf"|(?:^|(?<=\n))\s*(?P<explanation4>{_EXPLANATION_WORDS})\s*(?=\n)"
@@ -40,7 +40,7 @@ _CONCLUDES = re.compile(
 _NOT_OF_ANSWER = r"(?!\s*(?:[项項错錯均不对對或/]|选项|選項))"
 """What follows a letter that an explanation speaks of: C  A项错误; B或C is no answer for a machine."""
 _LETTERS = re.compile(
-    r"\s*[(（【\[]?\s*"
+    r"\s*(?:[(（【\[]\s*)?"
     rf"([A-K]+(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
     r"|[a-k](?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
     r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"

@@ -24,8 +24,8 @@ _RANGE = re.compile(
 )
 _NUMBER_LABEL = re.compile(r"\s*(?:题号|題號|题序|題序|题目|題目|序号|序號|No\.?)[\s:：]*", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(r"\s*(?:答案|標準答案|标准答案|Answers?|Key)[\s:：]*", re.IGNORECASE)
-_NUMBERS = re.compile(r"[\s:：]*((?:第?\s*\d{1,4}\s?[题題]?[\s.．|]*)*)$")
-_ANSWERS = re.compile(r"[\s:：]*((?:(?:[A-K]{1,11}|#|\*)[\s|]*)*)$")
+_NUMBERS = re.compile(r"[\s:：]*([第题題\d\s.．|]*)$")
+_ANSWERS = re.compile(r"[\s:：]*([A-K#*\s|]*)$")
 
 
 @dataclass(frozen=True, slots=True)

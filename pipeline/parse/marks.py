@@ -138,6 +138,7 @@ _SECTION = (
     re.compile(rf"\s*[{_CHINESE}]{{1,3}}\s*[、.．,，]\s*\S"),
     re.compile(r"\s*[甲乙丙丁]\s*[、.．]\s*\S{1,8}[题題]"),
     re.compile(r"\s*(?:[IVX]{1,4}|[\u2160-\u2169])\s*[.．、]?\s*[单單多複复是配选選简簡填问問]\S{0,6}[题題]"),
+    re.compile(r"\s*[【\[(（]?\s*[题題][组組][题題]?\s*[】\])）]?\s*$"),
     re.compile(r"\s*(?:Part|Section)\s+(?:[IVX]+|[A-H]|\d{1,2})\b(?!\s+(?:of|is|was))", re.IGNORECASE),
     re.compile(rf"\s*[(（]\s*[{_CHINESE}]{{1,3}}\s*[)）]\s*\S"),
     re.compile(rf"\s*第\s*[{_CHINESE}百\d]+\s*(?:部分|章|节|節|单元|單元|篇|卷|大题|大題|科)"),
@@ -228,6 +229,8 @@ def numeral_value(text: str) -> int | None:
 
 def may_be_key_head(text: str) -> bool:
     """Whether a line opens a key if answers stand under it: 习题答案, 【参考答案】, 答 案, Answers."""
+    if len(text) > 60:
+        return False
     bare = re.sub(r"[【】\[\]《》〈〉]|(?<![A-Za-z])\s+|\s+(?![A-Za-z])", "", text)
     return _MAY_BE_KEY_HEAD.fullmatch(bare) is not None and _NO_KEY_HEAD.search(bare) is None
 

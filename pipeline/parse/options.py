@@ -71,9 +71,11 @@ _FORM_STRENGTH = {
     Form.LOWER: -0.7,
     Form.BARE: -1.0,
 }
+_UNTIL = r"(?:(?!{letter}(?P=mark)).){{1,300}}(?P<{letter}>{letter})(?P=mark)"
 _TIGHT = re.compile(
-    r"(?<![A-Za-z0-9])(?P<A>A)(?P<mark>[.．、])(?:(?!(?P=mark)).)+?(?P<B>B)(?P=mark).+?(?P<C>C)(?P=mark).+?(?P<D>D)(?P=mark)"
-    r"(?:[^\n]+?(?P<E>E)(?P=mark))?(?=[^\n])",
+    r"(?<![A-Za-z0-9])(?P<A>A)(?P<mark>[.．、])"
+    + "".join(_UNTIL.format(letter=letter) for letter in "BCD")
+    + rf"(?:{_UNTIL.format(letter='E')})?(?=[^\n])",
     re.DOTALL,
 )
 _TIGHT_STRENGTH = 1.5

@@ -25,10 +25,13 @@ _WIDTHS = {
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _COMPATIBILITY = re.compile("[\u2e80-\u2fdf\uf900-\ufaff]")
-_CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:(?=[lIO|]?\d|[lI|]O)[lIO|\d]{2,3}|^\s*[l|])(?=\s?[.．、,，])")
+_CONFUSED = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?=[lIO|]?\d|[lI|]O)[lIO|\d]{2,3}|^\s*[l|])"
+    r"(?=\s?[.．、,，~～\-—]|\s+[A-K]{2})"
+)
 _DIGITS = str.maketrans("lI|O", "1110")
-_WIDE_GAP = re.compile(r" {3,}(?=[(（]?[A-K][.．、)）])")
-_PRIVATE_LABEL = re.compile(r"(?:^|[\t\n]|(?<=\s))\s*([\ue000-\uf8ff])")
+_WIDE_GAP = re.compile(r"(?<! ) {3,}(?=[(（]?[A-K][.．、)）])")
+_PRIVATE_LABEL = re.compile(r"(?:^|(?<=\s))([\ue000-\uf8ff])")
 _LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
 _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
 _ENUMERATOR = re.compile(

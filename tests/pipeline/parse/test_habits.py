@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import perf_counter
 
 import pytest
 
@@ -283,3 +284,20 @@ def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
     judge(paper)
     document = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
     assert told(finish(paper, document)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. x\n答" + " " * 5000 + "案",
+        "12 " * 5000,
+        "1. （" + " " * 5000,
+        "1. " + "A." * 5000,
+        "1.A " * 5000,
+        "1. x\n" * 2000,
+    ],
+)
+def test_hostile_lines_cost_no_time(read, text):
+    began = perf_counter()
+    read(text)
+    assert perf_counter() - began < 2
