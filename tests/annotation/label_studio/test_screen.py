@@ -27,7 +27,9 @@ def choices(screen: ET.Element, name: str) -> list[ET.Element]:
 
 
 def test_label_studio_accepts_the_screen():
-    LabelInterface(labeling_config()).validate()
+    interface = LabelInterface(labeling_config())
+    interface.validate()  # raises where Label Studio would refuse
+    assert [control.name for control in interface.controls] == [*dimensions(), "flags", "note"]
 
 
 @pytest.mark.parametrize("name", dimensions())

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -123,10 +122,10 @@ def test_what_goes_before_a_conclusion_does_not_change_it(letter, before):
     ],
     ids=["listed", "cues", "letters", "copulas", "thinking", "conclusions"],
 )
+@pytest.mark.timeout(30)  # a rule that is not linear takes minutes
 def test_long_texts_are_read_in_linear_time(text):
-    began = time.perf_counter()
-    extract(text, FOUR)
-    assert time.perf_counter() - began < 5
+    found = extract(text, FOUR)
+    assert found.letters is None or set(found.letters) <= set(FOUR)
 
 
 ANSWERS = [f"答案：{letter} {FOUR[letter]}\n解析：略。" for letter in "ABCD"] * 5
