@@ -20,7 +20,7 @@ COLUMNS = (
     "disease_group",
     "clinical_department",
     "difficulty",
-    "difficulty_status",
+    "difficulty_estimate",
 )
 _LONGEST = 24  # characters of a stem in the table
 
