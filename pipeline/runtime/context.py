@@ -43,6 +43,11 @@ class RunContext:
         """The dataset's seed."""
         return self.dataset.seed
 
+    def close(self) -> None:
+        """Stop the workers and close the store."""
+        self.executor.close()
+        self.store.close()
+
     @contextmanager
     def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
         """A progress bar on a terminal; silent where nobody watches."""

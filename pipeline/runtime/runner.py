@@ -6,6 +6,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -108,7 +109,11 @@ class Runner:
         manifest = read_manifest(folder)
         if manifest and not force and _is_done(folder, manifest, mark):
             return Report(stage, manifest, fresh=False)
-        context = self.context(stage)
+        with closing(self.context(stage)) as context:
+            return self._run_fresh(stage, mark, hashes, context)
+
+    def _run_fresh(self, stage: Stage, mark: str, hashes: dict[str, str], context: RunContext) -> Report:
+        """Run a stage, publish its result, and enter it in the ledger at once: stopping workers takes a while."""
         started, clock = datetime.now(UTC), time.perf_counter()
         outcome = "failed"
         try:
@@ -118,8 +123,6 @@ class Runner:
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
         finally:
-            context.executor.close()
-            context.store.close()
             seconds = time.perf_counter() - clock
             reused, added = context.store.reused, context.store.added
             when = started.isoformat(timespec="seconds")
