@@ -12,6 +12,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Ideographs, as the inside of a character class."""
 
@@ -24,36 +26,15 @@ _SYMBOL = {
     0xB3: "≥", 0xB4: "×", 0xB7: "·", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈",
 }  # fmt: skip
 
-_INVISIBLE = [
-    0x00AD,
-    0x061C,
-    *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F),
-    0x2060,
-    0xFEFF,
-    *range(0xFE00, 0xFE10),
-]
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
-_WIDE = [
-    *range(0xFF10, 0xFF1A),
-    *range(0xFF21, 0xFF3B),
-    *range(0xFF41, 0xFF5B),
-    0xFF05,
-    0xFF0B,
-    0xFF1C,
-    0xFF1D,
-    0xFF1E,
-]
+_WIDE_SIGNS = (0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E)  # ％ ＋ ＜ ＝ ＞
 _TABLE: dict[int, str | None] = {
-    **dict.fromkeys([*_INVISIBLE, *_CONTROLS]),
-    **{code: chr(code - 0xFEE0) for code in _WIDE},
+    **COMPATIBILITY,
+    **WIDE,
+    **dict.fromkeys([*INVISIBLE, *_CONTROLS]),
+    **{code: chr(code - 0xFEE0) for code in _WIDE_SIGNS},
     **{0xF000 + code: text for code, text in _SYMBOL.items()},
     **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
-}
-_TABLE |= {
-    code: unicodedata.normalize("NFKC", chr(code))
-    for code in (*range(0x2E80, 0x2FE0), *range(0xF900, 0xFB00))
-    if unicodedata.normalize("NFKC", chr(code)) != chr(code)
 }
 
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+
 CJK = r"\u3400-\u4dbf\u4e00-\u9fff"
 
-_WIDTHS = {
-    **{0xFF10 + i: chr(0x30 + i) for i in range(10)},
-    **{0xFF21 + i: chr(0x41 + i) for i in range(26)},
-    **{0xFF41 + i: chr(0x61 + i) for i in range(26)},
+_FOLDED = {
+    **COMPATIBILITY,
+    **WIDE,
     0xFF03: "#",
     0xFF0A: "*",
     0x00A0: " ",
     0x2002: " ",
     0x2003: " ",
     0x3000: " ",
-    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x00AD), ""),
+    **dict.fromkeys(INVISIBLE, ""),
     **{code: "" for code in range(0x20) if code not in (0x09, 0x0A)},
 }
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
-_COMPATIBILITY = re.compile("[\u2e80-\u2fdf\uf900-\ufaff]")
 _CONFUSED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[lIO|]?\d|[lI|]O)[lIO|\d]{2,3}|^\s*[l|])"
     r"(?=\s?[.．、,，~～\-—]|\s+[A-K]{2})"
@@ -46,10 +45,7 @@ def fold(text: str) -> str:
 
     Punctuation, circled digits, superscripts and units stay as they are printed.
     """
-    folded = text.translate(_WIDTHS)
-    if _COMPATIBILITY.search(folded):
-        folded = _COMPATIBILITY.sub(lambda found: unicodedata.normalize("NFKC", found[0]), folded)
-    return _WIDE_GAP.sub("\t", folded).strip(" \r\n")
+    return _WIDE_GAP.sub("\t", text.translate(_FOLDED)).strip(" \r\n")
 
 
 def true_digits(text: str) -> str:
