@@ -1,0 +1,35 @@
+"""Pages escape what papers say and ask nothing of the network."""
+
+from __future__ import annotations
+
+import pytest
+from jinja2 import UndefinedError
+
+from pipeline import html
+
+
+@pytest.fixture
+def template(tmp_path, monkeypatch):
+    package = tmp_path / "shown"
+    (package / "templates").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "templates" / "one.html").write_text(
+        '{% extends "page.html" %}{% block title %}{{ stem }}{% endblock %}{% block body %}{{ stem }}{% endblock %}'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return "shown:one.html"
+
+
+def test_text_from_papers_is_escaped(template):
+    page = html.render(template, stem="<script>alert(1)</script>").decode()
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
+
+
+def test_a_page_may_load_nothing_from_elsewhere(template):
+    assert "default-src &#39;none&#39;; img-src data:" in html.render(template, stem="x").decode()
+
+
+def test_a_value_that_is_missing_is_an_error_and_no_gap(template):
+    with pytest.raises(UndefinedError):
+        html.render(template)
