@@ -16,6 +16,7 @@ from schemas.documents import Document, Line, Page, SourceRow
 from schemas.evaluation import Prediction, Score
 from schemas.questions import Assignment, Cluster, Merge, Question
 from schemas.release import ReleaseRow
+from schemas.trace import Trace
 
 STAGES: tuple[Stage, ...] = (
     Stage(
@@ -34,7 +35,7 @@ STAGES: tuple[Stage, ...] = (
         title="Turn lines into questions with their options, answers and explanations.",
         unit="items",
         reads=("ocr/documents", "ocr/pages", "ocr/lines", "ocr/rows"),
-        writes={"questions": Question},
+        writes={"questions": Question, "traces": Trace},
         params=ParseParams,
         target="pipeline.parse.stage:run",
         examples=("build-dataset parse",),
@@ -84,7 +85,7 @@ STAGES: tuple[Stage, ...] = (
         name="split",
         title="Split into train, validation and test, stratified, keeping groups and clusters whole.",
         unit="questions",
-        reads=("dedup/questions", "dedup/merges", "dedup/clusters", "review/labels"),
+        reads=("dedup/questions", "dedup/merges", "dedup/clusters", "review/labels", "releases/files"),
         writes={"assignments": Assignment},
         params=SplitParams,
         target="pipeline.split.stage:run",

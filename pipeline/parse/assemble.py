@@ -11,11 +11,12 @@ from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields, by_text, concluded, leading_letters, letter_line, split_fields
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
-from pipeline.parse.matching import Part, Parts, parts_with_options, split_off, stems_after_options
+from pipeline.parse.matching import Parts, SubItem, parts_with_options, split_off, stems_after_options
 from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.outline import Group, Item, Outline
 from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
+from schemas.trace import Part
 
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
@@ -66,6 +67,7 @@ def _continue_cases(drafts: list[Draft]) -> None:
         named.group = draft.group = named.group or f"c{named.run}.{named.number}"
         draft.shared_stem = named.shared_stem or named.stem
         draft.shared_pieces = named.shared_pieces or named.pieces
+        draft.because(Part.SHARED, "as_above", found[0], named.pieces)
 
 
 def _numbered(drafts: list[Draft], after: Draft, number: int) -> Draft | None:
@@ -124,6 +126,7 @@ def _drafts(
         _use_shared(draft, head, run, common, shared)
     elif run is not None:
         _use_own(draft, head, run)
+        _trace_options(draft, head, run)
     else:
         draft.stem = join_lines(fields.head)
     _answer(draft, fields, item.given or (bare_letters if run is not None else None))
@@ -135,7 +138,7 @@ def _drafts(
 
 
 def _draft(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
-    return Draft(
+    draft = Draft(
         number=item.number,
         run=item.run,
         pieces=pieces,
@@ -144,6 +147,26 @@ def _draft(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
         answered=fields.answered,
         verdict=fields.verdict,
     )
+    _trace_item(draft, item)
+    for opened in fields.opened:
+        part = Part.ANSWER if opened.answer else Part.EXPLANATION
+        draft.because(part, "mark", opened.words[:20], pieces[opened.line : opened.line + 1])
+    return draft
+
+
+def _trace_item(draft: Draft, item: Item) -> None:
+    """Why the item was opened: its number and its head."""
+    draft.because(Part.NUMBER, item.habit, item.printed, item.pieces[:1])
+    if item.block.heads:
+        draft.because(Part.HEAD, announcement(item.block.text).kind or "unknown", item.block.heads[0][:40])
+
+
+def _trace_options(draft: Draft, head: str, run: Run) -> None:
+    """Which lines the options stand on, and how they are labelled."""
+    first, last = head.count("\n", 0, run.start), head.count("\n")
+    labels = "".join(label for label, _ in run.options)
+    detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
+    draft.because(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
 
 
 def _is_entry(fields: Fields, *, is_key: bool) -> bool:
@@ -170,7 +193,6 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     draft.stem = join_lines(head[: run.start])
     draft.options = list(run.options)
     if run.repaired:
-        draft.notes.append(f"label {run.repaired} put back")
         text = dict(run.options)[run.repaired]
         if text[:1].upper() == run.repaired:
             draft.doubt("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
@@ -181,6 +203,7 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
 
 def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _SharedOptions) -> None:
     draft.options, draft.shared_options = list(common.options), True
+    draft.because(Part.OPTIONS, "shared", "".join(label for label, _ in common.options))
     draft.stem = join_lines(head[: run.start] if run else head)
     if shared.run is common:
         draft.group = f"b{shared.count}"
@@ -197,16 +220,19 @@ def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
     stated = {"".join(sorted(answer)) for answer in printed if _usable(answer, labels)}
     if len(stated) > 1:
         draft.doubt("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    if by_text(fields.answer_texts, draft.options):
-        draft.answer = by_text(fields.answer_texts, draft.options)
+    said = by_text(fields.answer_texts, draft.options)
+    if said:
+        draft.take_answer(said, "option_text")
     elif printed:
-        draft.answer = printed[0]
+        draft.take_answer(printed[0], "inline" if fields.answers else "beside")
     else:
-        draft.stem, draft.answer = filled_blank(draft.stem, labels)
-        draft.in_blank = draft.answer is not None
+        draft.stem, letters = filled_blank(draft.stem, labels)
+        draft.in_blank = letters is not None
+        draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:
         draft.doubt("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
-    draft.answer = draft.answer or concluded(fields.explanation)
+    if draft.answer is None:
+        draft.take_answer(concluded(fields.explanation), "concluded")
 
 
 def _take_tag(draft: Draft) -> None:
@@ -230,7 +256,7 @@ def _numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) 
         draft.number = item.number + index
         draft.group = f"n{item.run}.{item.number}"
         draft.shared_stem = join_lines(head[: runs[0].start] if runs else head) or None
-        draft.answer = letters[index] if letters else None
+        draft.take_answer(letters[index] if letters else None, "letter_each")
         if len(runs) == count:
             draft.options = list(runs[index].options)
         else:
@@ -253,19 +279,22 @@ def _part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) 
         yield draft
 
 
-def _part_draft(item: Item, pieces: list[Piece], part: Part, parts: Parts) -> Draft:
-    return Draft(
+def _part_draft(item: Item, pieces: list[Piece], part: SubItem, parts: Parts) -> Draft:
+    draft = Draft(
         number=item.number,
         run=item.run,
         pieces=pieces,
         block=item.block,
         stem=part.stem,
         options=list(part.options),
-        answer=part.answer,
         explanation=part.explanation,
         shared_stem=parts.lead or None,
         shared_options=parts.shared_options,
     )
+    _trace_item(draft, item)
+    draft.because(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
+    draft.take_answer(part.answer, "part")
+    return draft
 
 
 def _unnumbered(item: Item, pieces: list[Piece], rest: str) -> Iterable[Draft]:
@@ -294,6 +323,8 @@ def _share_case(draft: Draft, group: Group | None) -> None:
         return
     draft.group = f"g{id(group)}"
     draft.shared_pieces = group.pieces
+    rule = "shared_options" if draft.shared_options else "shared_stem"
+    draft.because(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:
         draft.shared_stem = join_lines("\n".join(piece.text for piece in group.pieces)) or None
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipeline.parse.kinds import announcement
-from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.lines import REGIONS, Piece, spans
 from pipeline.parse.outline import Block
 from schemas.documents import Box
 from schemas.questions import Region
+from schemas.trace import Part, Step
 
 
 @dataclass(slots=True)
@@ -47,12 +49,22 @@ class Draft:
     """Reason and detail, for items that are no multiple-choice questions."""
     doubts: list[tuple[str, str]] = field(default_factory=list)
     """Reasons and details for a person to look at it."""
-    notes: list[str] = field(default_factory=list)
-    """What was repaired: part of the trace."""
+    steps: list[Step] = field(default_factory=list)
+    """Why it was cut as it was."""
 
     def doubt(self, reason: str, detail: str) -> None:
         """Send it to review."""
         self.doubts.append((reason, detail))
+
+    def because(self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[Piece] = ()) -> None:
+        """Note why it was cut as it was, and where."""
+        self.steps.append(Step(part=part, rule=rule, detail=detail, spans=spans(pieces)))
+
+    def take_answer(self, letters: str | None, rule: str) -> None:
+        """Set its answer, if there is one, and note by which rule it was found."""
+        if letters:
+            self.answer = letters
+            self.because(Part.ANSWER, rule, letters)
 
     @property
     def announced(self) -> str | None:

@@ -62,6 +62,16 @@ def _answer_mark(found: re.Match[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """Where an answer or an explanation begins."""
+
+    words: str
+    line: int
+    """Of the item's text, from 0."""
+    answer: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Fields:
     """The parts of an item's text."""
 
@@ -74,6 +84,8 @@ class Fields:
     explanation: str | None
     verdict: bool
     """Whether an answer is right / wrong, as true/false items have it."""
+    opened: tuple[Opened, ...] = ()
+    """The words that open answers and explanations, in order."""
 
     @property
     def answered(self) -> bool:
@@ -107,7 +119,10 @@ def split_fields(text: str) -> Fields:
             answers.extend(first)
             explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
-    return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict)
+    places = tuple(
+        Opened(mark[0].strip(), text.count("\n", 0, mark.end()), answer=_answer_mark(mark)) for mark in marks
+    )
+    return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, places)
 
 
 def _options_back(head: str, rest: str) -> tuple[str, str]:

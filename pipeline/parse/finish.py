@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import question_type
 from pipeline.parse.paper import Paper
+from pipeline.parse.tracing import left_over, trace_of_item, trace_of_paper
 from schemas.documents import Document
 from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
+from schemas.trace import Trace
 
 STAGE = "parse"
 
@@ -23,6 +25,9 @@ class Outcome:
     questions: list[Question] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)
     review: list[ReviewItem] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    left_over: dict[str, int] = field(default_factory=dict)
+    """Lines of papers that are part of no item and not known to be anything else: paper → how many."""
     keys: dict[str, str] = field(default_factory=dict)
     """Key documents that went into their papers: key → paper."""
     notes: list[str] = field(default_factory=list)
@@ -34,6 +39,8 @@ class Outcome:
         self.questions.extend(other.questions)
         self.rejects.extend(other.rejects)
         self.review.extend(other.review)
+        self.traces.extend(other.traces)
+        self.left_over |= other.left_over
         self.keys |= other.keys
         self.into += other.into
         self.notes.extend(other.notes)
@@ -58,6 +65,10 @@ def finish(paper: Paper, document: Document) -> Outcome:
             outcome.review.append(review_item(name, draft.doubts, question))
         else:
             outcome.questions.append(question)
+        outcome.traces.append(trace_of_item(name, paper.document, draft))
+    outcome.traces.append(trace_of_paper(paper))
+    unknown = sum(map(len, left_over(paper).values()))
+    outcome.left_over = {paper.document: unknown} if unknown else {}
     outcome.review.extend(_missing(paper, document, ids))
     return outcome
 

@@ -11,6 +11,7 @@ from pipeline.parse.appeals import Correction, corrections
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
 from pipeline.parse.outline import KeyLine, Outline
+from schemas.trace import Part
 
 NOTED = ("#", "*")
 """Cells whose answer is told in a note."""
@@ -31,6 +32,10 @@ class KeyRun:
     entries: dict[int, Entry] = field(default_factory=dict)
     repeated: list[int] = field(default_factory=list)
     """Numbers with two different answers."""
+    source: str = ""
+    """The document it stands in."""
+    rule: str = "key_list"
+    """How it is printed: a list of answers, or an entry each."""
     after_section: int = 0
     """How many question sections stand before it."""
     noted: set[int] = field(default_factory=set)
@@ -116,7 +121,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             section = max(section, draft.section)
         elif draft.number is not None:
             if draft.run not in runs:
-                runs[draft.run] = KeyRun(after_section=section)
+                runs[draft.run] = KeyRun(after_section=section, rule="key_entries")
                 key.runs.append(runs[draft.run])
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
 
@@ -208,22 +213,26 @@ def _apply_run(
             letters = entry.letters
             if letters and draft.suffix and len(letters) == len(drafts):
                 letters = letters[index]
-            _apply_entry(draft, letters, entry.explanation, replace=replace)
+            _apply_entry(draft, Entry(letters, entry.explanation), run, replace=replace)
             if number in run.repeated:
                 draft.doubt("answers_disagree", f"the key answers {number} twice, differently")
 
 
-def _apply_entry(draft: Draft, letters: str | None, explanation: str | None, *, replace: bool) -> None:
-    draft.explanation = draft.explanation or explanation
+def _apply_entry(draft: Draft, entry: Entry, run: KeyRun, *, replace: bool) -> None:
+    letters = entry.letters
+    if entry.explanation and draft.explanation is None:
+        draft.explanation = entry.explanation
+        draft.because(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
-    if letters is None and explanation:
-        letters = by_text((explanation,), draft.options)
+    if letters is None and entry.explanation:
+        letters = by_text((entry.explanation,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:
         draft.doubt("answers_disagree", f"{draft.answer} at the question, {letters} in the key")
         return
     draft.answer = letters
+    draft.because(Part.ANSWER, run.rule, f"{letters} in {run.source}")
     draft.in_blank = False
 
 
@@ -243,6 +252,7 @@ def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
             draft.doubt("note_not_read", correction.note)
             continue
         labels = [label for label, _ in draft.options]
+        draft.because(Part.KEY, "appeal", correction.note[:80])
         draft.accepted = list(correction.accepted) or labels
         draft.comment = correction.note
         if correction.accepted and (draft.answer is None or draft.answer not in correction.accepted):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
 from schemas.documents import Box, Line, LineKind
+from schemas.trace import Span
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 
@@ -26,6 +27,8 @@ class Piece:
     """Whether it stands in the middle of its column, as headings do."""
     in_table: bool = False
     """Whether it stands inside a table's region."""
+    order: int = 0
+    """Its line's place in the reading order of the page."""
 
 
 def pieces(lines: Iterable[Line]) -> list[Piece]:
@@ -44,10 +47,22 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
         centred = _centred(line, margins)
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
         found.extend(
-            Piece(part, line.page, line.box, line.confidence, line.kind, centred=centred, in_table=cell)
+            Piece(part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order)
             for part in parts
         )
     return found
+
+
+def spans(found: Iterable[Piece]) -> list[Span]:
+    """Where pieces stand: runs of lines, page by page."""
+    places = sorted({(piece.page, piece.order) for piece in found})
+    runs: list[Span] = []
+    for page, order in places:
+        if runs and runs[-1].page == page and runs[-1].last + 1 == order:
+            runs[-1] = Span(page=page, first=runs[-1].first, last=order)
+        else:
+            runs.append(Span(page=page, first=order, last=order))
+    return runs
 
 
 def _inside(line: Line, region: Line) -> bool:

@@ -21,7 +21,7 @@ _LETTERS_ONLY = re.compile(r"^[ \t]*[A-K]{1,11}(?:[ \t]+[A-K]{1,11})*[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubItem:
     """A question inside an item."""
 
     stem: str
@@ -36,7 +36,7 @@ class Parts:
 
     lead: str
     """What stands before them: a case, or the words over the options."""
-    parts: tuple[Part, ...]
+    parts: tuple[SubItem, ...]
     shared_options: bool
     doubt: str | None = None
     """Why a person should look at them."""
@@ -60,7 +60,7 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
         if run is None:
             continue
         stem = join_lines(head[match.end() : edges[index] + run.start])
-        parts.append(Part(stem, run.options, letters[index] if letters else None))
+        parts.append(SubItem(stem, run.options, letters[index] if letters else None))
     return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
 
 
@@ -75,14 +75,16 @@ def stems_after_options(head: str, run: Run) -> Parts | None:
     if first is None:
         return None
     options = _with_last(run, lines[:first])
-    parts: list[Part] = []
+    parts: list[SubItem] = []
     for line in lines[first:]:
         found = _answers(line, labels)
         if found:
-            parts.append(Part(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
+            parts.append(SubItem(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
         else:
             last = parts[-1]
-            parts[-1] = Part(last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}"))
+            parts[-1] = SubItem(
+                last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}")
+            )
     return Parts(join_lines(head[: run.start]), tuple(parts), shared_options=True)
 
 
@@ -95,7 +97,7 @@ def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
 
 def _circled_parts(
     lines: list[str], run: Run, labels: set[str]
-) -> tuple[tuple[Part, ...], bool, str | None] | None:
+) -> tuple[tuple[SubItem, ...], bool, str | None] | None:
     first = next((i for i, line in enumerate(lines) if i and line.strip()[:1] in set(CIRCLED_DIGITS)), None)
     if first is None:
         return None
@@ -113,7 +115,7 @@ def _circled_parts(
         doubt, letters = f"{len(stems)} stems, answers {' '.join(letters)}", []
     answers: list[str | None] = [*letters] if letters else [None] * len(stems)
     options = _with_last(run, lines[:first])
-    parts = tuple(Part(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
+    parts = tuple(SubItem(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
     return parts, True, doubt
 
 

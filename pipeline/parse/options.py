@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -48,6 +49,8 @@ class Run:
     """Mean strength of its labels."""
     repaired: str | None = None
     """The label that was missing and left only one place."""
+    form: str = ""
+    """How its labels are printed: the form of most."""
 
 
 _LETTER_DELIMITED = re.compile(
@@ -219,7 +222,8 @@ def _run(text: str, labels: Sequence[Label]) -> Run:
         (label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)
     ]
     strength = sum(label.strength for label in labels) / len(labels)
-    return Run(labels[0].start, tuple(sorted(options)), labels[-1].end, strength)
+    form = Counter(label.form.value for label in labels).most_common(1)[0][0]
+    return Run(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)
 
 
 def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) -> Run | None:
@@ -251,7 +255,7 @@ def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) ->
     trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
     put_back = Label(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
     run = _run(text, [*chain, put_back, *tail])
-    return Run(run.start, run.options, run.last, run.strength, missing)
+    return replace(run, repaired=missing)
 
 
 def _best_tail(labels: Sequence[Label], first: Label) -> list[Label]:

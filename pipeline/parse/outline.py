@@ -59,6 +59,10 @@ class Item:
     group: Group | None = None
     given: str | None = None
     """The answer printed before its number, as in （C）1."""
+    habit: str = ""
+    """How its number is printed."""
+    printed: str = ""
+    """Its number as it is printed."""
 
 
 @dataclass(slots=True)
@@ -80,6 +84,12 @@ class Outline:
     blocks: list[Block] = field(default_factory=list)
     keys: list[KeyLine] = field(default_factory=list)
     preamble: list[Piece] = field(default_factory=list)
+    """What stands before the first head and item."""
+    after_keys: list[Piece] = field(default_factory=list)
+    """What stands after lines of answers."""
+    instructions: list[Piece] = field(default_factory=list)
+    """What stands under heads, before the first item."""
+    groups: list[Group] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     """Of every piece, in order: the trace."""
 
@@ -124,7 +134,7 @@ class Builder:
                 line = self.keys[index]
                 line.item = len(self.outline.items)
                 self.outline.keys.append(line)
-            self.open = self.outline.preamble
+            self.open = self.outline.after_keys
         else:
             self.open.append(piece)
 
@@ -135,6 +145,7 @@ class Builder:
         first = replace(piece, text=piece.text[mark.end :], centred=False, in_table=False)
         item = Item(mark.value, mark.last, self.run, [first], self.block)
         item.group, item.given = self._group_of(mark.value), mark.given
+        item.habit, item.printed = mark.habit.value, piece.text[: mark.end].strip()
         items.append(item)
         self.open = item.pieces
         self.fresh = False
@@ -156,11 +167,12 @@ class Builder:
             self.fresh = True
         self.group = None
         self.block.heads.append(piece.text)
-        self.open = _Heads(self.block)
+        self.open = _Heads(self.block, self.outline.instructions)
 
     def _open_group(self, piece: Piece, head: GroupHead) -> None:
         rest = piece.text[head.end :]
         self.group = Group(head)
+        self.outline.groups.append(self.group)
         if rest.strip():
             self.group.pieces.append(replace(piece, text=rest, centred=False, in_table=False))
         self.open = self.group.pieces
@@ -169,10 +181,10 @@ class Builder:
 class _Heads(list[Piece]):
     """Text under a head: its instructions, until the first number."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, instructions: list[Piece]) -> None:
         super().__init__()
-        self.block = block
+        self.block, self.instructions = block, instructions
 
     def append(self, piece: Piece) -> None:
-        super().append(piece)
+        self.instructions.append(piece)
         self.block.heads.append(piece.text)

@@ -19,7 +19,7 @@ from pipeline.parse.gates import (
     unread_keys,
 )
 from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
-from pipeline.parse.lines import pieces
+from pipeline.parse.lines import Piece, pieces
 from pipeline.parse.outline import Outline
 from schemas.documents import Line
 
@@ -29,6 +29,10 @@ class Paper:
     """A parsed document."""
 
     document: str
+    pieces: list[Piece]
+    """All its lines and regions without running heads, in the order of ``outline.roles``."""
+    running: list[Piece]
+    """Running heads and feet."""
     drafts: list[Draft]
     """Questions, items set aside and entries of keys, in order."""
     key: Key
@@ -61,11 +65,20 @@ class Paper:
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
     parts = split_heads(pieces(lines))
+    kept = {(piece.page, piece.order) for piece in parts}
+    running = [
+        Piece(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
+        for line in lines
+        if (line.page, line.order) not in kept
+    ]
     outline = cut(parts)
     drafts = drafts_of(outline)
     _number_sections(drafts)
     text = "\n".join(piece.text for piece in parts)
-    paper = Paper(document, drafts, key_of(outline, drafts, text), stated_count(text), text, outline)
+    key = key_of(outline, drafts, text)
+    for run in key.runs:
+        run.source = document
+    paper = Paper(document, parts, running, drafts, key, stated_count(text), text, outline)
     if paper.questions and paper.key.runs:
         apply_key(paper, paper.key)
     return paper

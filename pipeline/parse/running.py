@@ -18,7 +18,7 @@ _PAGE_LINE = re.compile(
     r"|\s*[(（※*【\-—]*\s*(?:[试試][题題卷]结?結?束|[试試][题題]完|全卷完|以下空白|[(（]完[)）])\s*[)）※*】\-—]*\s*"
 )
 """A line that is the number of a page, or the end of the paper, and nothing else."""
-_TITLE = re.compile(
+TITLE = re.compile(
     r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名"
 )
 """What names an exam or its form."""
@@ -52,7 +52,7 @@ def _titles(line: Line) -> bool:
     return (
         line.kind is LineKind.TEXT
         and len(text) <= 60
-        and _TITLE.search(text) is not None
+        and TITLE.search(text) is not None
         and number_mark(0, text) is None
         and _OPTION.match(text) is None
         and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))

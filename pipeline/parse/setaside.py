@@ -8,7 +8,7 @@ from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
 from pipeline.parse.kinds import SET_ASIDE
 
-_INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
+INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
 _MARKED = re.compile(r"[(（\[]\s*\d{1,2}\s*(?:marks?|points?|pts|分)\s*[)）\]]", re.IGNORECASE)
 _BLANK = re.compile(r"_{3,}|＿{2,}|填空")
 _TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
@@ -40,7 +40,7 @@ def set_aside(draft: Draft, fields: Fields) -> None:
         reason = "fill_in"
     elif announced in ("true_false", "fill_in", "short_answer"):
         reason = announced
-    elif _INSTRUCTION.search(draft.stem):
+    elif INSTRUCTION.search(draft.stem):
         draft.set_aside = ("instruction", "an instruction to candidates")
         return
     elif fields.answered and not _letters_alone(fields):

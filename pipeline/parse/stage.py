@@ -15,13 +15,14 @@ from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.identity import question_id
 from schemas.questions import Question, Rejection, ReviewItem
+from schemas.trace import Trace
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noqa: ARG001 -- the stage's signature
     """Parse every document and row.
 
-    Reads ``documents``, ``lines``, ``rows``; writes ``questions``. Counts are of items: questions, items set
-    aside, rows, missing numbers, key documents, documents that hold no question.
+    Reads ``documents``, ``lines``, ``rows``; writes ``questions`` and ``traces``. Counts are of items:
+    questions, items set aside, rows, missing numbers, key documents, documents that hold no question.
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = Outcome()
@@ -36,11 +37,14 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
         waiting=len(outcome.review),
     )
     return Result(
-        {"questions": frame},
+        {"questions": frame, "traces": Trace.to_frame(outcome.traces)},
         counts,
         outcome.rejects,
         outcome.review,
-        facts={"keys": dict(sorted(outcome.keys.items()))},
+        facts={
+            "keys": dict(sorted(outcome.keys.items())),
+            "left_over": dict(sorted(outcome.left_over.items())),
+        },
         notes=outcome.notes,
     )
 
