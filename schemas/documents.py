@@ -57,6 +57,8 @@ class Page(Record):
     engine_version: str
     confidence: float | None
     """Mean recognition confidence in 0..1, weighted by characters; null where nothing was recognised."""
+    turned: int = 0
+    """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
 
 

@@ -104,6 +104,7 @@ def _page(document: str, number: int, page: PageRead) -> Page:
         engine=page.engine,
         engine_version=page.engine_version,
         confidence=page.confidence,
+        turned=page.turned,
         lines=len(page.lines),
     )
 

@@ -112,6 +112,8 @@ class PageRead:
     engine_version: str
     reason: str | None = None
     lines: list[PageLine] = field(default_factory=list)
+    turned: int = 0
+    """Degrees it was turned counter-clockwise to be read; width, height and boxes are those of the turned page."""
 
     @property
     def confidence(self) -> float | None:
@@ -130,6 +132,7 @@ class PageRead:
             "engine_version": self.engine_version,
             "reason": self.reason,
             "lines": [line.to_json() for line in self.lines],
+            "turned": self.turned,
         }
 
     @classmethod

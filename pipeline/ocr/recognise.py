@@ -170,7 +170,8 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> Pa
         if line.box and angle:
             line.box = skew.moved(line.box, angle, centre)
     page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
-    if value["turned"]:
+    page.turned = value["turned"]
+    if page.turned:
         page.reason = f"{reason}: turned by {value['turned']} degrees"
     elif value["legibility"] < 1:
         page.reason = f"{reason}: dark or uneven paper, confidence lowered"

@@ -1,0 +1,204 @@
+"""What a question looks like on paper: its boxes cut out of the pages of its document."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from pipeline.runtime.publish import read_table
+from schemas.documents import Box
+from schemas.errors import UnreadableDocument, UserError
+from schemas.questions import Region
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+
+DPI = 150
+"""Resolution of the cut-outs: indices and subscripts of 5 pt type can be read."""
+
+MAX_PIXELS = 8_000_000
+"""Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi."""
+
+MARGIN = 6.0
+"""White space kept around the boxes, in points."""
+
+PAGELESS = frozenset({"docx", "text"})
+"""Formats whose pages have no image: where they break is up to the program that shows them."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A document whose pages can be looked at."""
+
+    document: str
+    path: Path
+    format: str
+    turned: Mapping[int, int] = field(default_factory=dict)
+    """Pages that were turned to be read, from 1, and by how many degrees counter-clockwise."""
+
+
+def find_paper(build: Path, raw: Path, document: str) -> Paper:
+    """The file that a document was read from.
+
+    Args:
+        build: the build folder, of which the ocr stage's tables are read.
+        raw: the folder with the papers.
+        document: its name in the tables.
+
+    Raises:
+        UserError: it was not read, has no pages to show, is gone, or is another file now.
+    """
+    rows = _rows(build, "documents", document)
+    if not rows:
+        raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
+    kind = str(rows[0]["format"])
+    if rows[0]["pages"] is None or kind in PAGELESS:
+        raise UserError(f"{document} has no pages to cut from: the format {kind} has no layout")
+    path = raw / document
+    if not path.is_file():
+        raise UserError(f"{path} is gone: put it back to see its pages")
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != rows[0]["sha256"]:
+            raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
+    pages = _rows(build, "pages", document)
+    return Paper(document, path, kind, {row["page"]: row["turned"] for row in pages if row.get("turned")})
+
+
+def _rows(build: Path, table: str, document: str) -> list[dict[str, Any]]:
+    path = build / "ocr" / f"{table}.parquet"
+    return read_table(path).filter(pl.col("document") == document).to_dicts() if path.exists() else []
+
+
+def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
+    """The regions of a question as one PNG picture, strip below strip.
+
+    Pages are kept in a small cache, so that the questions of a paper are best asked for in order. Regions that
+    follow each other in a column are one strip; another column or page begins a new one.
+
+    Args:
+        paper: see ``find_paper``.
+        regions: boxes in points as displayed, in reading order, as ``Question.regions`` has them.
+
+    Raises:
+        UserError: there are no regions, or a page cannot be shown.
+    """
+    if not regions:
+        raise UserError(f"{paper.document}: nothing to cut out, no box is known")
+    return _png([_cut(paper, strip) for strip in strips(regions)])
+
+
+def strips(regions: Sequence[Region]) -> list[Region]:
+    """Regions joined where they stand in one column of one page, in order."""
+    found: list[Region] = []
+    for region in regions:
+        if found and _continues(found[-1], region):
+            found[-1] = Region(page=region.page, box=_union(found[-1].box, region.box))
+        else:
+            found.append(region)
+    return found
+
+
+def _continues(strip: Region, region: Region) -> bool:
+    """Whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
+    if strip.page != region.page:
+        return False
+    box, other = strip.box, region.box
+    beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
+    back_to_top = other.y1 <= box.y0 or (beside and other.y0 < box.y0 - 2 * MARGIN)
+    return not back_to_top
+
+
+def _union(first: Box, second: Box) -> Box:
+    return Box(
+        x0=min(first.x0, second.x0),
+        y0=min(first.y0, second.y0),
+        x1=max(first.x1, second.x1),
+        y1=max(first.y1, second.y1),
+    )
+
+
+def _cut(paper: Paper, region: Region) -> Pixels:
+    pixels, width, height = page_image(paper, region.page)
+    across, down = pixels.shape[1] / width, pixels.shape[0] / height
+    box = region.box
+    left, right = max(0, int((box.x0 - MARGIN) * across)), int((box.x1 + MARGIN) * across)
+    top, bottom = max(0, int((box.y0 - MARGIN) * down)), int((box.y1 + MARGIN) * down)
+    part = pixels[top : max(bottom, top + 1), left : max(right, left + 1)]
+    if not part.size:
+        raise UserError(f"{paper.document} page {region.page}: the box lies outside of the page")
+    return part
+
+
+def page_image(paper: Paper, page: int, *, dpi: int = DPI) -> tuple[Pixels, float, float]:
+    """A page as it was read: RGB pixels (height x width x 3), and its width and height in points.
+
+    Raises:
+        UserError: the page cannot be shown.
+    """
+    stamp = paper.path.stat().st_mtime_ns if paper.path.exists() else 0
+    try:
+        return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0), dpi)
+    except UnreadableDocument as error:
+        raise UserError(f"{paper.document} page {page}: {error.detail}") from error
+
+
+@lru_cache(maxsize=2)
+def _page_image(
+    path: Path,
+    stamp: int,  # noqa: ARG001 -- part of the cache's key
+    kind: str,
+    page: int,
+    turned: int,
+    dpi: int,
+) -> tuple[Pixels, float, float]:
+    import numpy as np
+
+    from pipeline.ocr.params import OcrParams
+    from pipeline.ocr.readers import reader
+    from pipeline.ocr.readers.base import PagedReader
+
+    found = reader(kind)
+    assert isinstance(found, PagedReader), "only documents with pages have boxes"
+    try:
+        image = found.image(path, page, OcrParams(dpi=dpi, max_pixels=MAX_PIXELS))
+    except UnreadableDocument:
+        raise
+    except Exception as error:
+        # MuPDF raises bare exceptions for broken objects.
+        raise UnreadableDocument("broken_page", f"cannot be shown: {str(error)[:200]}") from error
+    size = (image.height, image.width) if turned % 180 else (image.width, image.height)
+    return np.rot90(image.pixels, turned // 90), *size
+
+
+def _png(parts: Sequence[Pixels]) -> bytes:
+    """The parts below each other on white; grey where there is no colour."""
+    import numpy as np
+    from PIL import Image
+
+    gap = 12 if len(parts) > 1 else 0
+    width = max(part.shape[1] for part in parts)
+    height = sum(part.shape[0] for part in parts) + gap * (len(parts) - 1)
+    sheet = np.full((height, width, 3), 255, dtype=np.uint8)
+    top = 0
+    for part in parts:
+        sheet[top : top + part.shape[0], : part.shape[1]] = part
+        top += part.shape[0] + gap
+    picture = Image.fromarray(sheet)
+    if int((sheet.max(axis=2) - sheet.min(axis=2)).max()) < 24:
+        picture = picture.convert("L")
+    if width * height > MAX_PIXELS:
+        scale = (MAX_PIXELS / (width * height)) ** 0.5
+        picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

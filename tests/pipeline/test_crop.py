@@ -1,0 +1,167 @@
+"""The crop of a question shows what stands in its boxes, however the page lies in its file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pymupdf
+import pytest
+from PIL import Image
+
+from pipeline.crop import MARGIN, Paper, crop, find_paper, strips
+from schemas.documents import Box, Document, Page
+from schemas.errors import UserError
+from schemas.questions import Region
+
+INK = (0.1, 0.2, 0.7)
+"""Blue: no text, shadow or margin has it."""
+
+
+def region(x0: float, y0: float, x1: float, y1: float, page: int = 1) -> Region:
+    return Region(page=page, box=Box(x0=x0, y0=y0, x1=x1, y1=y1))
+
+
+def pixels(png: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=int)
+
+
+def blue(png: bytes) -> float:
+    """Share of the picture that is the marked rectangle."""
+    seen = pixels(png)
+    return float(((seen[:, :, 2] - seen[:, :, 0]) > 100).mean())
+
+
+@pytest.fixture
+def paper(tmp_path) -> Paper:
+    """Two pages; on each a blue rectangle at (100, 200)–(300, 240)."""
+    document = pymupdf.open()
+    for _ in range(2):
+        page = document.new_page(width=400, height=600)
+        page.draw_rect(pymupdf.Rect(100, 200, 300, 240), color=None, fill=INK)
+    path = tmp_path / "paper.pdf"
+    document.save(path)
+    return Paper("paper.pdf", path, "pdf")
+
+
+MARKED = region(100, 200, 300, 240)
+EXPECTED = 200 * 40 / ((200 + 2 * MARGIN) * (40 + 2 * MARGIN))
+"""The rectangle's share of a crop with its margin."""
+
+
+def test_a_crop_holds_the_box_and_a_margin(paper):
+    assert abs(blue(crop(paper, [MARKED])) - EXPECTED) < 0.03
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_boxes_are_those_of_the_page_as_displayed(paper, rotation, tmp_path):
+    document = pymupdf.open(paper.path)
+    document[0].set_rotation(rotation)
+    turned = tmp_path / "turned.pdf"
+    document.save(turned)
+    box = pymupdf.Rect(100, 200, 300, 240) * document[0].rotation_matrix
+    assert abs(blue(crop(replace(paper, path=turned), [region(*box)])) - EXPECTED) < 0.03
+
+
+@pytest.mark.parametrize("turned", [90, 180, 270])
+def test_a_page_that_was_turned_to_be_read_is_cut_turned(tmp_path, turned):
+    upright = np.full((600, 400, 3), 255, dtype=np.uint8)
+    upright[200:240, 100:300] = (20, 50, 180)
+    path = tmp_path / "lying.png"
+    Image.fromarray(np.rot90(upright, -turned // 90)).save(path, dpi=(72, 72))
+    lying = Paper("lying.png", path, "image", {1: turned})
+    assert abs(blue(crop(lying, [MARKED])) - EXPECTED) < 0.03
+
+
+def test_a_page_with_a_crop_box_is_cut_where_it_is_shown(paper, tmp_path):
+    document = pymupdf.open(paper.path)
+    document[0].set_cropbox(pymupdf.Rect(50, 100, 400, 600))
+    cut = tmp_path / "cut.pdf"
+    document.save(cut)
+    assert abs(blue(crop(replace(paper, path=cut), [region(50, 100, 250, 140)])) - EXPECTED) < 0.03
+
+
+def test_a_question_over_a_page_break_shows_both_pages(paper):
+    one, both = crop(paper, [MARKED]), crop(paper, [MARKED, region(100, 200, 300, 240, page=2)])
+    assert abs(blue(both) - EXPECTED) < 0.06
+    assert pixels(both).shape[0] > 1.9 * pixels(one).shape[0]
+
+
+def test_lines_of_a_column_are_one_strip_and_another_column_begins_a_new_one():
+    left = [region(50, 700 + 20 * row, 280, 715 + 20 * row) for row in range(3)]
+    right = [region(310, 60 + 20 * row, 540, 75 + 20 * row) for row in range(2)]
+    assert strips([*left, *right]) == [region(50, 700, 280, 755), region(310, 60, 540, 95)]
+
+
+def test_a_figure_beside_the_stem_stays_with_it():
+    assert strips([region(50, 100, 250, 200), region(300, 95, 500, 220)]) == [region(50, 95, 500, 220)]
+
+
+def test_no_box_is_told():
+    with pytest.raises(UserError, match="no box"):
+        crop(Paper("a.pdf", Path("a.pdf"), "pdf"), [])
+
+
+def test_a_page_that_cannot_be_shown_is_told(paper):
+    paper.path.write_bytes(b"%PDF-1.4\nnothing")
+    with pytest.raises(UserError, match=r"paper.pdf page 1: "):
+        crop(paper, [MARKED])
+
+
+def test_a_box_outside_of_the_page_is_told(paper):
+    with pytest.raises(UserError, match="outside"):
+        crop(paper, [region(900, 900, 950, 950)])
+
+
+@pytest.fixture
+def built(tmp_path, paper):
+    """A build folder that read the paper, a Word file and a table; the raw folder is ``tmp_path``."""
+    build = tmp_path / "build"
+    (build / "ocr").mkdir(parents=True)
+    sha = hashlib.sha256(paper.path.read_bytes()).hexdigest()
+    Document.to_frame(
+        [
+            Document(document="paper.pdf", sha256=sha, format="pdf", pages=2, rows=None),
+            Document(document="a.docx", sha256=sha, format="docx", pages=1, rows=None),
+            Document(document="a.csv", sha256=sha, format="cmexam_csv", pages=None, rows=3),
+        ]
+    ).write_parquet(build / "ocr" / "documents.parquet")
+    shared = {"width": 400, "height": 600, "method": "ocr", "reason": "image", "engine": "e"}
+    Page.to_frame(
+        Page(
+            document="paper.pdf",
+            page=number,
+            engine_version="1",
+            confidence=1,
+            turned=turned,
+            lines=1,
+            **shared,
+        )
+        for number, turned in ((1, 0), (2, 180))
+    ).write_parquet(build / "ocr" / "pages.parquet")
+    return build
+
+
+def test_the_paper_of_a_document_is_found_with_how_its_pages_were_turned(built, tmp_path, paper):
+    assert find_paper(built, tmp_path, "paper.pdf") == replace(paper, turned={2: 180})
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [("a.docx", "no pages to cut"), ("a.csv", "no pages to cut"), ("b.pdf", "is not in")],
+)
+def test_what_has_no_page_is_told(built, tmp_path, document, told):
+    with pytest.raises(UserError, match=told):
+        find_paper(built, tmp_path, document)
+
+
+def test_a_file_that_is_gone_or_another_one_now_is_told(built, tmp_path, paper):
+    paper.path.write_bytes(paper.path.read_bytes() + b"\n")
+    with pytest.raises(UserError, match="has changed"):
+        find_paper(built, tmp_path, "paper.pdf")
+    paper.path.unlink()
+    with pytest.raises(UserError, match="is gone"):
+        find_paper(built, tmp_path, "paper.pdf")
