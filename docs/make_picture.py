@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline.catalogue import STAGES
 
 TARGET = Path(__file__).parent / "img" / "stages.svg"
-WIDTH, HEIGHT, STEP, LEFT, TOP = 1240, 400, 121, 150, 128
+WIDTH, HEIGHT, STEP, LEFT, TOP = 1361, 400, 121, 150, 128
 BOX_W, BOX_H = 103, 64
 SAID = {  # stage → (Chinese name, what it makes)
     "ocr": ("识别", "pages, lines"),
@@ -19,6 +19,7 @@ SAID = {  # stage → (Chinese name, what it makes)
     "split": ("划分", "8:1:1 or N each"),
     "export": ("导出", "Parquet, card"),
     "evaluate": ("评测", "predictions, scores"),
+    "report": ("报告", "one page, tables"),
 }
 INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · JSONL")
 STYLE = """
@@ -36,7 +37,7 @@ def text() -> str:
     """The picture as SVG."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        'aria-label="From exam papers through nine stages to a released and evaluated dataset">',
+        'aria-label="From exam papers through ten stages to a released and evaluated dataset">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 8 4 0 8z" fill="#7b8a9c"/></marker></defs>',
@@ -76,7 +77,7 @@ def _stage(index: int, name: str) -> list[str]:
 
 
 def _asides() -> list[str]:
-    left, right = LEFT, LEFT + 8 * STEP + BOX_W
+    left, right = LEFT, LEFT + (len(STAGES) - 1) * STEP + BOX_W
     parts = [f'<path class="way" d="M{x} {TOP + BOX_H} V236" marker-end="url(#tip)"/>' for x in _middles()]
     parts += [
         f'<rect class="aside" x="{left}" y="238" width="{right - left}" height="34"/>',
@@ -97,7 +98,7 @@ def _asides() -> list[str]:
 
 
 def _store() -> list[str]:
-    left, right = LEFT, LEFT + 8 * STEP + BOX_W
+    left, right = LEFT, LEFT + (len(STAGES) - 1) * STEP + BOX_W
     return [
         f'<rect class="raw" x="{left}" y="304" width="{right - left}" height="34"/>',
         f'<text x="{(left + right) / 2}" y="326" class="note" text-anchor="middle">'

@@ -10,6 +10,7 @@ from schemas.annotations import ExpertReview
 from schemas.base import Record
 from schemas.documents import RawFile
 from schemas.questions import Rejection, ReviewItem
+from schemas.runs import StageManifest
 
 TARGET = Path(__file__).with_name("tables.md")
 INTRODUCTION = """# Tables
@@ -30,6 +31,8 @@ def _stages() -> Iterator[str]:
     for stage in STAGES:
         yield f"## {stage.name}\n\n{stage.title}\n"
         yield f"Reads {', '.join(f'`{name}`' for name in stage.reads)}; counts {stage.unit}.\n"
+        if stage.optional:
+            yield f"Where they are there, also {', '.join(f'`{name}`' for name in stage.optional)}.\n"
         shown: set[type[Record]] = set()
         for table, record in stage.writes.items():
             yield f"### `build/{stage.name}/{table}.parquet`\n"
@@ -44,6 +47,7 @@ def _common() -> Iterator[str]:
     yield "## From outside\n"
     yield f"### `raw/files` (computed)\n\n{_columns(RawFile)}"
     yield f"### `build/reviews/pulled.parquet`\n\n{_columns(ExpertReview)}"
+    yield f"### `build/manifests` (computed)\n\n{_columns(StageManifest)}"
 
 
 def _columns(record: type[Record]) -> str:

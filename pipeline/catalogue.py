@@ -9,6 +9,7 @@ from pipeline.evaluate.params import EvaluateParams
 from pipeline.export.params import ExportParams
 from pipeline.ocr.params import OcrParams
 from pipeline.parse.params import ParseParams
+from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
@@ -17,6 +18,8 @@ from schemas.evaluation import Prediction, Score
 from schemas.questions import Assignment, Cluster, Merge, Question
 from schemas.release import ReleaseRow
 from schemas.trace import Trace
+
+_BEFORE_REPORT = ("ocr", "parse", "clean", "dedup", "annotate", "review", "split", "export", "evaluate")
 
 STAGES: tuple[Stage, ...] = (
     Stage(
@@ -115,6 +118,30 @@ STAGES: tuple[Stage, ...] = (
             "build-dataset evaluate",
             "build-dataset evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",
         ),
+    ),
+    Stage(
+        name="report",
+        title="Tell of all that was built, on one page a person opens first, with figures and tables.",
+        unit="stages",
+        reads=("build/manifests",),
+        optional=(
+            *(f"{name}/{table}" for name in _BEFORE_REPORT for table in ("rejects", "review")),
+            "ocr/pages",
+            "clean/questions",
+            "dedup/merges",
+            "dedup/clusters",
+            "review/labels",
+            "review/agreement",
+            "export/train",
+            "export/validation",
+            "export/test",
+            "evaluate/scores",
+        ),
+        writes={},
+        params=ReportParams,
+        target="pipeline.report.stage:run",
+        names_dataset=True,
+        examples=("build-dataset report",),
     ),
 )
 

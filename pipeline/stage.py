@@ -137,6 +137,9 @@ class Stage:
     """``module:function``, imported when it runs."""
     examples: tuple[str, ...] = ()
     """Command lines for ``--help``."""
+    optional: tuple[str, ...] = ()
+    """Tables that it reads where they are there, as ``stage/table``, rejects and review included. The function gets
+    them by this whole reference; those of a stage that has not run are missing."""
     names_dataset: bool = False
     """Whether its result says what the dataset is called, its licence, its version … (``[dataset]``)."""
     check: str | None = None

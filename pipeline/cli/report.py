@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 _WIDEST = 1000  # columns of text
-_PLACES = (("evaluate", "results.md", "scores"), ("export", "README.md", "dataset card"))
+_PLACES = (
+    ("report", "index.html", "open this first"),
+    ("evaluate", "results.md", "scores"),
+    ("export", "README.md", "dataset card"),
+)
 
 
 def tell_stage(console: Console, report: Report) -> None:

@@ -40,6 +40,7 @@ def code_hash(module: str) -> str:
     names = _closure(module)
     reached = {path for name in names if (path := _source(name))}
     reached |= {file for name in names for package in _reached(name).data for file in _data_files(package)}
+    reached |= {file for name in names for file in _templates(name)}
     digest = hashlib.sha256()
     for file in sorted(reached):
         digest.update(os.path.relpath(file, _ROOT).encode() + b"\0" + file.read_bytes() + b"\0")
@@ -103,6 +104,13 @@ def _data_files(package: str) -> Iterator[Path]:
     for path in source.parent.rglob("*"):
         if path.is_file() and path.suffix not in (".py", ".pyc"):
             yield path
+
+
+def _templates(package: str) -> Iterator[Path]:
+    """Those of pages that a package renders (``pipeline.html``), which no call of ``files`` names."""
+    source = _source(package)
+    if source is not None and source.name == "__init__.py":
+        yield from (path for path in (source.parent / "templates").glob("*") if path.is_file())
 
 
 def _is_ours(module: str) -> bool:

@@ -24,13 +24,14 @@ from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.fingerprint import fingerprint
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover
-from pipeline.runtime.sources import SOURCES
+from pipeline.runtime.sources import MANIFESTS, SOURCES
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
 from schemas.identity import sha256
 from schemas.questions import Rejection, ReviewItem
 
+_ABSENT = "absent"
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 
 
@@ -189,8 +190,9 @@ class Runner:
         Raises:
             UserError: a stage before it has not run.
         """
-        self._input_hashes(stage)
-        return {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
+        hashes = self._input_hashes(stage)
+        needed = {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
+        return needed | {ref: self._table(ref) for ref in stage.optional if hashes[ref] != _ABSENT}
 
     def _table(self, reference: str) -> pl.DataFrame:
         if reference in SOURCES:
@@ -198,6 +200,8 @@ class Runner:
         return read_table(self.build / f"{reference}.parquet")
 
     def _source(self, reference: str) -> pl.DataFrame:
+        if reference == MANIFESTS:  # changes while stages run
+            return SOURCES[reference](self.config.dataset)
         if reference not in self._sources:
             self._sources[reference] = SOURCES[reference](self.config.dataset)
         return self._sources[reference]
@@ -215,7 +219,15 @@ class Runner:
                     f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first"
                 )
             hashes[reference] = manifest["outputs"][f"{table}.parquet"]["sha256"]
-        return hashes
+        return hashes | {reference: self._optional_hash(reference) for reference in stage.optional}
+
+    def _optional_hash(self, reference: str) -> str:
+        maker, _, table = reference.partition("/")
+        manifest = read_manifest(self.build / maker)
+        if manifest is None or not intact(self.build / maker, manifest):
+            return _ABSENT
+        written: dict[str, str] = manifest["outputs"].get(f"{table}.parquet", {})
+        return written.get("sha256", _ABSENT)
 
     def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
         params = self.config.params(stage.name).semantic()

@@ -1,18 +1,22 @@
-"""Tables that come from outside the pipeline: the raw files, the reviews pulled from Label Studio."""
+"""Tables that no stage writes: the raw files, the reviews pulled from Label Studio, the stages' manifests."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 import polars as pl
 
-from pipeline.runtime.publish import file_sha256, read_table
+from pipeline.catalogue import STAGES
+from pipeline.runtime.publish import file_sha256, intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
+from schemas.runs import StageManifest
 
+MANIFESTS = "build/manifests"
 NOT_PAPERS = frozenset({"dataset.toml", "readme.md"})
 PULLED = Path("reviews") / "pulled.parquet"
 
@@ -49,9 +53,28 @@ def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
     return read_table(path) if path.exists() else ExpertReview.to_frame([])
 
 
+def manifests(dataset: DatasetParams) -> pl.DataFrame:
+    """What the stages say of themselves, in the catalogue's order; those that read this table are not in it."""
+    return StageManifest.to_frame(
+        StageManifest(stage=stage.name, title=stage.title, manifest=_manifest(dataset.build / stage.name))
+        for stage in STAGES
+        if MANIFESTS not in stage.reads
+    )
+
+
+def _manifest(folder: Path) -> str | None:
+    """A stage's manifest as JSON; null when it has not run. Its fingerprint is left out: what matters of it shows."""
+    found = read_manifest(folder)
+    if found is None or not intact(folder, found):
+        return None
+    shown = {key: value for key, value in found.items() if key != "fingerprint"}
+    return json.dumps(shown, ensure_ascii=False, sort_keys=True)
+
+
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
     "reviews/pulled": pulled_reviews,
+    MANIFESTS: manifests,
 }
 
 

@@ -1,0 +1,20 @@
+"""Chinese names beside the English ones, of what the pipeline itself names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STAGES: Mapping[str, str] = {
+    "ocr": "识别",
+    "parse": "解析",
+    "clean": "清洗",
+    "dedup": "去重",
+    "annotate": "预标注",
+    "review": "专家审核",
+    "split": "划分",
+    "export": "导出",
+    "evaluate": "评测",
+}
+UNITS: Mapping[str, str] = {"files": "文件", "items": "条目", "questions": "题目", "prompts": "提问"}
+OUTCOMES: Mapping[str, str] = {"kept": "保留", "merged": "合并", "rejected": "剔除", "waiting": "待定"}
+SPLITS: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
