@@ -19,25 +19,44 @@ class Outcome(StrEnum):
     """The request did not succeed; it is asked again on the next run."""
 
 
+class Task(StrEnum):
+    """What a model is asked to do."""
+
+    ANSWER = "answer"
+    """Choose the right options."""
+    EXPLANATION = "explanation"
+    """Write the solution's explanation."""
+    CLINICAL = "clinical"
+    """Answer a question about a patient's case, earlier questions and their solutions given (CMB-Clin)."""
+
+
 class Prediction(Record):
-    """A model's answer to a question."""
+    """What a model gave for one prompt."""
 
     run: str
     """The evaluated model's name, e.g. ``openai:gpt-4o`` or ``random``."""
+    task: Task = Task.ANSWER
     question_id: str
+    """Of a clinical case: ``clin-CASE-TURN``."""
+    repeat: int = 0
+    """Number of the repetition, where a prompt is asked several times."""
+    shuffle: int = 0
+    """Number of the order in which the options were shown; 0 is the printed one."""
     raw_output: str | None
     extracted: list[str] | None
+    """The letters as the paper prints them, whatever the order shown."""
     rule: str | None
     """The extraction rule that fired."""
     outcome: Outcome
     correct: bool | None
-    """Null when no answer was read."""
+    """Null when no answer was read, and for free text."""
 
 
 class Score(Record):
     """A metric of a run over a slice of the test set."""
 
     run: str
+    task: Task = Task.ANSWER
     dimension: str
     """``overall``, ``question_type``, ``disease_group`` …"""
     label: str
@@ -45,7 +64,34 @@ class Score(Record):
     metric: str
     """``accuracy``, ``weighted_f1``, ``no_answer_rate`` …"""
     value: float | None
+    """The mean over repetitions."""
     questions: int
     low: float | None
     high: float | None
-    """95 % interval where the metric is a proportion (Wilson); null otherwise."""
+    """95 % interval where the metric is a share; null otherwise."""
+    interval: str | None = None
+    """How it was made: ``wilson``, or ``cluster_bootstrap`` where questions share a case or were asked repeatedly."""
+    sd: float | None = None
+    """Standard deviation over repetitions; null where there was one."""
+    repeats: int = 1
+
+
+class Comparison(Record):
+    """Two runs on the questions that both were asked, each run's first answer counting."""
+
+    run_a: str
+    run_b: str
+    questions: int
+    both_right: int
+    only_a_right: int
+    only_b_right: int
+    neither_right: int
+    difference: float
+    """Accuracy of a less accuracy of b."""
+    low: float | None
+    high: float | None
+    """95 % interval of the difference, by a bootstrap over shared cases."""
+    p_value: float
+    """McNemar's exact test, two-sided."""
+    p_adjusted: float
+    """The same, corrected for the number of pairs compared (Holm)."""

@@ -1,19 +1,19 @@
-"""Scores of answers: exact set, partial credit, F1, and intervals. Pure functions over graded questions."""
+"""Scores of answers: exact set, partial credit, F1. Pure functions over graded questions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from statistics import mean, stdev
 
-from schemas.evaluation import Outcome, Score
+from pipeline.evaluate.intervals import Interval, Unit, interval_of_share
+from schemas.evaluation import Outcome, Score, Task
 from schemas.release import ReleaseRow
 
-_Z95 = 1.959963984540054
-"""Two-sided 95 % quantile of the normal distribution."""
 HUMAN = "human"
 """The run that stands for the people who sat the exam."""
+_UNANSWERED = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Graded:
     letters: tuple[str, ...] | None
     expected: float | None = None
     """Probability of a right answer where the run guesses."""
+    repeat: int = 0
 
     @property
     def correct(self) -> bool:
@@ -57,44 +58,63 @@ def partial_credit(letters: Iterable[str] | None, question: ReleaseRow) -> float
     return max((len(named) / len(key) for key in accepted(question) if named <= key), default=0.0)
 
 
-def wilson(successes: int, total: int) -> tuple[float, float]:
-    """The 95 % score interval of a proportion (Wilson 1927), which holds its level near 0 and 1 too.
-
-    Raises:
-        ValueError: ``total`` is not positive or ``successes`` is outside 0..total.
-    """
-    if total <= 0 or not 0 <= successes <= total:
-        raise ValueError(f"no proportion: {successes} of {total}")
-    share, spread = successes / total, _Z95**2 / total
-    centre = (share + spread / 2) / (1 + spread)
-    half = _Z95 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == total else centre + half
-    return max(low, 0.0), min(high, 1.0)
+def cluster(question: ReleaseRow) -> str:
+    """What a question is not independent of: the case it shares with others, or itself."""
+    return question.group_id or question.question_id
 
 
 def score_slice(run: str, part: Slice, items: Sequence[Graded]) -> list[Score]:
-    """All metrics of a run over the questions of a slice; failed requests are not among ``items``."""
-    made = _Maker(run, part, len(items))
-    right = sum(item.correct for item in items)
-    answered = sum(item.letters is not None for item in items)
+    """All metrics of a run over the questions of a slice; failed requests are not among ``items``.
+
+    Where questions were asked repeatedly, a value is the mean over the repetitions.
+    """
+    rounds: dict[int, list[Graded]] = {}
+    for item in items:
+        rounds.setdefault(item.repeat, []).append(item)
+    values: dict[str, list[float]] = {}
+    for _, asked in sorted(rounds.items()):
+        for metric, value in _metrics(asked).items():
+            values.setdefault(metric, []).append(value)
+    made = Maker(run, part, questions=len({item.question.question_id for item in items}))
+    intervals = _intervals(items)
+    return [made.score(metric, found, intervals.get(metric)) for metric, found in values.items()]
+
+
+def _metrics(items: Sequence[Graded]) -> dict[str, float]:
+    """One round's metrics; what has no value is absent."""
     weighted, macro = f1(items)
-    scores = [
-        made.share("accuracy", right),
-        made.plain("partial_credit", _mean([partial_credit(item.letters, item.question) for item in items])),
-        made.plain("weighted_f1", weighted),
-        made.plain("macro_f1", macro),
-        *(
-            made.share(f"{outcome.value}_rate", sum(item.outcome is outcome for item in items))
-            for outcome in (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)
-        ),
-    ]
-    if answered:
-        scores.append(_Maker(run, part, answered).share("accuracy_when_answered", right))
+    answered = [item for item in items if item.letters is not None]
     guesses = [item.expected for item in items if item.expected is not None]
+    found = {
+        "accuracy": mean(item.correct for item in items),
+        "partial_credit": mean(partial_credit(item.letters, item.question) for item in items),
+        "weighted_f1": weighted,
+        "macro_f1": macro,
+    }
+    for outcome in _UNANSWERED:
+        found[f"{outcome.value}_rate"] = mean(item.outcome is outcome for item in items)
+    if answered:
+        found["accuracy_when_answered"] = mean(item.correct for item in answered)
     if guesses:
-        scores.append(made.plain("expected_accuracy", _mean(guesses)))
-    return scores
+        found["expected_accuracy"] = mean(guesses)
+    return found
+
+
+def _intervals(items: Sequence[Graded]) -> dict[str, Interval | None]:
+    """The intervals of those metrics that are shares."""
+    answered = [item for item in items if item.letters is not None]
+    return {
+        "accuracy": interval_of_share(Unit(cluster(item.question), item.correct) for item in items),
+        "accuracy_when_answered": interval_of_share(
+            Unit(cluster(item.question), item.correct) for item in answered
+        ),
+        **{
+            f"{outcome.value}_rate": interval_of_share(
+                Unit(cluster(item.question), item.outcome is outcome) for item in items
+            )
+            for outcome in _UNANSWERED
+        },
+    }
 
 
 def f1(items: Sequence[Graded]) -> tuple[float, float]:
@@ -131,43 +151,39 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     if counted:
         people = sum(row.respondents or 0 for row in counted)
         right = sum((row.human_accuracy or 0.0) * (row.respondents or 0) for row in counted)
-        scores.append(_Maker(HUMAN, part, len(counted)).plain("accuracy", right / people))
+        scores.append(Maker(HUMAN, part, len(counted)).score("accuracy", [right / people]))
     if known:
         shares = [row.human_accuracy or 0.0 for row in known]
-        scores.append(_Maker(HUMAN, part, len(known)).plain("mean_accuracy", _mean(shares)))
+        scores.append(Maker(HUMAN, part, len(known)).score("mean_accuracy", [mean(shares)]))
     return scores
 
 
 @dataclass(frozen=True)
-class _Maker:
+class Maker:
     """Makes the scores of one run and slice."""
 
     run: str
     part: Slice
     questions: int
+    task: Task = Task.ANSWER
 
-    def share(self, metric: str, count: int) -> Score:
-        return self._score(metric, count / self.questions, *wilson(count, self.questions))
-
-    def plain(self, metric: str, value: float) -> Score:
-        return self._score(metric, value, None, None)
-
-    def _score(self, metric: str, value: float, low: float | None, high: float | None) -> Score:
+    def score(self, metric: str, values: Sequence[float], interval: Interval | None = None) -> Score:
+        """The score of a metric from its value in every repetition, at least one."""
         return Score(
             run=self.run,
+            task=self.task,
             dimension=self.part.dimension,
             label=self.part.label,
             label_en=self.part.label_en,
             metric=metric,
-            value=value,
+            value=mean(values),
             questions=self.questions,
-            low=low,
-            high=high,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            interval=interval.method if interval else None,
+            sd=stdev(values) if len(values) > 1 else None,
+            repeats=len(values),
         )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _first_accepted(question: ReleaseRow) -> str:

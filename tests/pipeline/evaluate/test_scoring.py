@@ -15,7 +15,6 @@ from pipeline.evaluate.scoring import (
     human_scores,
     partial_credit,
     score_slice,
-    wilson,
 )
 from schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -70,37 +69,6 @@ def test_a_wrong_letter_loses_all_and_a_missing_one_its_share(said, credit):
 @given(st.sampled_from("ABCD"), st.sampled_from("ABCD"))
 def test_partial_credit_of_one_answer_is_the_exact_match(key, said):
     assert partial_credit(said, make_question(1, key)) == float(key == said)
-
-
-def test_wilson_intervals_equal_published_ones(shared_data):
-    reference = json.loads((shared_data / "agreement" / "reference_values.json").read_text(encoding="utf-8"))
-    rows = reference["proportion_ci_checks"]["rows"]
-    assert len(rows) == 6
-    for row in rows:
-        # Some are rounded to four places, the others were made with z = 1.96 in place of 1.95996.
-        places = 5e-7 if len(str(row["ci"][0])) > 10 else 5.1e-5
-        assert wilson(row["correct"], row["n"]) == pytest.approx(tuple(row["ci"]), abs=places)
-
-
-def test_wilson_intervals_equal_textbook_values():
-    # Newcombe 1998, table I: 81/263 and 15/148 with the score method.
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-    assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
-    assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
-
-
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_intervals_hold_the_proportion_and_stay_within_0_and_1(counts):
-    successes, total = counts
-    low, high = wilson(successes, total)
-    assert 0 <= low <= successes / total <= high <= 1
-    assert wilson(total - successes, total) == pytest.approx((1 - high, 1 - low))
-
-
-@pytest.mark.parametrize(("successes", "total"), [(0, 0), (-1, 3), (4, 3)])
-def test_wilson_refuses_what_is_no_proportion(successes, total):
-    with pytest.raises(ValueError, match="no proportion"):
-        wilson(successes, total)
 
 
 def test_f1_equals_scikit_learn_on_a_fixed_case():
