@@ -48,6 +48,8 @@ class Result:
     review: list[ReviewItem] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     """Further files by path relative to the stage's folder: cards, JSON, crops."""
+    describe: Callable[[Mapping[str, Mapping[str, Any]]], dict[str, bytes]] | None = None
+    """Makes files that state checksums of the others: called with ``sha256`` and ``bytes`` of each by name."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What else the manifest should say, deterministic: costs, agreement, the engine chosen."""
     complete: bool = True

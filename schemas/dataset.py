@@ -18,7 +18,18 @@ class DatasetParams(Params):
     language: str = Field("zh", description="Language of the questions (ISO 639-1)")
     license: str = Field("other", description="Licence of the questions, as Hugging Face names it")
     homepage: str | None = Field(None, description="Where the dataset lives")
-    version: str = Field("0.1.0", description="Version of the release", pattern=r"^\d+\.\d+\.\d+$")
+    version: str = Field(
+        "0.1.0", description="Version of the release (semantic versioning)", pattern=r"^\d+\.\d+\.\d+$"
+    )
+    date: str | None = Field(
+        None, description="Date of the release, e.g. 2026-11-22", pattern=r"^\d{4}-\d{2}-\d{2}$"
+    )
+    creators: list[str] = Field([], description="Who made the dataset: people or organisations")
+    citation: str | None = Field(None, description="How to cite it: BibTeX or a sentence")
     seed: int = Field(20230605, description="Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = knob(Path("raw"), "Folder with the exam papers")
     build: Path = knob(Path("build"), "Folder for everything that is made")
+    releases: Path = knob(
+        Path("releases"), "Folder with what was released; the highest version is the previous release"
+    )
+    previous: Path | None = knob(None, "The previous release (a folder), where it is not in releases")

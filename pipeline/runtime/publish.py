@@ -82,6 +82,11 @@ class Publication:
         path.write_bytes(data)
         self._note(path, {})
 
+    @property
+    def outputs(self) -> Mapping[str, Mapping[str, Any]]:
+        """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
+        return self._outputs
+
     def commit(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest and put the folder in its place."""
         content = {**manifest, "outputs": dict(sorted(self._outputs.items()))}

@@ -151,6 +151,9 @@ class Runner:
         publication.table("review", ReviewItem.to_frame(result.review))
         for name, data in sorted(result.files.items()):
             publication.file(name, data)
+        described = result.describe(publication.outputs) if result.describe else {}
+        for name, data in sorted(described.items()):
+            publication.file(name, data)
         publication.commit(
             {
                 "stage": stage.name,

@@ -1,4 +1,4 @@
-"""Tables that no stage writes: the raw files, the reviews pulled from Label Studio, the stages' manifests."""
+"""Tables from outside the pipeline: the raw files, reviews pulled from Label Studio, the previous release."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.catalogue import STAGES
+from pipeline.releases import every_release, release_files
 from pipeline.runtime.publish import file_sha256, intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
 from schemas.dataset import DatasetParams
@@ -36,7 +37,7 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     try:
         found = [
             RawFile(document=_name(path, dataset.raw), sha256=file_sha256(path), bytes=path.stat().st_size)
-            for path in sorted(_walk(dataset.raw, skip={dataset.build.resolve(), dataset.raw.resolve()}))
+            for path in sorted(_walk(dataset.raw, skip=_not_raw(dataset)))
         ]
     except OSError as error:
         raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
@@ -51,6 +52,19 @@ def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
     """The experts' labels that ``review pull`` fetched; empty before the first pull."""
     path = dataset.build / PULLED
     return read_table(path) if path.exists() else ExpertReview.to_frame([])
+
+
+def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
+    """The files of all releases, the previous one last; empty before the first.
+
+    Raises:
+        UserError: what is named as the previous release is none.
+    """
+    return RawFile.to_frame(
+        RawFile(document=f"{folder.name}/{name}", sha256=file_sha256(path), bytes=path.stat().st_size)
+        for folder in every_release(dataset)
+        for name, path in release_files(folder).items()
+    )
 
 
 def manifests(dataset: DatasetParams) -> pl.DataFrame:
@@ -75,7 +89,13 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
     "reviews/pulled": pulled_reviews,
     MANIFESTS: manifests,
+    "releases/files": files_of_releases,
 }
+
+
+def _not_raw(dataset: DatasetParams) -> set[Path]:
+    """Folders that hold no papers, also where they lie within the raw folder."""
+    return {folder.resolve() for folder in (dataset.build, dataset.releases, dataset.raw)}
 
 
 def _name(path: Path, raw: Path) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from difflib import get_close_matches
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
@@ -45,11 +43,6 @@ class SplitParams(Params):
     seed: int | None = Field(
         None, description="Seed of this stage; the dataset's when absent", ge=0, lt=2**32
     )
-    previous: Path | None = Field(
-        None,
-        description="An earlier release (export folder) or its assignments.parquet: "
-        "its questions keep their splits",
-    )
 
     @field_validator("ratios")
     @classmethod
@@ -76,16 +69,3 @@ class SplitParams(Params):
         parts = [int(part) for part in self.ratios.split(":")]
         train, validation, test = (Fraction(part, sum(parts)) for part in parts)
         return train, validation, test
-
-    def semantic(self) -> dict[str, Any]:
-        """As of all parameters, with what ``previous`` contains in place of where it lies."""
-        found = super().semantic()
-        if self.previous is not None:
-            found["previous"] = _content(self.previous)
-        return found
-
-
-def _content(path: Path) -> list[str]:
-    """SHA-256 of the Parquet files that ``path`` is or holds, by name; its name alone when there is nothing."""
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path] if path.is_file() else []
-    return [f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files] or [str(path)]

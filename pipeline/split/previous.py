@@ -1,4 +1,4 @@
-"""An earlier release: its questions keep their splits for ever."""
+"""Earlier releases: their questions keep their splits for ever."""
 
 from __future__ import annotations
 
@@ -13,41 +13,34 @@ from schemas.errors import UserError
 from schemas.identity import content_hash
 
 _TEXT = ("stem", "shared_stem", "options")
+_COLUMNS = ["question_id", *_TEXT]
 _KEEPS = (TEST, VALIDATION, TRAIN)
 """Which questions stay when those of two splits turn out to belong together: the first split's."""
 
 
-def read_splits(path: Path) -> pl.DataFrame:
-    """The questions of an earlier release and their splits.
+def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
+    """The questions of earlier releases and their splits.
+
+    A question that was left out of a release and comes back is known from the one before.
 
     Args:
-        path: a folder with ``train/validation/test.parquet`` or ``assignments.parquet``, or the latter itself.
+        releases: folders with ``train/validation/test.parquet``, the latest last; its word counts.
 
     Returns:
-        ``question_id, split`` and, of a release, ``stem, shared_stem, options``.
+        ``question_id, stem, shared_stem, options, split``, each question once.
 
     Raises:
-        UserError: nothing is there, or it is something else.
+        UserError: a file cannot be read, or a question is in two splits of a release.
     """
-    single = path / "assignments.parquet" if path.is_dir() else path
-    if single.is_file():
-        return _checked(_read(single, ["question_id", "split"]), path)
-    files = {split: path / f"{split}.parquet" for split in SPLITS}
-    if not all(file.is_file() for file in files.values()):
-        raise UserError(
-            f"split.previous = {path}: no earlier release there; name a folder with train.parquet, "
-            "validation.parquet and test.parquet, or an assignments.parquet"
-        )
-    columns = ["question_id", *_TEXT]
-    parts = [_read(file, columns).with_columns(split=pl.lit(split)) for split, file in files.items()]
-    return _checked(pl.concat(parts), path)
+    parts = [_read(folder) for folder in reversed(releases)]
+    return pl.concat(parts).unique("question_id", keep="first", maintain_order=True)
 
 
 def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.DataFrame) -> dict[int, int]:
     """The earlier split of every question that has one, by row number.
 
     A question is known again by its id; a survivor also by the ids of the questions that were merged into it;
-    and, where the earlier release has texts, by what it says: ids change when a question's file does.
+    and by what it says: ids change when a question's file does.
 
     Args:
         questions: with ``question_id, stem, shared_stem, options``.
@@ -62,12 +55,11 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     for name, survivor in [*((name, name) for name in rows), *merged]:
         if name in by_id and survivor in rows:
             found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
-    if "stem" in previous.columns:
-        new = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
-        gone = previous.filter(~pl.col("question_id").is_in([*rows, *merges["question_id"]]))
-        same = _with_content(new, "row").join(_with_content(gone, "split"), on="content")
-        for row, split in same.select("row", "split").iter_rows():
-            found.setdefault(row, set()).add(numbers[split])
+    new = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
+    gone = previous.filter(~pl.col("question_id").is_in([*rows, *merges["question_id"]]))
+    same = _with_content(new, "row").join(_with_content(gone, "split"), on="content")
+    for row, split in same.select("row", "split").iter_rows():
+        found.setdefault(row, set()).add(numbers[split])
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
 
 
@@ -100,25 +92,24 @@ def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit],
     return kept, given, sorted(retired)
 
 
-def _read(file: Path, columns: list[str]) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(file, columns=columns, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(
-            f"split.previous: {file} cannot be used ({reason}); it needs the columns {', '.join(columns)}"
-        ) from None
-
-
-def _checked(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    unknown = frame.filter(~pl.col("split").is_in(SPLITS))["split"].unique().sort().to_list()
-    if unknown:
-        raise UserError(f"split.previous = {path}: unknown splits {unknown}; known are {', '.join(SPLITS)}")
-    repeated = frame["question_id"].is_duplicated()
+def _read(folder: Path) -> pl.DataFrame:
+    parts = []
+    for split in SPLITS:
+        file = folder / f"{split}.parquet"
+        try:
+            part = pl.read_parquet(file, columns=_COLUMNS, glob=False)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(
+                f"the earlier release {file} cannot be used ({reason}); it needs the columns {', '.join(_COLUMNS)}"
+            ) from None
+        parts.append(part.with_columns(split=pl.lit(split)))
+    rows = pl.concat(parts)
+    repeated = rows["question_id"].is_duplicated()
     if repeated.any():
-        first = frame.filter(repeated)["question_id"].sort()[0]
-        raise UserError(f"split.previous = {path}: question {first} is there more than once")
-    return frame
+        first = rows.filter(repeated)["question_id"].sort()[0]
+        raise UserError(f"the earlier release {folder}: question {first} is there more than once")
+    return rows
 
 
 def _with_content(frame: pl.DataFrame, keep: str) -> pl.DataFrame:

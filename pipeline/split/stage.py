@@ -1,18 +1,21 @@
 """The split stage: train, validation and test, stratified, groups and duplicate clusters whole.
 
-Stability: a question's lot depends on the seed and on what the question says alone, so without an earlier
-release added questions move only old ones whose lots lie at the border of a quota (0.5 % of 279,000 when 1,000
-were added). With ``previous`` none moves.
+Stability: questions of earlier releases keep their splits for ever; ``build-dataset release`` makes one, and the
+next run finds it. Before the first release a split is a draft: a question's lot depends on the seed and on what the
+question says alone, so added questions move only those whose lots lie at the border of a quota. (No rule without a
+memory can do better: one that never moves a question must decide on each by itself, and then quotas are missed.)
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from pipeline.releases import every_release
 from pipeline.split import strata
 from pipeline.split.balance import balance
 from pipeline.split.draw import SPLITS, TEST, VALIDATION, Contents, Draw, draw
@@ -37,12 +40,13 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         context: of the run; its seed is used when the section has none.
 
     Raises:
-        UserError: the earlier release named in ``params.previous`` cannot be used.
+        UserError: an earlier release cannot be used.
     """
     questions = tables["questions"].sort("question_id")
     seed = context.seed if params.seed is None else params.seed
     units = find_units(questions, tables["clusters"], seed)
-    units, given, retired = _honour_previous(questions, tables["merges"], units, params)
+    releases = every_release(context.dataset)
+    units, given, retired = _honour(releases, questions, tables["merges"], units)
     of_row, pooled = _strata(questions, tables["labels"], params)
     state, numbers, quotas = _draw(units, given, of_row, params)
     names = {stratum: strata.name(stratum) for stratum in numbers}
@@ -62,7 +66,8 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         **_listed("pooled_strata", sorted(strata.name(stratum) for stratum in pooled)),
         **_listed("strata_off_by_more_than_one", _off(state, numbers)),
         "largest_deviation": max((abs(need) for row in state.need for need in row), default=0),
-        "kept_from_previous": sum(len(units[number].rows) for number in given),
+        "releases": [folder.name for folder in releases],
+        "kept_from_releases": sum(len(units[number].rows) for number in given),
         "retired": len(retired),
     }
     if params.method == "per_subcategory":
@@ -76,12 +81,12 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     )
 
 
-def _honour_previous(
-    questions: pl.DataFrame, merges: pl.DataFrame, units: list[Unit], params: SplitParams
+def _honour(
+    releases: Sequence[Path], questions: pl.DataFrame, merges: pl.DataFrame, units: list[Unit]
 ) -> tuple[list[Unit], dict[int, int], list[int]]:
-    if params.previous is None:
+    if not releases:
         return units, {}, []
-    return settle(units, find_splits(questions, merges, read_splits(params.previous)))
+    return settle(units, find_splits(questions, merges, read_splits(releases)))
 
 
 def _strata(

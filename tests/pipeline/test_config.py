@@ -18,9 +18,10 @@ def test_folders_are_relative_to_the_file(tmp_path):
     assert config.dataset.build == tmp_path / "build"
 
 
-def test_paths_of_a_stage_are_relative_to_the_file_too(tmp_path):
-    config = load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nprevious = "v1/export"\n'))
-    assert config.params("split").previous == tmp_path / "v1" / "export"
+def test_paths_of_releases_are_relative_to_the_file_too(tmp_path):
+    config = load(write(tmp_path, '[dataset]\nname = "x"\nprevious = "v1/export"\n'))
+    assert config.dataset.previous == tmp_path / "v1" / "export"
+    assert config.dataset.releases == tmp_path / "releases"
 
 
 def test_so_are_paths_of_sections_within_sections(tmp_path):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
 from schemas.annotations import Label
+from schemas.dataset import DatasetParams
 from schemas.identity import content_hash
 from schemas.questions import Cluster, Merge, Question
 
@@ -97,12 +100,25 @@ def split() -> Callable[..., SplitRun]:
     from pipeline.split.params import SplitParams
     from pipeline.split.stage import run
 
-    class Seeded:
-        seed = 7
-
-    def call(tables: dict[str, pl.DataFrame], **params: Any) -> SplitRun:
-        result = run(tables, SplitParams(**params), Seeded())
+    def call(tables: dict[str, pl.DataFrame], releases: Path = Path("no releases"), **params: Any) -> SplitRun:
+        dataset = DatasetParams(name="test", seed=7, releases=releases)
+        result = run(tables, SplitParams(**params), SimpleNamespace(seed=7, dataset=dataset))
         assert result.counts.balanced()
         return SplitRun(result)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def release() -> Callable[..., Path]:
+    """Writes questions and their splits as a release into a folder of releases, and returns that folder."""
+
+    def write(releases: Path, version: str, questions: pl.DataFrame, of: Mapping[str, str]) -> Path:
+        folder = releases / version
+        folder.mkdir(parents=True)
+        for name in ("train", "validation", "test"):
+            ids = [question for question, split in of.items() if split == name]
+            questions.filter(pl.col("question_id").is_in(ids)).write_parquet(folder / f"{name}.parquet")
+        return releases
+
+    return write

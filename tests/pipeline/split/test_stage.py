@@ -82,15 +82,16 @@ def test_the_order_of_rows_changes_nothing(tables, split, exam, params, seed):
     assert one.notes == other.notes
 
 
-@given(exam=exams(), more=st.integers(1, 40), linked=st.integers(0, 5), params=PARAMS)
+@given(exam=exams(), more=st.integers(1, 40), linked=st.integers(0, 5), params=PARAMS, other=PARAMS)
 @relaxed
 def test_added_questions_move_none_of_an_earlier_release(
-    tables, split, exam, more, linked, params, tmp_path_factory
+    tables, split, release, exam, more, linked, params, other, tmp_path_factory
 ):
+    """Whatever the [split] section says then: another seed, method or ratio moves nothing either."""
     questions, clusters, labels = exam
-    first = split(tables(questions, clusters, labels), **params)
-    path = tmp_path_factory.mktemp("earlier") / "assignments.parquet"
-    first.result.tables["assignments"].write_parquet(path)
+    old = tables(questions, clusters, labels)
+    first = split(old, **params)
+    folder = release(tmp_path_factory.mktemp("of"), "1.0.0", old["questions"], first.of)
     added = [{"question_id": f"ffff-2-{number:03d}"} for number in range(more)]
     lots = random.Random(more)
     links = {  # new questions join old clusters
@@ -98,10 +99,39 @@ def test_added_questions_move_none_of_an_earlier_release(
         for question in added[:linked]
         if clusters
     }
-    second = split(tables([*questions, *added], {**clusters, **links}, labels), previous=path, **params)
+    second = split(
+        tables([*questions, *added], {**clusters, **links}, labels), releases=folder, seed=more, **other
+    )
     assert {name: second.of[name] for name in first.of} == first.of
+    assert len(second.of) == len(questions) + more
     for name, cluster in links.items():
         assert {second.of[name]} == {first.of[old] for old, its in clusters.items() if its == cluster}
+
+
+@given(strata=st.lists(st.integers(1, 60), min_size=1, max_size=8), more=st.integers(0, 60), seed=st.integers(0, 9))
+@relaxed
+def test_added_questions_bring_each_stratum_to_its_quota_again(
+    tables, split, release, strata, more, seed, tmp_path_factory
+):
+    def exam(extra):
+        return tables(
+            {"question_id": f"{number:02d}-{item:03d}", "exam_class": f"class {number:02d}"}
+            for number, size in enumerate(strata)
+            for item in range(size + extra)
+        )
+
+    params = {"stratify_by": ["exam_class"], "min_stratum": 1}
+    first = split(exam(0), **params)
+    folder = release(tmp_path_factory.mktemp("of"), "1.0.0", exam(0)["questions"], first.of)
+    done = split(exam(more), releases=folder, seed=seed, **params)
+    sizes = dict(zip(("train", "validation", "test"), done.sizes(), strict=True))
+    for number, size in enumerate(strata):
+        got = Counter(its for name, its in done.of.items() if name.startswith(f"{number:02d}-"))
+        for name, count in sizes.items():
+            ideal = (size + more) * count / sum(sizes.values())
+            before = sum(its == name for old, its in first.of.items() if old.startswith(f"{number:02d}-"))
+            assert got[name] <= max(before, ideal + 2)
+            assert abs(got[name] - ideal) <= max(2, abs(before - ideal))
 
 
 @given(
