@@ -1,32 +1,46 @@
-"""Agreement of experts: raw, Cohen's kappa, Krippendorff's alpha with bootstrap intervals.
-
-All functions are pure. A *unit* is a question; its *ratings* are the labels that experts gave it.
-"""
+"""Agreement of experts, in all and in parts: by pair, label, batch, week, anchoring; and against annotators. Pure."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from schemas.annotations import Agreement
+from annotation.coefficients import (
+    Counts,
+    Draw,
+    alpha_interval,
+    cohen_kappa,
+    count_labels,
+    kappa_interval,
+    krippendorff_alpha,
+    raw_agreement,
+    raw_interval,
+    specific_agreement,
+    specific_interval,
+)
+from schemas.annotations import Agreement, Annotation
 
 ALL = "all"
-_LEVEL = 0.95
-_RESAMPLES_AT_ONCE = 2_000_000  # cells of a block of weights: 16 MB
-
-Counts = npt.NDArray[np.int64]
-"""(units, labels): how many experts gave that unit that label."""
+BLIND, PREFILLED = "blind", "prefilled"
+ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
+"""What an expert did with the label that was filled in, by Label Studio's word for it."""
 
 
 def agreement(
-    reviews: pl.DataFrame, dimensions: Iterable[str], *, resamples: int, seed: int
+    reviews: pl.DataFrame,
+    dimensions: Iterable[str],
+    *,
+    resamples: int,
+    seed: int,
+    slice_name: str | None = None,
+    labels: bool = False,
 ) -> list[Agreement]:
-    """Agreement in each dimension: of all experts together, then of each pair.
+    """Agreement in each dimension: of all experts together, of each pair, and for each label.
 
     Args:
         reviews: at most one row a question, dimension and reviewer, with the columns ``question_id``,
@@ -34,125 +48,200 @@ def agreement(
         dimensions: which, in the order of the result.
         resamples: of the bootstrap.
         seed: of the bootstrap; the same ratings have the same interval in whichever row.
+        slice_name: what part of the work these reviews are; null for all of it.
+        labels: whether each label also has a row.
     """
     rows = []
     for dimension in dimensions:
+        draw = Draw(resamples, _own_seed(seed, dimension))
         ratings = _ratings(reviews.filter(pl.col("dimension") == dimension))
+        units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
+        rows.append(_row(dimension, ALL, units, draw, slice_name))
         experts = sorted({expert for unit in ratings for expert in unit})
-        rows.append(_row(dimension, ALL, [tuple(unit.values()) for unit in ratings], None, resamples, seed))
         for first, second in combinations(experts, 2):
             both = [(unit[first], unit[second]) for unit in ratings if first in unit and second in unit]
             if both:
-                kappa = cohen_kappa([a for a, _ in both], [b for _, b in both])
-                rows.append(_row(dimension, f"{first} & {second}", both, kappa, resamples, seed))
+                rows.append(_row(dimension, f"{first} & {second}", both, draw, slice_name, pair=True))
+        if labels:
+            two = len(experts) == 2
+            rows += [
+                _label_row(dimension, label, units, draw, slice_name, pair=two) for label in _used(units)
+            ]
     return rows
 
 
-def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's kappa of two experts; None where undefined (no units, or a single label in all of them).
+def agreement_by_part(
+    reviews: pl.DataFrame, dimensions: Sequence[str], *, resamples: int, seed: int
+) -> list[Agreement]:
+    """Agreement by batch, by week, and with and without labels filled in, where there is more than one part.
 
-    Source: Cohen 1960, A coefficient of agreement for nominal scales.
+    A question belongs to the week (ISO 8601) of its last review.
     """
-    if not first or len({*first, *second}) < 2:
-        return None
-    from sklearn.metrics import cohen_kappa_score
+    rows: list[Agreement] = []
+    for names in (_batches(reviews), _weeks(reviews), _arms(reviews)):
+        parts = sorted(
+            {name for name in names.values() if name is not None}, key=lambda name: (len(name), name)
+        )
+        if len(parts) < 2:
+            continue
+        for part in parts:
+            chosen = [question_id for question_id, name in names.items() if name == part]
+            own = reviews.filter(pl.col("question_id").is_in(chosen))
+            rows += agreement(own, dimensions, resamples=resamples, seed=seed, slice_name=part)
+    return rows
 
-    return float(cohen_kappa_score(list(first), list(second)))
+
+def agreement_with_annotators(
+    reviews: pl.DataFrame,
+    annotations: Iterable[Annotation],
+    dimensions: Iterable[str],
+    *,
+    resamples: int,
+    seed: int,
+) -> list[Agreement]:
+    """Agreement of experts with each annotator: in all, by what they did with its label, and blind to it.
+
+    Each review counts once, so that a question with two reviews counts twice in ``items``.
+    """
+    stated: dict[tuple[str, str], dict[str, str]] = {}
+    for annotation in annotations:
+        own = stated.setdefault((annotation.annotator, annotation.dimension), {})
+        own.setdefault(annotation.question_id, annotation.label)
+    rows = []
+    wanted = list(dimensions)
+    for (annotator, dimension), labels in sorted(
+        stated.items(), key=lambda item: (wanted.index(item[0][1]) if item[0][1] in wanted else -1, item[0])
+    ):
+        draw = Draw(resamples, _own_seed(seed, dimension))
+        pairs: dict[str | None, list[tuple[str, str]]] = {}
+        for part, question_id, label in _by_part(reviews.filter(pl.col("dimension") == dimension)):
+            if question_id in labels:
+                pairs.setdefault(part, []).append((label, labels[question_id]))
+        rows += [
+            _row(dimension, f"experts & {annotator}", pairs[part], draw, part, pair=True)
+            for part in (None, *ORIGINS.values(), BLIND, PREFILLED)
+            if part in pairs and dimension in wanted
+        ]
+    return rows
 
 
-def count_labels(units: Iterable[Sequence[Hashable]]) -> Counts:
-    """Ratings unit by unit as counts of shape (units with at least two ratings, labels)."""
-    kept = [unit for unit in units if len(unit) >= 2]
-    index = {
-        label: column for column, label in enumerate(sorted({v for unit in kept for v in unit}, key=str))
+def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, str, str]]:
+    """(part, question, label) for every part that a review belongs to."""
+    columns = reviews.select("question_id", "label", "origin", "blind").sort("question_id")
+    for question_id, label, origin, blind in columns.iter_rows():
+        yield None, question_id, label
+        if blind is not None:
+            yield BLIND if blind else PREFILLED, question_id, label
+        if origin in ORIGINS and not blind:
+            yield ORIGINS[origin], question_id, label
+
+
+def _batches(reviews: pl.DataFrame) -> dict[str, str | None]:
+    return {
+        question_id: None if batch is None else f"batch {batch}"
+        for question_id, batch in reviews.select("question_id", "batch")
+        .unique()
+        .sort("question_id")
+        .iter_rows()
     }
-    counts = np.zeros((len(kept), len(index)), dtype=np.int64)
-    for row, unit in enumerate(kept):
-        for label in unit:
-            counts[row, index[label]] += 1
-    return counts
 
 
-def raw_agreement(counts: Counts) -> float | None:
-    """Mean over units of the share of pairs of ratings that are equal; None without units."""
-    if not counts.size:
-        return None
-    ratings = counts.sum(axis=1)
-    equal = (counts * (counts - 1)).sum(axis=1)
-    return float((equal / (ratings * (ratings - 1))).mean())
+def _arms(reviews: pl.DataFrame) -> dict[str, str | None]:
+    return {
+        question_id: None if blind is None else BLIND if blind else PREFILLED
+        for question_id, blind in reviews.select("question_id", "blind")
+        .unique()
+        .sort("question_id")
+        .iter_rows()
+    }
 
 
-def krippendorff_alpha(counts: Counts) -> float | None:
-    """Krippendorff's alpha, nominal; None where undefined (no units, or a single label in all of them).
-
-    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C.
-    """
-    if not counts.size:
-        return None
-    value = _alphas(counts, np.ones((1, len(counts)), dtype=np.int64))[0]
-    return None if np.isnan(value) else float(value)
+def _weeks(reviews: pl.DataFrame) -> dict[str, str | None]:
+    last = reviews.group_by("question_id").agg(pl.col("updated_at").max()).sort("question_id")
+    return {question_id: _week(moment) for question_id, moment in last.iter_rows()}
 
 
-def alpha_interval(counts: Counts, *, resamples: int, seed: int) -> tuple[float, float] | None:
-    """A 95 % percentile interval of alpha from a bootstrap over units.
-
-    Units with equal counts are exchangeable, so that lots are drawn for the distinct rows alone. Resamples
-    in which alpha is undefined are left out.
-
-    Returns:
-        Its ends, or None where alpha is undefined in all resamples.
-    """
-    if not counts.size:
-        return None
-    patterns, repeats = np.unique(counts, axis=0, return_counts=True)
-    generator = np.random.default_rng(seed)
-    units = int(repeats.sum())
-    values = []
-    block = max(1, _RESAMPLES_AT_ONCE // len(patterns))
-    for begin in range(0, resamples, block):
-        size = min(block, resamples - begin)
-        values.append(_alphas(patterns, generator.multinomial(units, repeats / units, size=size)))
-    alphas = np.concatenate(values)
-    alphas = alphas[~np.isnan(alphas)]
-    if not alphas.size:
-        return None
-    low, high = np.quantile(alphas, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return float(low), float(high)
+def _week(moment: str) -> str:
+    year, week, _ = date.fromisoformat(moment[:10]).isocalendar()
+    return f"week {year}-W{week:02}"
 
 
-def _alphas(counts: Counts, weights: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Alpha for each row of ``weights``, of shape (resamples, units): how often each unit stands in it."""
-    ratings = counts.sum(axis=1)
-    disagreement = (ratings**2 - (counts**2).sum(axis=1)) / (ratings - 1)
-    observed = weights @ disagreement
-    total = (weights @ ratings).astype(np.float64)
-    expected = (total**2 - ((weights @ counts).astype(np.float64) ** 2).sum(axis=1)) / (total - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(expected > 0, 1 - observed / expected, np.nan)
+def _own_seed(seed: int, dimension: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}|{dimension}".encode()).digest()[:8], "big")
+
+
+def _used(units: Iterable[Sequence[str]]) -> list[str]:
+    return sorted({label for unit in units for label in unit})
 
 
 def _row(
     dimension: str,
     reviewers: str,
     units: Sequence[Sequence[str]],
-    kappa: float | None,
-    resamples: int,
-    seed: int,
+    draw: Draw,
+    slice_name: str | None,
+    *,
+    pair: bool = False,
 ) -> Agreement:
     counts = count_labels(units)
-    own_seed = hashlib.sha256(f"{seed}|{dimension}".encode()).digest()
-    interval = alpha_interval(counts, resamples=resamples, seed=int.from_bytes(own_seed[:8], "big"))
-    low, high = interval or (None, None)
+    pairs: list[tuple[Hashable, Hashable]] = [(unit[0], unit[1]) for unit in units] if pair else []
+    raw_low, raw_high = raw_interval(counts, draw) or (None, None)
     return Agreement(
         dimension=dimension,
+        label=None,
         reviewers=reviewers,
+        slice=slice_name,
         items=len(counts),
         raw=raw_agreement(counts),
-        kappa=kappa,
-        alpha=krippendorff_alpha(counts),
-        alpha_low=low,
-        alpha_high=high,
+        raw_low=raw_low,
+        raw_high=raw_high,
+        **_chance_corrected(counts, pairs, draw),
     )
+
+
+def _label_row(
+    dimension: str,
+    label: str,
+    units: Sequence[Sequence[str]],
+    draw: Draw,
+    slice_name: str | None,
+    *,
+    pair: bool,
+) -> Agreement:
+    """One label against all others; its column comes first, as ``specific_agreement`` wants it."""
+    binary = [tuple("other" if given != label else "label" for given in unit) for unit in units]
+    chosen = np.array([unit.count("label") for unit in binary], dtype=np.int64)
+    counts = np.column_stack([chosen, np.array([len(unit) for unit in binary], dtype=np.int64) - chosen])
+    pairs: list[tuple[Hashable, Hashable]] = [(unit[0], unit[1]) for unit in binary] if pair else []
+    low, high = specific_interval(counts, draw) or (None, None)
+    return Agreement(
+        dimension=dimension,
+        label=label,
+        reviewers=ALL,
+        slice=slice_name,
+        items=int((chosen > 0).sum()),
+        raw=specific_agreement(counts),
+        raw_low=low,
+        raw_high=high,
+        **_chance_corrected(counts, pairs, draw),
+    )
+
+
+def _chance_corrected(
+    counts: Counts, pairs: Sequence[tuple[Hashable, Hashable]], draw: Draw
+) -> dict[str, float | None]:
+    """Kappa, for pairs, and alpha, each with its interval."""
+    kappa = cohen_kappa([a for a, _ in pairs], [b for _, b in pairs])
+    kappa_low, kappa_high = kappa_interval(pairs, draw) or (None, None)
+    alpha_low, alpha_high = alpha_interval(counts, resamples=draw.resamples, seed=draw.seed) or (None, None)
+    return {
+        "kappa": kappa,
+        "kappa_low": kappa_low,
+        "kappa_high": kappa_high,
+        "alpha": krippendorff_alpha(counts),
+        "alpha_low": alpha_low,
+        "alpha_high": alpha_high,
+    }
 
 
 def _ratings(reviews: pl.DataFrame) -> list[Mapping[str, str]]:

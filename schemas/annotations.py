@@ -51,6 +51,14 @@ class ExpertReview(Record):
     note: str | None
     annotation_id: int
     updated_at: str
+    project: str = "review"
+    """``review``, or ``adjudication``: where a third expert rules, who has seen both labels."""
+    batch: int | None = None
+    """The batch in which the question was sent, from 1."""
+    blind: bool | None = None
+    """True where no label was filled in beforehand, to measure anchoring."""
+    seconds: float | None = None
+    """Time that the expert spent on the question, as the screen measured it."""
 
 
 class LabelStatus(StrEnum):
@@ -81,18 +89,28 @@ class Label(Record):
 
 
 class Agreement(Record):
-    """Agreement of experts on a dimension."""
+    """Agreement of experts on a dimension, or of experts with an annotator."""
 
     dimension: str
+    label: str | None
+    """The label against all others; null for all labels of the dimension together."""
     reviewers: str
-    """``a & b`` for a pair, ``all`` for all."""
+    """``a & b`` for a pair, ``all`` for all, ``experts & llm:…`` for experts against an annotator."""
+    slice: str | None
+    """``batch 1``, ``week 2026-W48``, ``blind``, ``prefilled``; for experts against an annotator also ``accepted``,
+    ``changed``, ``manual``; null for everything."""
     items: int
-    """Questions judged by at least two."""
+    """Questions judged by at least two; for a label, those of them where somebody chose it."""
     raw: float | None
+    """Share of equal pairs; for a label, how often a second expert chose it where a first one did."""
+    raw_low: float | None
+    raw_high: float | None
     kappa: float | None
     """Cohen's kappa (a pair); null where undefined."""
+    kappa_low: float | None
+    kappa_high: float | None
     alpha: float | None
     """Krippendorff's alpha, nominal."""
     alpha_low: float | None
     alpha_high: float | None
-    """95 % bootstrap interval over questions."""
+    """95 % bootstrap intervals over questions."""
