@@ -6,7 +6,8 @@ from pipeline.evaluate.backends.base import Generation
 from pipeline.evaluate.outcomes import read
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.evaluate.scoring import Graded
-from schemas.evaluation import Outcome, Prediction
+from schemas.evaluation import Outcome, Prediction, Task
+from schemas.release import ReleaseRow
 
 CHOSEN = "chosen"
 """The rule of answers that a backend chose as letters, so that nothing had to be read."""
@@ -27,12 +28,22 @@ def grade(
     Returns:
         The prediction, and the grade; None when the request failed, as there is nothing to grade.
     """
-    question = prompt.question
-    outcome, letters, rule = _read(prompt, made, answer_first=answer_first)
-    graded = None if outcome is Outcome.FAILED else Graded(question, outcome, letters, expected)
+    asked = prompt.asked()
+    outcome, letters, rule = _read(asked, made, answer_first=answer_first)
+    question = prompt.question or asked
+    shuffle = 0
+    if prompt.shown is not None:
+        shuffle = prompt.shown.number
+        letters = None if letters is None else prompt.shown.as_printed(letters)
+    graded = None
+    if outcome is not Outcome.FAILED:
+        graded = Graded(question, outcome, letters, expected, prompt.repeat, shuffle)
     prediction = Prediction(
         run=run,
+        task=Task.ANSWER,
         question_id=question.question_id,
+        repeat=prompt.repeat,
+        shuffle=shuffle,
         raw_output=made.text,
         extracted=None if letters is None else list(letters),
         rule=rule,
@@ -43,13 +54,13 @@ def grade(
 
 
 def _read(
-    prompt: Prompt, made: Generation, *, answer_first: bool | None
+    asked: ReleaseRow, made: Generation, *, answer_first: bool | None
 ) -> tuple[Outcome, tuple[str, ...] | None, str | None]:
     if made.text is None:
         return Outcome.FAILED, None, None
     if made.letters is not None:
         return Outcome.ANSWERED, made.letters, CHOSEN
-    options = {option.label: option.text for option in prompt.question.options}
-    multiple = is_multiple(prompt.question)
+    options = {option.label: option.text for option in asked.options}
+    multiple = is_multiple(asked)
     outcome, extraction = read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)
     return outcome, extraction.letters, extraction.rule

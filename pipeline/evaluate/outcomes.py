@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pipeline.evaluate.extraction import Extraction, extract
+from pipeline.evaluate.extraction import Extraction, extract, shown
 from schemas.evaluation import Outcome
 
 _REFUSAL = re.compile(
@@ -15,6 +15,8 @@ _REFUSAL = re.compile(
 )
 _SURE = frozenset({"opening", "stated", "everything"})
 """Rules whose finding holds in a text that was cut off."""
+_OPENING = 20
+"""Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 
 
 def read(
@@ -45,6 +47,16 @@ def read(
     if extraction.letters is not None:
         return Outcome.ANSWERED, extraction
     return (Outcome.REFUSED if _REFUSAL.search(text) else Outcome.NO_ANSWER), Extraction()
+
+
+def read_text(text: str, finish: str) -> tuple[Outcome, str]:
+    """What became of an output that was to be free text, and what a reader is meant to see of it."""
+    said = shown(text)
+    if finish == "refusal" or _REFUSAL.search(said, 0, _OPENING):
+        return Outcome.REFUSED, said
+    if finish == "length":
+        return Outcome.TRUNCATED, said
+    return (Outcome.ANSWERED if said else Outcome.NO_ANSWER), said
 
 
 def _holds(extraction: Extraction, *, answer_first: bool | None) -> bool:

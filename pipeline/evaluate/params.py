@@ -9,30 +9,69 @@ from pydantic import Field
 
 from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
+from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.params import Address, Params, VariableName, knob
 
-_PROMPT = "Prompt template: a shipped one (answer_only, chain_of_thought) or the path of a .toml of your own."
+_TASK = (
+    "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
+)
+_PROMPT = (
+    "Prompt template: a shipped one (answer_only, chain_of_thought; explanation; clinical) or the path of a .toml of "
+    "your own. Not given: the task's first."
+)
+_REPEATS = "Ask everything so many times, for means and deviations at a temperature above 0."
+_SHUFFLES = "Ask every question again with its options in so many other orders."
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
-class OpenAiModel(LlmOptions):
+_FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Task.CLINICAL: "clinical"}
+
+
+class Asked(Params):
+    """What a model is asked, and how often."""
+
+    task: Task = Field(Task.ANSWER, description=_TASK)
+    prompt: str | None = Field(None, description=_PROMPT)
+    shots: int = Field(0, ge=0, le=32, description=_SHOTS)
+    repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
+    shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
+
+    def template(self) -> str:
+        """Name or path of the template."""
+        return self.prompt or _FIRST_PROMPT[self.task]
+
+    def manner(self) -> str:
+        """How it is asked where that is not the default, for the names of runs; else empty."""
+        prompt = "" if self.template() == _FIRST_PROMPT[Task.ANSWER] else f" {self.template()}"
+        return f"{prompt}{f' {self.shots}-shot' if self.shots else ''}"
+
+
+class ReadingModel(Asked):
+    """A model that reads the question."""
+
+    name: str | None = Field(
+        None, description="Name in the results; KIND:MODEL and the prompt when not given."
+    )
+
+
+class OpenAiModel(LlmOptions, ReadingModel):
     """A model behind an OpenAI-compatible endpoint."""
 
     kind: Literal["openai"] = "openai"
-    name: str | None = Field(None, description="Name in the results; openai:MODEL when not given.")
-    prompt: str = Field("answer_only", description=_PROMPT)
-    shots: int = Field(0, ge=0, le=32, description=_SHOTS)
 
     def run_name(self) -> str:
         """What the results call this model: also says the prompt and the shots where they are not the default."""
-        if self.name:
-            return self.name
-        prompt = "" if self.prompt == "answer_only" else f" {self.prompt}"
-        return f"openai:{self.model}{prompt}{f' {self.shots}-shot' if self.shots else ''}"
+        return self.name or f"openai:{self.model}{self.manner()}"
 
 
-class RandomModel(Params):
+class Baseline(Asked):
+    """A model that reads no question and only chooses."""
+
+    task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
+
+
+class RandomModel(Baseline):
     """Guesses: the score that knowing nothing gives."""
 
     kind: Literal["random"] = "random"
@@ -46,7 +85,7 @@ class RandomModel(Params):
         return self.name
 
 
-class MajorityModel(Params):
+class MajorityModel(Baseline):
     """Always the most frequent answer of the training split's questions of the same type and size."""
 
     kind: Literal["majority"] = "majority"
@@ -77,11 +116,17 @@ class EvaluateParams(Params):
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
     base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")
     api_key_env: VariableName = knob("OPENAI_API_KEY", "Environment variable with the key of that API.")
-    prompt: str = Field("answer_only", description=_PROMPT)
+    task: Task = Field(Task.ANSWER, description=_TASK)
+    prompt: str | None = Field(None, description=_PROMPT)
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
+    repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
+    shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer of that model.")
+    cases: Path | None = Field(
+        None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
+    )
 
-    def all_models(self) -> list[OpenAiModel | RandomModel | MajorityModel]:
+    def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names.
 
         Raises:
@@ -97,10 +142,10 @@ class EvaluateParams(Params):
         return models
 
     def semantic(self) -> dict[str, Any]:
-        """See ``Params.semantic``; a template of the user's own counts by what it says, not by its path alone."""
-        prompts = {self.prompt, *(model.prompt for model in self.models if isinstance(model, OpenAiModel))}
-        own = {name: sha256(Path(name).read_bytes()) for name in sorted(prompts) if Path(name).is_file()}
-        return super().semantic() | {"own_templates": own}
+        """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
+        named = {self.prompt, *(model.prompt for model in self.models), self.cases and str(self.cases)}
+        paths = sorted(name for name in named if name and Path(name).is_file())
+        return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}
 
     def _named(self) -> OpenAiModel:
         # A key is demanded where a variable is named, so it is passed on only when the user named one.
@@ -108,8 +153,11 @@ class EvaluateParams(Params):
         return OpenAiModel(
             model=self.model,
             base_url=self.base_url,
+            task=self.task,
             prompt=self.prompt,
             shots=self.shots,
+            repeats=self.repeats,
+            shuffles=self.shuffles,
             max_tokens=self.max_tokens,
             **key,
         )

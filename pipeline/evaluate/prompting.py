@@ -9,7 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 
+from pipeline.evaluate.shuffling import Shown
 from schemas.errors import UserError
+from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
@@ -17,9 +19,20 @@ Message = dict[str, str]
 
 _ASKED = frozenset({"exam", "question_type", "stem", "options"})
 _KEY = frozenset({"answer", "explanation"})
-_FIELDS = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
-"""What each part may name; the question may not give its key away."""
-_KEYS = frozenset({*_FIELDS, "answer_first", "version"})
+_CASE = frozenset({"title", "description", "question"})
+_CHOICE = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
+_FIELDS: dict[Task, dict[str, frozenset[str]]] = {
+    Task.ANSWER: _CHOICE,
+    Task.EXPLANATION: _CHOICE,
+    Task.CLINICAL: {
+        "question": _CASE,
+        "follow_up": _CASE,
+        "answer": _CASE | {"solution"},
+        "system": frozenset(),
+    },
+}
+"""What each part of a task's template may name; no question may give its key away."""
+_SETTINGS = frozenset({"answer_first", "version", "task"})
 _SEVERAL = "X"
 
 
@@ -30,6 +43,8 @@ class Template:
     question: str
     answer: str
     system: str | None = None
+    follow_up: str | None = None
+    """How a case's later questions are put, where the first one carries the case."""
     answer_first: bool = True
     """Whether an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
@@ -38,8 +53,24 @@ class Template:
 class Prompt:
     """A question as it is asked."""
 
-    question: ReleaseRow
+    id: str
+    """Unique among a run's prompts: the question's id, and which repetition or order it is."""
     messages: tuple[Message, ...]
+    question: ReleaseRow | None = None
+    """As printed; None where nothing is to be chosen."""
+    repeat: int = 0
+    shown: Shown | None = None
+    """The question as the model sees it, where its options are not in the printed order."""
+
+    def asked(self) -> ReleaseRow:
+        """The question as the model sees it.
+
+        Raises:
+            TypeError: the prompt asks for free text.
+        """
+        if self.question is None:
+            raise TypeError(f"prompt {self.id} has no options")
+        return self.shown.question if self.shown else self.question
 
 
 def is_multiple(question: ReleaseRow) -> bool:
@@ -47,11 +78,11 @@ def is_multiple(question: ReleaseRow) -> bool:
     return question.question_type == _SEVERAL
 
 
-def load_template(name: str) -> Template:
+def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     """A shipped template by name, or one of the user's own by path.
 
     Raises:
-        UserError: there is no such template, or it lacks a part or names an unknown field.
+        UserError: there is no such template, it is for another task, lacks a part or names an unknown field.
     """
     shipped = files("pipeline.evaluate") / "prompts"
     known = sorted(
@@ -68,39 +99,38 @@ def load_template(name: str) -> Template:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
-    return _checked(name, content)
+    return _checked(name, content, task)
 
 
-def _checked(name: str, content: dict[str, object]) -> Template:
-    if unknown := sorted(set(content) - _KEYS):
-        raise UserError(
-            f"prompt {name!r}: unknown key {unknown[0]!r}; it may have {', '.join(sorted(_KEYS))}"
-        )
+def _checked(name: str, content: dict[str, object], task: Task) -> Template:
+    fields = _FIELDS[task]
+    if content.get("task", Task.ANSWER) != task:
+        raise UserError(f"prompt {name!r}: is for the task {content['task']!r}, not for {task.value!r}")
+    if unknown := sorted(set(content) - _SETTINGS - set(fields)):
+        known = ", ".join(sorted(_SETTINGS | set(fields)))
+        raise UserError(f"prompt {name!r}: unknown key {unknown[0]!r}; it may have {known}")
     answer_first = content.get("answer_first", True)
     if not isinstance(answer_first, bool):
         raise UserError(f"prompt {name!r}: answer_first must be true or false")
-    parts = {key: content.get(key) for key in ("question", "answer", "system")}
+    parts = {key: content[key] for key in fields if key in content}
     for key in ("question", "answer"):
-        if not isinstance(parts[key], str):
+        if not isinstance(parts.get(key), str):
             raise UserError(f"prompt {name!r}: needs a text {key!r}")
-    for key, text in parts.items():
-        if text is None:
-            continue
-        try:
-            fields = {field for _, field, _, _ in Formatter().parse(str(text)) if field is not None}
-        except ValueError as error:
-            raise UserError(f"prompt {name!r}, {key}: {error}; write {{{{ for a brace") from None
-        if unknown := sorted(fields - _FIELDS[key]):
-            raise UserError(
-                f"prompt {name!r}, {key}: no field {unknown[0]!r} there; it may use {sorted(_FIELDS[key])}"
-            )
-    system = parts["system"]
-    return Template(
-        str(parts["question"]),
-        str(parts["answer"]),
-        None if system is None else str(system),
-        answer_first=answer_first,
-    )
+    texts = {key: _text(name, key, text, fields[key]) for key, text in parts.items()}
+    return Template(**texts, answer_first=answer_first)
+
+
+def _text(name: str, key: str, text: object, allowed: frozenset[str]) -> str:
+    """A part of a template, if it names nothing but what it may."""
+    try:
+        fields = {field for _, field, _, _ in Formatter().parse(str(text)) if field is not None}
+    except ValueError as error:
+        raise UserError(f"prompt {name!r}, {key}: {error}; write {{{{ for a brace") from None
+    if unknown := sorted(fields - allowed):
+        raise UserError(
+            f"prompt {name!r}, {key}: no field {unknown[0]!r} there; it may use {sorted(allowed)}"
+        )
+    return str(text)
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:

@@ -26,6 +26,7 @@ class Graded:
     expected: float | None = None
     """Probability of a right answer where the run guesses."""
     repeat: int = 0
+    shuffle: int = 0
 
     @property
     def correct(self) -> bool:

@@ -20,8 +20,12 @@ _OWN_NAMES = {
     "question_type": ("题型", "Question type"),
     "exam_type": ("考试类别", "Exam type"),
     "exam_class": ("考试", "Exam"),
+    "exam_subject": ("科目", "Subject"),
+    "length": ("题长（字符）", "Question length (characters)"),
     "label_status": ("标签状态", "Label status"),
 }
+_LENGTH_STEP, _LENGTH_LAST = 10, 100
+"""Characters a slice of question length spans, and where the last one, without an end, begins (CMExam, figure 3)."""
 
 
 def dimension_names() -> dict[str, tuple[str, str]]:
@@ -45,9 +49,21 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
         label = getattr(question, name)
         if label is not None:
             found.append(Slice(name, label, _exam_names().get(label)))
+    if question.exam_subject is not None:
+        found.append(Slice("exam_subject", question.exam_subject, None))
+    found.append(Slice("length", length_label(question), None))
     status = review_status(question)
     found.append(Slice("label_status", _STATUS[status], status))
     return found
+
+
+def length_label(question: ReleaseRow) -> str:
+    """The span of lengths that the question's text, its shared case included, falls in: ``20–29``, ``100+``."""
+    length = len(question.stem) + len(question.shared_stem or "")
+    if length >= _LENGTH_LAST:
+        return f"{_LENGTH_LAST}+"
+    start = length // _LENGTH_STEP * _LENGTH_STEP
+    return f"{start}–{start + _LENGTH_STEP - 1}"
 
 
 def review_status(question: ReleaseRow) -> str:
@@ -77,6 +93,8 @@ def _order() -> Callable[[Slice], tuple[int, int, str]]:
     labels |= {
         (name, label): index for name in ("exam_type", "exam_class") for index, label in enumerate(catalogue)
     }
+    spans = [f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, _LENGTH_LAST, _LENGTH_STEP)]
+    labels |= {("length", label): index for index, label in enumerate([*spans, f"{_LENGTH_LAST}+"])}
     labels |= {("label_status", label): index for index, label in enumerate(_STATUS.values())}
 
     def order(part: Slice) -> tuple[int, int, str]:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from pipeline.evaluate.backends.base import Backend, Generation, Setting
-from pipeline.evaluate.params import MajorityModel, OpenAiModel, RandomModel
+from pipeline.evaluate.params import ModelOptions
 
 BACKENDS: dict[str, str] = {
     "openai": "pipeline.evaluate.backends.openai:OpenAiBackend",
@@ -18,7 +18,7 @@ BACKENDS: dict[str, str] = {
 __all__ = ["BACKENDS", "Backend", "Generation", "Setting", "open_backend"]
 
 
-def open_backend(options: OpenAiModel | RandomModel | MajorityModel, setting: Setting) -> Backend:
+def open_backend(options: ModelOptions, setting: Setting) -> Backend:
     """The backend that serves ``options``.
 
     Raises:

@@ -24,7 +24,7 @@ class Generation:
     """What a model gave for one prompt.
 
     Attributes:
-        question_id: the question asked.
+        prompt_id: of the prompt.
         text: the raw output; None when the request failed.
         finish: why it ended: ``stop``, ``length``, ``refusal``.
         letters: the answer, for backends that choose letters instead of writing text.
@@ -35,7 +35,7 @@ class Generation:
         cost: in the options' currency; None where no price is configured.
     """
 
-    question_id: str
+    prompt_id: str
     text: str | None
     finish: str = "stop"
     letters: tuple[str, ...] | None = None

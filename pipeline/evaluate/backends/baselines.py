@@ -24,15 +24,15 @@ class RandomBackend:
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``. A guess hangs on the seed and the question alone, not on the order or the limit."""
         for prompt in prompts:
-            draw = random.Random(sha256(str(self._seed), prompt.question.question_id))  # noqa: S311
-            letters = draw.choice(_choices(prompt.question))
-            yield Generation(prompt.question.question_id, "".join(letters), letters=letters)
+            draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
+            letters = draw.choice(_choices(prompt.asked()))
+            yield Generation(prompt.id, "".join(letters), letters=letters)
             advance(1)
 
     def expected(self, prompt: Prompt) -> float | None:
         """The share of possible guesses that are right."""
-        choices = _choices(prompt.question)
-        right = accepted(prompt.question)
+        choices = _choices(prompt.asked())
+        right = accepted(prompt.asked())
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 
@@ -56,8 +56,8 @@ class MajorityBackend:
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
         for prompt in prompts:
-            letters = self._answer(prompt.question)
-            yield Generation(prompt.question.question_id, "".join(letters), letters=letters)
+            letters = self._answer(prompt.asked())
+            yield Generation(prompt.id, "".join(letters), letters=letters)
             advance(1)
 
     def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002

@@ -26,7 +26,7 @@ class OpenAiBackend:
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
         requests = [
-            ChatRequest(prompt.question.question_id, prompt.messages, keep_unfinished=True)
+            ChatRequest(prompt.id, prompt.messages, keep_unfinished=True, sample=prompt.repeat)
             for prompt in prompts
         ]
         for outcome in self._client.complete_many(requests, self._store, advance):

@@ -53,5 +53,11 @@ def spoken(text: str) -> str:
     return folded[: following.start()] if following else folded
 
 
+def shown(text: str) -> str:
+    """What a reader is meant to see of an output, as it was written: no thinking, no turns after the first."""
+    kept = zip(text, fold(text), spoken(text), strict=False)
+    return "".join(written for written, folded, said in kept if folded == said).strip()
+
+
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())

@@ -12,8 +12,8 @@ from tests.pipeline.evaluate.conftest import make_question
 
 def answers(options, context, questions, train=()):
     backend = open_backend(options, Setting(context, list(train)))
-    prompts = [Prompt(question, ()) for question in questions]
-    return {made.question_id: "".join(made.letters) for made in backend.generate(prompts, lambda count: None)}
+    prompts = [Prompt(question.question_id, (), question) for question in questions]
+    return {made.prompt_id: "".join(made.letters) for made in backend.generate(prompts, lambda count: None)}
 
 
 def test_guesses_hang_on_the_seed_and_the_question_alone(context):
@@ -48,7 +48,7 @@ def test_a_guess_at_several_answers_has_at_least_two(context):
 )
 def test_the_expected_score_of_a_guess_is_known(context, question, expected):
     backend = open_backend(RandomModel(), Setting(context, []))
-    assert backend.expected(Prompt(question, ())) == pytest.approx(expected)
+    assert backend.expected(Prompt(question.question_id, (), question)) == pytest.approx(expected)
 
 
 def test_the_majority_is_taken_among_questions_of_the_same_type_and_size(context):

@@ -19,7 +19,7 @@ def test_slices_stand_in_the_order_of_the_taxonomy():
 
 def test_what_is_not_known_of_a_question_makes_no_slice():
     slices = by_slice([make_question(1, exam_type=None, exam_class=None)])
-    assert {part.dimension for part in slices} == {"overall", "question_type", "label_status"}
+    assert {part.dimension for part in slices} == {"overall", "question_type", "length", "label_status"}
 
 
 def test_every_question_is_in_the_overall_slice_once():
@@ -46,3 +46,13 @@ def test_every_dimension_has_a_chinese_and_an_english_name():
     names = dimension_names()
     assert list(names)[:3] == ["overall", "question_type", "disease_group"]
     assert names["competency"][0] != names["competency"][1]
+
+
+def test_lengths_count_the_shared_case_and_stand_in_order():
+    questions = [
+        make_question(1, stem="题" * 9),
+        make_question(2, stem="题" * 250),
+        make_question(3, stem="题" * 20, shared_stem="例" * 9),
+        make_question(4, stem="题" * 99),
+    ]
+    assert labels(by_slice(questions), "length") == ["0–9", "20–29", "90–99", "100+"]

@@ -239,6 +239,7 @@ def test_scores_of_slices_stand_beside_their_names_in_both_languages(context, sp
         "disease_group",
         "exam_type",
         "exam_class",
+        "length",
         "label_status",
     }
 

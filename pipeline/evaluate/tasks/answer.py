@@ -1,0 +1,100 @@
+"""Choosing the right options: the task of CMExam's tables 3 to 8 and of CMB-Exam."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.evaluate.backends.base import Backend, Generation
+from pipeline.evaluate.extraction import answers_first
+from pipeline.evaluate.grading import grade
+from pipeline.evaluate.params import Asked
+from pipeline.evaluate.prompting import Prompt, load_template, messages
+from pipeline.evaluate.scoring import Graded, Maker, score_slice
+from pipeline.evaluate.shuffling import consistency, shufflable, shuffled
+from pipeline.evaluate.slices import OVERALL, by_slice
+from pipeline.evaluate.tasks.base import LeftOut, Material, Reading
+from schemas.evaluation import Score
+from schemas.release import ReleaseRow
+
+
+class AnswerWork:
+    """Every question of the split, as often as asked, and its options in further orders."""
+
+    def __init__(self, options: Asked, material: Material) -> None:
+        self._template = load_template(options.template(), options.task)
+        self._examples = material.examples(options.shots)
+        self.left_out = [
+            LeftOut(row.question_id, "no_answer_key", "the question has no key to score against")
+            for row in material.keyless
+        ]
+        self.prompts = [
+            prompt
+            for row in material.questions
+            for prompt in self._of(row, options.repeats, options.shuffles, material.seed)
+        ]
+
+    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
+        """See ``TaskWork``. Scores are of the printed order; other orders only show how steady a model is."""
+        answer_first = self._answers_first(made)
+        reading = Reading()
+        everything: list[Graded] = []
+        for prompt in self.prompts:
+            given = made[prompt.id]
+            prediction, item = grade(
+                run, prompt, given, answer_first=answer_first, expected=backend.expected(prompt)
+            )
+            reading.predictions.append(prediction)
+            if item is not None:
+                everything.append(item)
+        reading.graded = [item for item in everything if item.shuffle == 0]
+        reading.scores = [
+            score for part, items in sliced(reading.graded) for score in score_slice(run, part, items)
+        ]
+        reading.scores += _steadiness(run, everything)
+        return reading
+
+    def _of(self, row: ReleaseRow, repeats: int, shuffles: int, seed: int) -> Iterator[Prompt]:
+        examples = self._examples.of(row)
+        for repeat in range(repeats):
+            name = row.question_id if repeat == 0 else f"{row.question_id}#{repeat}"
+            yield Prompt(name, messages(self._template, row, examples), row, repeat=repeat)
+        if not shufflable(row):
+            return
+        for shuffle in range(1, shuffles + 1):
+            shown = shuffled(row, shuffle, seed)
+            asked = messages(self._template, shown.question, examples)
+            yield Prompt(f"{row.question_id}~{shuffle}", asked, row, shown=shown)
+
+    def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
+        """How a run's outputs are to be read: never from the opening where the prompt asks for reasoning first.
+
+        Where it asks for the answer first, a model that obeys is read so; one that reasons all the same is read text
+        by text, so that its analysis of option A is not taken for its answer.
+        """
+        if not self._template.answer_first:
+            return False
+        texts = ((made[prompt.id].text, prompt) for prompt in self.prompts)
+        return answers_first(
+            (text, [option.label for option in prompt.asked().options])
+            for text, prompt in texts
+            if text is not None
+        )
+
+
+def sliced(items: Sequence[Graded]) -> Iterable[tuple[Any, list[Graded]]]:
+    """Graded answers by the slices of their questions."""
+    by_id: dict[str, list[Graded]] = {}
+    for item in items:
+        by_id.setdefault(item.question.question_id, []).append(item)
+    for part, ids in by_slice([found[0].question for found in by_id.values()]).items():
+        yield part, [item for question_id in ids for item in by_id[question_id]]
+
+
+def _steadiness(run: str, items: Sequence[Graded]) -> list[Score]:
+    """How often a model gives the same answer whatever the order of the options; absent without other orders."""
+    found = consistency(items)
+    if found is None:
+        return []
+    share, interval, questions = found
+    return [Maker(run, OVERALL, questions).score("shuffle_consistency", [share], interval)]

@@ -1,0 +1,81 @@
+"""Questions asked again: repeatedly, and with their options in other orders."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from pipeline.evaluate.params import EvaluateParams, RandomModel
+from pipeline.evaluate.stage import run
+from tests.annotation.scripted_server import Reply
+from tests.pipeline.evaluate.conftest import make_question
+from tests.pipeline.evaluate.test_stage import TEST, TRAIN, asking
+
+RIGHT = {row.question_id: {option.label: option.text for option in row.options} for row in TEST}
+
+
+def overall(result, metric):
+    rows = result.tables["scores"].filter((pl.col("metric") == metric) & (pl.col("dimension") == "overall"))
+    return rows.filter(pl.col("run") != "human").to_dicts()
+
+
+def test_repetitions_are_asked_stored_and_averaged_with_their_deviation(context, splits, serve):
+    asked = []
+
+    def answer(question, earlier, body):
+        asked.append(question)
+        return Reply(content="AB"[len(asked) % 2])
+
+    server = serve(answer)
+    questions = [make_question(1, "A")]
+    result = run(splits(questions, TRAIN), asking(server, repeats=4, temperature=1.0), context)
+    rows = result.tables["predictions"].sort("repeat").to_dicts()
+    assert [row["repeat"] for row in rows] == [0, 1, 2, 3]
+    (score,) = overall(result, "accuracy")
+    assert (score["value"], score["repeats"], score["questions"]) == (0.5, 4, 1)
+    assert score["sd"] == pytest.approx(0.5774, abs=1e-4)
+    assert result.counts.balanced()
+    run(splits(questions, TRAIN), asking(server, repeats=4, temperature=1.0), context)
+    assert server.asked.total() == 4
+
+
+def test_a_model_that_reads_the_options_is_steady_and_one_that_likes_a_letter_is_not(context, splits, serve):
+    def knows(question, earlier, body):
+        return Reply(content=next(line[0] for line in question.splitlines() if "说法A" in line))
+
+    knowing = serve(knows)
+    result = run(splits([make_question(n) for n in range(6)], TRAIN), asking(knowing, shuffles=2), context)
+    assert overall(result, "accuracy")[0]["value"] == 1.0
+    assert overall(result, "shuffle_consistency")[0]["value"] == 1.0
+    predictions = result.tables["predictions"]
+    assert predictions.height == 18
+    assert set(predictions["extracted"].list.join("")) == {"A"}
+
+    stubborn = serve(lambda question, earlier, body: Reply(content="A"))
+    result = run(splits([make_question(n) for n in range(6)], TRAIN), asking(stubborn, shuffles=2), context)
+    assert overall(result, "accuracy")[0]["value"] == 1.0
+    assert overall(result, "shuffle_consistency")[0]["value"] < 0.5
+
+
+def test_other_orders_do_not_enter_the_scores(context, splits, serve):
+    server = serve(lambda question, earlier, body: Reply(content="A"))
+    plain = run(splits(TEST, TRAIN), asking(server), context)
+    shuffled = run(splits(TEST, TRAIN), asking(server, shuffles=3), context)
+    without = shuffled.tables["scores"].filter(pl.col("metric") != "shuffle_consistency")
+    assert without.equals(plain.tables["scores"])
+
+
+def test_random_guesses_differ_from_repetition_to_repetition(context, splits):
+    questions = [make_question(number) for number in range(40)]
+    params = EvaluateParams(models=[RandomModel(repeats=5)])
+    result = run(splits(questions, TRAIN), params, context)
+    (score,) = overall(result, "accuracy")
+    assert score["repeats"] == 5
+    assert score["sd"] > 0
+    assert score["interval"] == "cluster_bootstrap"
+
+
+def test_runs_on_the_same_questions_are_compared(context, splits):
+    result = run(splits(TEST, TRAIN), EvaluateParams(), context)
+    (row,) = result.tables["comparisons"].to_dicts()
+    assert (row["run_a"], row["run_b"], row["questions"]) == ("random", "majority", 4)
