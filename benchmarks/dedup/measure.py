@@ -13,12 +13,28 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
 
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.stage import run
 from pipeline.stage import Result
 from schemas.questions import Question
+
+
+class Memory(dict[str, Any]):
+    """An item store for as long as the process lives."""
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a value."""
+        self[key] = value
+
+
+def deduplicated(questions: pl.DataFrame, **params: Any) -> Result:
+    """The stage's result for a ``Question`` table."""
+    return run({"questions": questions}, DedupParams(**params), SimpleNamespace(seed=0, store=Memory()))
 
 
 def main() -> None:
@@ -33,7 +49,7 @@ def main() -> None:
     made = generate(distinct(read_questions(options.questions)), options.size, options.seed)
     frame = Question.to_frame(item.question for item in made)
     before = time.perf_counter()
-    result = run({"questions": frame}, DedupParams(), SimpleNamespace(seed=0))
+    result = deduplicated(frame)
     seconds = time.perf_counter() - before
     report(made, result, options.misses)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -42,7 +58,7 @@ def main() -> None:
 
 def distinct(questions: list[Question]) -> list[Question]:
     """The given questions without their own copies, so that what is merged later was made."""
-    found = run({"questions": Question.to_frame(questions)}, DedupParams(), SimpleNamespace(seed=0))
+    found = deduplicated(Question.to_frame(questions))
     left = set(found.tables["questions"]["question_id"])
     return [question for question in questions if question.question_id in left]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import polars as pl
+
 from pipeline.dedup.relation import CONFLICT, MERGED
 from pipeline.dedup.resolve import Edge
 from pipeline.disjoint import DisjointSets
@@ -16,8 +18,8 @@ KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group",
 
 def clusters(
     ids: Sequence[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]
-) -> list[Cluster]:
-    """The clusters' rows: one for every survivor that has a relative, none for the others.
+) -> pl.DataFrame:
+    """The ``Cluster`` table: a row for every survivor that has a relative, none for the others.
 
     Args:
         ids: question ids by row, ascending.
@@ -33,14 +35,13 @@ def clusters(
         sets.union(one, other)
     _tie_groups(sets, groups)
     missing = set(gone)
-    rows = []
-    for members in sets.members():
-        survivors = [row for row in members if row not in missing]
-        rows += [
-            Cluster(question_id=ids[row], cluster_id=ids[members[0]], kind=kinds.get(row, "group"))
-            for row in survivors
-        ]
-    return sorted(rows, key=lambda row: row.question_id)
+    rows = sorted(
+        (ids[row], ids[members[0]], kinds.get(row, "group"))
+        for members in sets.members()
+        for row in members
+        if row not in missing
+    )
+    return pl.DataFrame(rows, schema=Cluster.polars_schema(), orient="row")
 
 
 def _kinds(edges: Iterable[Edge]) -> dict[int, str]:

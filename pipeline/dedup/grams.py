@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 _SHIFT = np.uint64(21)
 """A code point has 21 bits, so two of them are a number of 42: no hashing, no collisions."""
-
+_CODE_POINTS = 0x110000
+_WORD = 0xFFFFFFFFFFFFFFFF
 
 _SLOT_BITS = 24
-"""16.8 million slots of four bytes: exams have fewer than two million bigrams."""
-_SPREAD = 0x9E3779B97F4A7C15
-"""The golden ratio of 2**64 (Knuth's multiplicative hashing)."""
+"""Twice 16.8 million slots of four bytes: 280,000 questions have three million bigrams, so that one in forty has both
+of its slots taken."""
+_SPREADS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+"""Odd multipliers (Knuth's multiplicative hashing): the golden ratio of 2**64 and a prime of xxHash."""
 
 
 @dataclass(frozen=True)
@@ -50,23 +52,30 @@ def bigrams(texts: Sequence[str]) -> Grams:
 class Vocabulary:
     """How often each bigram is met: what tells a misreading from another word.
 
-    A recognition error leaves bigrams that the collection does not have (肝灸); another word has ones that are met
-    again (肝癌), in the question's own explanation at least. That is evidence only where the collection is large
-    enough for words to be met again.
+    A recognition error leaves bigrams that the collection does not have (肝灸), or has only by chance; another word
+    has ones that are met again (肝癌), in the question's own explanation at least. That is evidence only where the
+    collection is large enough for words to be met again.
     """
 
     def __init__(self, enough: int = 1000) -> None:
         """Start empty; fewer than ``enough`` texts are no evidence."""
-        self._counts = np.zeros(1 << _SLOT_BITS, np.uint32)
+        self._counts = [np.zeros(1 << _SLOT_BITS, np.uint32) for _ in _SPREADS]
+        self._characters = np.zeros(_CODE_POINTS, np.uint32)
         self._enough = enough
         self._texts = 0
+        self._total = 0
+        # Views give Python's own integers, several times faster than numpy's scalars.
+        self._first, self._second = (memoryview(sketch.data) for sketch in self._counts)
+        self._points = memoryview(self._characters.data)
 
     def add(self, grams: Grams) -> None:
         """Count the bigrams of further texts."""
-        slots = (grams.codes * np.uint64(_SPREAD)) >> np.uint64(64 - _SLOT_BITS)
-        found, counts = np.unique(slots.astype(np.int64), return_counts=True)
-        self._counts[found] += counts.astype(np.uint32)
+        for sketch, spread in zip(self._counts, _SPREADS, strict=True):
+            np.add.at(sketch, _slots(grams.codes, spread), np.uint32(1))
+        found, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
+        self._characters[found] += counts.astype(np.uint32)
         self._texts += grams.texts
+        self._total += len(grams.codes)
 
     @property
     def is_evidence(self) -> bool:
@@ -74,6 +83,28 @@ class Vocabulary:
         return self._texts >= self._enough
 
     def count(self, first: str, second: str) -> int:
-        """How often the bigram was met. Collisions can only make an unknown bigram known."""
-        code = (ord(first) << 21 | ord(second)) * _SPREAD & 0xFFFFFFFFFFFFFFFF
-        return int(self._counts[code >> (64 - _SLOT_BITS)])
+        """How often the bigram was met."""
+        code = ord(first) << 21 | ord(second)
+        one, other = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
+        return int(min(self._first[one], self._second[other]))
+
+    def by_chance(self, first: str, second: str) -> bool:
+        """Whether the bigram is met no more often than its characters would meet at random."""
+        expected = self._points[ord(first)] * self._points[ord(second)]
+        return self.count(first, second) * self._total <= expected
+
+    def rarities(self, grams: Grams) -> NDArray[np.int64]:
+        """How many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
+
+        All are zero where there are too few texts for that to be evidence.
+        """
+        if not self.is_evidence:
+            return np.zeros(grams.texts, np.int64)
+        rare = np.zeros(len(grams.codes), bool)
+        for sketch, spread in zip(self._counts, _SPREADS, strict=True):
+            rare |= sketch[_slots(grams.codes, spread)] <= 1
+        return np.bincount(grams.rows[rare], minlength=grams.texts)
+
+
+def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
+    return ((codes * np.uint64(spread)) >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)

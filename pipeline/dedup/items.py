@@ -16,6 +16,7 @@ class Item:
 
     Attributes:
         index: its row among the questions sorted by id.
+        letters: the characters of its core, sorted: what two cores have in common in any order.
         labels: letters of its options.
         options: comparison keys of its options, as ``labels``.
         keys: every set of letters that earns the mark; empty when it has no key.
@@ -26,6 +27,7 @@ class Item:
     question_id: str
     key: str
     core: str
+    letters: str
     ask: str
     labels: tuple[str, ...]
     options: tuple[str, ...]
@@ -58,6 +60,7 @@ def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> d
             question_id,
             key,
             core,
+            "".join(sorted(core)),
             ask,
             tuple(labels),
             tuple(options[: len(labels)]),

@@ -19,6 +19,10 @@ _SHORT = 3
 """Below so many characters one other character makes another word of an option."""
 
 
+_VOUCHING = 3
+"""So many matched options vouch for one that is left over on either side."""
+
+
 @dataclass(frozen=True)
 class Matching:
     """How options of a first question correspond to those of a second.
@@ -66,6 +70,10 @@ def match_options(first: Item, second: Item, vocabulary: Vocabulary, least: floa
             pairs[place] = best
             scores.append(score)
             rest.remove(best)
+    if (last := _last(first, second, pairs, rest, vocabulary)) is not None:
+        place, other, score = last
+        pairs[place] = other
+        scores.append(score)
     longer = max(len(first.options), len(second.options), 1)
     return Matching(
         labels={first.labels[one]: second.labels[other] for one, other in sorted(pairs.items())},
@@ -73,6 +81,19 @@ def match_options(first: Item, second: Item, vocabulary: Vocabulary, least: floa
         score=sum(scores) / longer,
         in_order=all(one == other for one, other in pairs.items()),
     )
+
+
+def _last(
+    first: Item, second: Item, pairs: dict[int, int], rest: list[int], vocabulary: Vocabulary
+) -> tuple[int, int, float] | None:
+    """The only two options left, when misreading explains how they differ: the others vouch for them."""
+    if len(rest) != 1 or len(first.options) != len(second.options) or len(pairs) < _VOUCHING:
+        return None
+    place = next(place for place in range(len(first.options)) if place not in pairs)
+    one, other = first.options[place], second.options[rest[0]]
+    if not looks_misread(f"\x1f{one}\x1f", f"\x1f{other}\x1f", vocabulary, slips=True):
+        return None
+    return place, rest[0], fuzz.ratio(one, other) / 100
 
 
 def _equal(option: str, second: Item, rest: list[int], place: int) -> int | None:
@@ -93,6 +114,6 @@ def _reading(first: str, second: str, vocabulary: Vocabulary, least: float) -> f
         return score
     if distance > max(1, round((1 - least) * longer)):
         return None
-    if min(len(first), len(second)) < _SHORT or not may_be_misread(first, second, vocabulary):
+    if min(len(first), len(second)) < _SHORT or not may_be_misread(first, second):
         return None
     return None if difference(meaning(first), meaning(second)) else score

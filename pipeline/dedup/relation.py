@@ -23,7 +23,7 @@ _LONG = 8
 _OPTIONS_SAME = 0.85
 """Least mean similarity of matched options; below it too many of them were misread to be believed."""
 _OPTIONS_READ = 0.7
-"""The same where the stems are equal."""
+"""The same where the stems or the answers are equal."""
 _OPTIONS_ALIKE = 0.4
 """Share of common options that relates twins with short stems."""
 
@@ -54,18 +54,26 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options
-    stems = compare_stems(first, second, vocabulary, params)
+    options = match_options(first, second, vocabulary, params.option)
+    agreed = options.complete and agree(translated(first.keys, options.labels), second.keys)
+    stems = compare_stems(first, second, vocabulary, params, agreed=agreed)
     if stems.kind == "different":
         return None
-    options = match_options(first, second, vocabulary, params.option)
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
         return Relation(stems.kind, score, _twin_reason(stems)) if close else None
-    if not options.complete or options.score < (_OPTIONS_READ if first.key == second.key else _OPTIONS_SAME):
+    if not options.complete or options.score < (
+        _OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME
+    ):
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
         return Relation("variant", score, "same stem, other options") if telling else None
     return _same_text(first, second, stems, options, score)
+
+
+def agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
+    """Whether an answer is right by both."""
+    return bool(set(first) & set(second))
 
 
 def contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:

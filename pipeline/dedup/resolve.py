@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.dedup.grams import Vocabulary
@@ -34,7 +34,7 @@ class Resolver:
     """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""
 
     def __init__(
-        self, items: dict[int, Item], ranks: dict[int, int], vocabulary: Vocabulary, params: DedupParams
+        self, items: dict[int, Item], ranks: Sequence[int], vocabulary: Vocabulary, params: DedupParams
     ) -> None:
         """Take the rows concerned and how good a copy each is.
 
@@ -49,16 +49,22 @@ class Resolver:
         self._known: dict[tuple[int, int], Relation | None] = {}
 
     def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
-        """Settle all ``pairs``."""
+        """Settle all ``pairs``, the most alike first.
+
+        A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
+        with all the others.
+        """
         found = Resolution()
         same = DisjointSets()
-        for one, other in pairs:
-            relation = self._relation(one, other)
-            if relation is None:
+        best: dict[int, int] = {}
+        for pair in pairs:
+            one, other = (best.get(root, root) for root in map(same.find, pair))
+            if one == other or (relation := self._relation(one, other)) is None:
                 continue
             found.edges.append((one, other, relation.kind))
             if relation.same_text:
                 same.union(one, other)
+                best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
         for rows in same.members():
             self._settle(rows, found)
         return found

@@ -26,6 +26,8 @@ _SHORT = 12
 骨会是 / 脉会是, 属肝经的穴位 / 属肾经的穴位."""
 _MISREAD = 0.25
 """Largest share of misread characters to be believed."""
+_MISREAD_AGREED = 0.35
+"""The same where options and answers agree."""
 _CERTAIN = 0.1
 """Share of single other characters up to which a long stem is the same beyond doubt."""
 _ALL_ELSE_EQUAL = 0.9
@@ -53,15 +55,27 @@ class StemRelation:
     certain: bool = False
 
 
-def compare_stems(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams) -> StemRelation:
-    """Compare two stems, each with its shared stem before it."""
+def compare_stems(
+    first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
+) -> StemRelation:
+    """Compare two stems, each with its shared stem before it.
+
+    Args:
+        first: a question.
+        second: the other.
+        vocabulary: of the collection, for telling misreadings from other words.
+        params: thresholds.
+        agreed: all options and the answers are the same: then slips are believed, and more misreadings.
+    """
     if first.key == second.key:
         return StemRelation("same", 1.0, "same stem", certain=True)
-    score = similarity(first.core, second.core)
+    score = similarity(first.core, second.core, (first.letters, second.letters))
     found = difference(first.meaning, second.meaning)
     if found and not turns_misread(first.key, second.key, vocabulary):
         return _twins(first, second, score, found, params)
-    if _few_misread(first.key, second.key, vocabulary):
+    if _few_misread(first.key, second.key, vocabulary, agreed=agreed) or (
+        agreed and _few_misread(first.core, second.core, vocabulary, agreed=True)
+    ):
         return StemRelation("same", score, "stems differ as misreadings do", certain=_no_doubt(first, second))
     if score < params.related:
         return StemRelation("different", score)
@@ -96,16 +110,23 @@ def _no_doubt(first: Item, second: Item) -> bool:
     return shorter > _SHORT and few and only_characters_differ(first.core, second.core)
 
 
-def similarity(first: str, second: str) -> float:
-    """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places."""
+def similarity(first: str, second: str, letters: tuple[str, str] | None = None) -> float:
+    """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places.
+
+    Args:
+        first: a core.
+        second: the other.
+        letters: the sorted characters of both, where they are known: their ratio counts what both have.
+    """
     if not first or not second:
         return float(first == second)
-    one, other = leftovers(first, second)
-    total = len(first) + len(second)
-    by_characters = 1 - (len(one) + len(other)) / total
-    by_sequence: float = fuzz.ratio(first, second) / 100
+    by_sequence: float = fuzz.ratio(first, second)
     # Texts of the same characters in an unlike order say different things: at least half must stand in sequence.
-    return by_characters if by_sequence >= 0.5 else by_sequence
+    if by_sequence < 50:
+        return by_sequence / 100
+    one, other = letters or ("".join(sorted(first)), "".join(sorted(second)))
+    by_characters: float = fuzz.ratio(one, other)
+    return by_characters / 100
 
 
 def _ask_the_same(first: str, second: str) -> bool:
@@ -116,9 +137,10 @@ def _ask_the_same(first: str, second: str) -> bool:
     return (not one or not other or one == other) and similarity(first, second) >= _SAME_CLAUSE
 
 
-def _few_misread(first: str, second: str, vocabulary: Vocabulary) -> bool:
-    """Whether up to a quarter of the characters differ, at least one may, and all look misread."""
-    allowed = max(1, round(_MISREAD * max(len(first), len(second))))
+def _few_misread(first: str, second: str, vocabulary: Vocabulary, *, agreed: bool) -> bool:
+    """Whether a small share of the characters differ, at least one may, and all look misread."""
+    share = _MISREAD_AGREED if agreed else _MISREAD
+    allowed = max(1, round(share * max(len(first), len(second))))
     if Levenshtein.distance(first, second, score_cutoff=allowed) > allowed:
         return False
-    return looks_misread(f"\x1f{first}\x1f", f"\x1f{second}\x1f", vocabulary)
+    return looks_misread(f"\x1f{first}\x1f", f"\x1f{second}\x1f", vocabulary, slips=agreed)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.stage import run
+from benchmarks.dedup.measure import deduplicated
 from pipeline.stage import Result
 from schemas.identity import content_hash
 from schemas.questions import Option, Question
@@ -33,7 +31,7 @@ def make(name: str, stem: str, options: str = GOUT, answer: str | None = "A", **
 
 
 def run_dedup(questions: list[Question], **params) -> Result:
-    return run({"questions": Question.to_frame(questions)}, DedupParams(**params), SimpleNamespace(seed=0))
+    return deduplicated(Question.to_frame(questions), **params)
 
 
 @pytest.fixture(name="make")

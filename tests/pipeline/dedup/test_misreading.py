@@ -50,9 +50,9 @@ def test_without_enough_of_a_collection_nothing_looks_misread() -> None:
 
 
 def test_edits_name_both_readings(vocabulary) -> None:
-    (edit,) = edits("慢性肝炎", "慢性肟炎", vocabulary)
-    assert (edit.old, edit.new, edit.unknown, edit.is_deliberate) == ("肝", "肟", True, False)
-    (exchanged,) = edits("左侧", "右侧", vocabulary)
+    (edit,) = edits("慢性肝炎", "慢性肟炎")
+    assert (edit.old, edit.new, edit.is_foreign(vocabulary), edit.is_deliberate) == ("肝", "肟", True, False)
+    (exchanged,) = edits("左侧", "右侧")
     assert exchanged.is_deliberate
 
 
