@@ -19,8 +19,6 @@ from schemas.questions import Assignment, Cluster, Merge, Question
 from schemas.release import ReleaseRow
 from schemas.trace import Trace
 
-_BEFORE_REPORT = ("ocr", "parse", "clean", "dedup", "annotate", "review", "split", "export", "evaluate")
-
 STAGES: tuple[Stage, ...] = (
     Stage(
         name="ocr",
@@ -125,13 +123,16 @@ STAGES: tuple[Stage, ...] = (
         unit="stages",
         reads=("build/manifests",),
         optional=(
-            *(f"{name}/{table}" for name in _BEFORE_REPORT for table in ("rejects", "review")),
+            "*/rejects",
+            "*/review",
             "ocr/pages",
             "clean/questions",
             "dedup/merges",
             "dedup/clusters",
             "review/labels",
             "review/agreement",
+            "leaks/leaks",
+            "leaks/benchmarks",
             "export/train",
             "export/validation",
             "export/test",

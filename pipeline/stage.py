@@ -140,8 +140,8 @@ class Stage:
     examples: tuple[str, ...] = ()
     """Command lines for ``--help``."""
     optional: tuple[str, ...] = ()
-    """Tables that it reads where they are there, as ``stage/table``, rejects and review included. The function gets
-    them by this whole reference; those of a stage that has not run are missing."""
+    """Tables that it reads where they are there, as ``stage/table``, rejects and review included; ``*`` is every stage
+    before it. The function gets them by this whole reference; those of a stage that has not run are missing."""
     names_dataset: bool = False
     """Whether its result says what the dataset is called, its licence, its version … (``[dataset]``)."""
     check: str | None = None

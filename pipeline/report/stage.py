@@ -8,12 +8,45 @@ from pipeline import html
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.sections import funnel
+from pipeline.report.sections import (
+    agreement,
+    aside,
+    conflicts,
+    duplicates,
+    evaluation,
+    exams,
+    funnel,
+    labelling,
+    labels,
+    leaking,
+    lengths,
+    overview,
+    provenance,
+    reading,
+    splitting,
+)
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
 
 PAGE = "index.html"
-_SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (funnel.section,)
+_SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
+    overview.section,
+    funnel.section,
+    reading.section,
+    aside.rejected,
+    aside.waiting,
+    conflicts.section,
+    duplicates.section,
+    exams.section,
+    lengths.section,
+    labels.section,
+    labelling.section,
+    agreement.section,
+    splitting.section,
+    leaking.section,
+    evaluation.section,
+    provenance.section,
+)
 """In the page's order."""
 
 
@@ -36,17 +69,23 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     sections = [found for make in _SECTIONS if (found := make(build, params)) is not None]
     files = {name: data for section in sections for name, data in section.files.items()}
     warnings = [warning for section in sections for warning in section.warnings]
-    files[PAGE] = _page(sections, warnings, context)
+    files[PAGE] = _page(sections, warnings, sorted(files), context)
     return Result(
         tables={},
         counts=Counts(into=len(build.ran), kept=len(build.ran)),
         files=files,
-        facts={"warnings": warnings, "page_bytes": len(files[PAGE])},
+        facts={"warnings": warnings},
         notes=[f"{len(warnings)} warnings stand at the head of the page"] if warnings else [],
     )
 
 
-def _page(sections: Sequence[Section], warnings: Sequence[str], context: Context) -> bytes:
+def _page(
+    sections: Sequence[Section], warnings: Sequence[str], files: Sequence[str], context: Context
+) -> bytes:
     return html.render(
-        "pipeline.report:report.html", dataset=context.dataset, sections=sections, warnings=warnings
+        "pipeline.report:report.html",
+        dataset=context.dataset,
+        sections=sections,
+        warnings=warnings,
+        files=[name for name in files if not name.endswith(".parquet")],
     )

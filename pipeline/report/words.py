@@ -12,9 +12,15 @@ STAGES: Mapping[str, str] = {
     "annotate": "预标注",
     "review": "专家审核",
     "split": "划分",
+    "leaks": "泄漏检查",
     "export": "导出",
     "evaluate": "评测",
 }
 UNITS: Mapping[str, str] = {"files": "文件", "items": "条目", "questions": "题目", "prompts": "提问"}
 OUTCOMES: Mapping[str, str] = {"kept": "保留", "merged": "合并", "rejected": "剔除", "waiting": "待定"}
 SPLITS: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
+
+
+def several(count: int, what: str) -> str:
+    """``1 question``, ``2,000 questions``."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ class Runner:
         """
         hashes = self._input_hashes(stage)
         needed = {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
-        return needed | {ref: self._table(ref) for ref in stage.optional if hashes[ref] != _ABSENT}
+        return needed | {ref: self._table(ref) for ref in _optional(stage) if hashes[ref] != _ABSENT}
 
     def _table(self, reference: str) -> pl.DataFrame:
         if reference in SOURCES:
@@ -211,7 +212,10 @@ class Runner:
 
     def _input_hashes(self, stage: Stage) -> dict[str, str]:
         hashes = {}
+        ignored = self.config.params(stage.name).ignores()
         for reference in stage.reads:
+            if reference in ignored:
+                continue
             maker, _, table = reference.partition("/")
             if reference in SOURCES:
                 hashes[reference] = sha256(self._source(reference).write_json())
@@ -222,7 +226,7 @@ class Runner:
                     f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first"
                 )
             hashes[reference] = manifest["outputs"][f"{table}.parquet"]["sha256"]
-        return hashes | {reference: self._optional_hash(reference) for reference in stage.optional}
+        return hashes | {reference: self._optional_hash(reference) for reference in _optional(stage)}
 
     def _optional_hash(self, reference: str) -> str:
         maker, _, table = reference.partition("/")
@@ -237,6 +241,15 @@ class Runner:
         if stage.names_dataset:
             params = {**params, "dataset": self.config.dataset.semantic()}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
+
+
+def _optional(stage: Stage) -> Iterator[str]:
+    """References of the tables that a stage reads where they are there."""
+    before = list(takewhile(lambda row: row.name != stage.name, STAGES))
+    for reference in stage.optional:
+        maker, _, table = reference.partition("/")
+        names = [row.name for row in before] if maker == "*" else [maker]
+        yield from (f"{name}/{table}" for name in names)
 
 
 def _is_done(folder: Path, manifest: dict[str, Any], mark: str) -> bool:

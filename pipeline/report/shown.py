@@ -1,0 +1,134 @@
+"""Texts of papers as the page shows them: cut to a bound, invisible characters made visible, differences marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Piece = tuple[str, bool]
+"""A run of text, and whether it differs from what stands beside it."""
+
+_VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
+_VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
+_VISIBLE |= {
+    code: f"‹U+{code:04X}›"
+    for code in (
+        0x200B,
+        0x200C,
+        0x200D,
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x206A),
+        0xFEFF,
+    )
+}
+"""Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
+_UNRELATED = 0.5
+"""Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
+_PARTS = ("stem", "question", "Question", "题目", "题干", "text")
+"""Where items that never became questions keep what they say, by the names sources use."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, cut."""
+
+    pieces: Sequence[Piece]
+    more: int
+    """Characters left out."""
+
+
+def cut(text: str | None, limit: int) -> Text:
+    """The first ``limit`` characters, nothing marked."""
+    return _whole(text or "", limit, marked=False)
+
+
+def compare(one: str | None, other: str | None, limit: int) -> tuple[Text, Text]:
+    """Both texts, with the characters marked that the other does not have (edit script of least length)."""
+    from rapidfuzz.distance import Indel
+
+    left, right = (one or "")[: 4 * limit], (other or "")[: 4 * limit]
+    if Indel.normalized_similarity(left, right) < _UNRELATED:
+        return _whole(one or "", limit, marked=True), _whole(other or "", limit, marked=True)
+    sides: tuple[list[Piece], list[Piece]] = ([], [])
+    for code in Indel.opcodes(left, right):
+        same = code.tag == "equal"
+        for pieces, text, begin, end in (
+            (sides[0], left, code.src_start, code.src_end),
+            (sides[1], right, code.dest_start, code.dest_end),
+        ):
+            if end > begin:
+                pieces.append((text[begin:end], not same))
+    return _bounded(sides[0], len(one or ""), limit), _bounded(sides[1], len(other or ""), limit)
+
+
+def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
+    """What a rejected or waiting item says: its stem and options where it has such, else its JSON.
+
+    Args:
+        item: ``Rejection.item`` or ``ReviewItem.item``.
+        limit: characters of each text.
+    """
+    if not item:
+        return None
+    try:
+        found = json.loads(item)
+    except ValueError:
+        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
+    if not isinstance(found, dict):
+        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
+    stem = next((found[name] for name in _PARTS if isinstance(found.get(name), str)), None)
+    if stem is None:
+        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
+    whole = "\n".join(part for part in (found.get("shared_stem"), stem) if isinstance(part, str))
+    return {
+        "stem": cut(whole, limit),
+        "options": [(label, cut(text, limit)) for label, text in _options(found)],
+        "answer": answer(found.get("answer")),
+        "where": where(found),
+    }
+
+
+def where(question: Mapping[str, Any]) -> str:
+    """The document, page and number a question stands at, as far as they are known."""
+    pages = question.get("pages")
+    page = f"p. {', '.join(map(str, pages))}" if isinstance(pages, list) and pages else ""
+    number = f"no. {question['number']}" if question.get("number") is not None else ""
+    return " · ".join(str(part) for part in (question.get("document"), page, number) if part)
+
+
+def answer(given: Any) -> str:
+    """An answer key as letters."""
+    if isinstance(given, list):
+        return "".join(map(str, given))
+    return str(given or "")
+
+
+def _options(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    options = found.get("options")
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, dict):
+            yield str(option.get("label") or ""), str(option.get("text") or "")
+
+
+def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> Text:
+    kept: list[Piece] = []
+    left = limit
+    for text, marked in pieces:
+        if left <= 0:
+            break
+        kept.append((_made_visible(text[:left], marked), marked))
+        left -= len(text)
+    return Text(kept, max(0, length - limit))
+
+
+def _whole(text: str, limit: int, *, marked: bool) -> Text:
+    return Text([(_made_visible(text[:limit], marked), marked)], max(0, len(text) - limit))
+
+
+def _made_visible(text: str, marked: bool) -> str:
+    shown = text.translate(_VISIBLE)
+    return shown.replace(" ", "␣").replace("\n", "⏎\n") if marked and not shown.strip() else shown

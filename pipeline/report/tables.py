@@ -1,0 +1,96 @@
+"""Tables beside the page: Parquet and CSV for programs, Markdown and LaTeX for papers."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from pipeline.export import markdown
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\n": " ",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table twice: as numbers, and as people read it."""
+
+    name: str
+    """Of its files."""
+    caption: str
+    data: pl.DataFrame
+    """Tidy, for programs."""
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    """As shown, each as long as ``head``."""
+    left: int = 1
+    """Leading columns of text; the others are numbers."""
+
+    def files(self) -> Mapping[str, bytes]:
+        """``tables/<name>.parquet``, ``.csv``, ``.md`` and ``.tex``."""
+        parquet = io.BytesIO()
+        self.data.write_parquet(parquet, compression="zstd", use_pyarrow=True)
+        base = f"tables/{self.name}"
+        return {
+            f"{base}.parquet": parquet.getvalue(),
+            f"{base}.csv": self.data.write_csv().encode(),
+            f"{base}.md": self._markdown().encode(),
+            f"{base}.tex": self._latex().encode(),
+        }
+
+    def _markdown(self) -> str:
+        rows = [[markdown.text(cell) for cell in row] for row in self.rows]
+        head = [markdown.text(cell) for cell in self.head]
+        return f"{markdown.text(self.caption)}\n\n{markdown.table(head, rows, self.left)}\n"
+
+    def _latex(self) -> str:
+        columns = "l" * self.left + "r" * (len(self.head) - self.left)
+        lines = [
+            "% needs \\usepackage{booktabs}, and xeCJK or ctex for Chinese",
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{_latex(self.caption)}}}",
+            f"\\begin{{tabular}}{{{columns}}}",
+            "\\toprule",
+            _latex_row(self.head),
+            "\\midrule",
+            *map(_latex_row, self.rows),
+            "\\bottomrule",
+            "\\end{tabular}",
+            "\\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def number(value: float | None, places: int = 0) -> str:
+    """A number with thousands marked; a dash where there is none."""
+    return "–" if value is None else f"{value:,.{places}f}"
+
+
+def percent(part: float, whole: float, places: int = 1) -> str:
+    """A share in percent; a dash of nothing."""
+    return f"{100 * part / whole:.{places}f} %" if whole else "–"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(map(_latex, cells)) + r" \\"
+
+
+def _latex(text: str) -> str:
+    return text.translate(_LATEX)

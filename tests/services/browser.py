@@ -1,0 +1,141 @@
+"""A real browser, driven over its debugging pipe: what a page says, asks of the network, and looks like."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+
+
+class Page:
+    """An open page and everything that it reported since."""
+
+    def __init__(self, write: int, read: int) -> None:
+        self._write, self._read = write, os.fdopen(read, "rb", buffering=0)
+        self._numbers = itertools.count(1)
+        self._buffer = b""
+        self._session: str | None = None
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+
+    def attach(self) -> Self:
+        """Open an empty page and listen to it."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Network", "Log", "Runtime"):
+            self.call(f"{domain}.enable")
+        return self
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until all of it is there."""
+        self.call("Page.navigate", url=path.as_uri())
+        while self._receive().get("method") != "Page.loadEventFired":
+            pass
+
+    def evaluate(self, expression: str) -> Any:
+        """The JSON value of a JavaScript expression."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in found:
+            raise AssertionError(found["exceptionDetails"])
+        return found["result"].get("value")
+
+    def look(self, *, width: int, height: int, dark: bool) -> None:
+        """Set the window's size in CSS pixels and the colour scheme."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def screenshot(self, path: Path, *, whole: bool = False) -> None:
+        """Write a PNG of the window, or of the whole page."""
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Call a method of the DevTools protocol; what the page reports meanwhile is kept."""
+        number = next(self._numbers)
+        message: dict[str, Any] = {"id": number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while (answer := self._receive()).get("id") != number:
+            pass
+        if "error" in answer:
+            raise AssertionError(f"{method}: {answer['error']}")
+        return dict(answer["result"])
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            chunk = self._read.read(1 << 16)
+            if not chunk:
+                raise AssertionError("the browser went away")
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        self._note(message.get("method"), message.get("params", {}))
+        return message
+
+    def _note(self, method: str | None, params: dict[str, Any]) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(params["exceptionDetails"]["text"])
+        elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            self.errors.append(params["entry"]["text"])
+        elif method == "Runtime.consoleAPICalled":
+            self.errors.append(str([item.get("value") for item in params["args"]]))
+        elif method == "Page.javascriptDialogOpening":
+            self.errors.append(f"dialog: {params['message']}")
+
+
+@contextmanager
+def browser() -> Iterator[Page]:
+    """A page in a fresh profile; the browser ends with the block."""
+    assert CHROMIUM, "no Chromium"
+    ours_in, theirs_out = os.pipe()
+    theirs_in, ours_out = os.pipe()
+    profile = tempfile.mkdtemp(prefix="build-dataset-browser-")
+    # the browser reads from its descriptor 3 and writes to its descriptor 4
+    shell = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", shell, CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
+        pass_fds=(theirs_in, theirs_out),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs_in)
+    os.close(theirs_out)
+    try:
+        yield Page(ours_out, ours_in).attach()
+    finally:
+        with suppress(OSError):
+            os.close(ours_out)
+        process.terminate()
+        process.wait(timeout=30)
+        shutil.rmtree(profile, ignore_errors=True)
