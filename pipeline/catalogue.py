@@ -7,6 +7,7 @@ from pipeline.clean.params import CleanParams
 from pipeline.dedup.params import DedupParams
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.export.params import ExportParams
+from pipeline.leaks.params import LeaksParams
 from pipeline.ocr.params import OcrParams
 from pipeline.parse.params import ParseParams
 from pipeline.report.params import ReportParams
@@ -14,9 +15,9 @@ from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
 from schemas.documents import Document, Line, Page, SourceRow
-from schemas.evaluation import Prediction, Score
+from schemas.evaluation import Comparison, Prediction, Score
 from schemas.questions import Assignment, Cluster, Merge, Question
-from schemas.release import ReleaseRow
+from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 from schemas.trace import Trace
 
 STAGES: tuple[Stage, ...] = (
@@ -63,13 +64,17 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="annotate",
-        title="Label every question in five dimensions with an LLM, or offline with a lexicon.",
+        title="Label every question in five dimensions with an LLM, or offline from reviewed labels or a lexicon.",
         unit="questions",
-        reads=("dedup/questions",),
+        reads=("dedup/questions", "reviews/pulled"),
         writes={"annotations": Annotation, "requests": AnnotationRequest},
         params=AnnotateParams,
         target="pipeline.annotate:run",
-        examples=("build-dataset annotate --annotator lexicon", "build-dataset annotate --dry-run"),
+        examples=(
+            "build-dataset annotate --dry-run",
+            "build-dataset annotate --batch",
+            "build-dataset annotate --annotator learned",
+        ),
         check="annotation.choose:problems",
     ),
     Stage(
@@ -93,11 +98,29 @@ STAGES: tuple[Stage, ...] = (
         examples=("build-dataset split", "build-dataset split --method per_subcategory"),
     ),
     Stage(
-        name="export",
-        title="Write Parquet splits with a dataset card.",
+        name="leaks",
+        title="List duplicates across splits and overlap with public benchmarks.",
         unit="questions",
-        reads=("dedup/questions", "dedup/clusters", "review/labels", "split/assignments"),
-        writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow},
+        reads=("dedup/questions", "split/assignments"),
+        writes={"leaks": Leak, "benchmarks": BenchmarkFile},
+        params=LeaksParams,
+        target="pipeline.leaks.stage:run",
+        examples=("build-dataset leaks", "build-dataset leaks --benchmarks FOLDER"),
+    ),
+    Stage(
+        name="export",
+        title="Write the release: Parquet splits, a dataset card, Croissant metadata, what changed.",
+        unit="questions",
+        reads=(
+            "dedup/questions",
+            "dedup/clusters",
+            "review/labels",
+            "split/assignments",
+            "leaks/leaks",
+            "leaks/benchmarks",
+            "releases/files",
+        ),
+        writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow, "changes": Change},
         params=ExportParams,
         target="pipeline.export.stage:run",
         names_dataset=True,
@@ -108,7 +131,7 @@ STAGES: tuple[Stage, ...] = (
         title="Ask models the test questions and score their answers.",
         unit="prompts",
         reads=("export/train", "export/validation", "export/test"),
-        writes={"predictions": Prediction, "scores": Score},
+        writes={"predictions": Prediction, "scores": Score, "comparisons": Comparison},
         params=EvaluateParams,
         target="pipeline.evaluate.stage:run",
         check="pipeline.evaluate.preflight:problems",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from pipeline.export import trust
 from pipeline.export.columns import meanings
 from pipeline.export.markdown import code, scalar, table, text
 from pipeline.export.statistics import distribution
+from pipeline.export.versions import Standing
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.taxonomy import Dimension, dimensions
@@ -35,32 +38,50 @@ _ANNOTATORS = (
     ("human_accuracy", "measured: the share of people who answered correctly, cut into five bins"),
     ("llm:", "a large language model"),
 )
-_DOCUMENTS = 100
-"""Documents listed by name; the table of a large release would hide the rest of the card."""
 
 
-def card(
-    dataset: DatasetParams, splits: Splits, figures: Mapping[str, Any], checksums: Mapping[str, str]
-) -> str:
-    """The card as Markdown.
+@dataclass(frozen=True)
+class Facts:
+    """What the card tells of.
 
-    Args:
+    Attributes:
         dataset: name, title, licence and so on.
         splits: rows of each split.
         figures: see ``statistics.statistics``.
-        checksums: SHA-256 by what it is of.
+        standing: to the previous release.
+        leaks: see ``schemas.release.Leak``.
+        benchmarks: the files of public benchmarks that the questions were compared with.
     """
+
+    dataset: DatasetParams
+    splits: Splits
+    figures: Mapping[str, Any]
+    standing: Standing
+    leaks: pl.DataFrame
+    benchmarks: pl.DataFrame
+
+
+def card(facts: Facts, checksums: Mapping[str, str]) -> str:
+    """The card as Markdown.
+
+    Args:
+        facts: of the release.
+        checksums: SHA-256 by file.
+    """
+    dataset, splits = facts.dataset, facts.splits
     sections = [
         front_matter(dataset, splits),
         _head(dataset, splits),
         _splits(splits),
+        trust.leaks(facts.leaks, facts.benchmarks),
         _labels_made(splits),
         _labels(splits),
-        _statistics(figures),
+        _statistics(facts.figures),
         _columns(),
         _files(splits),
-        _provenance(dataset, splits),
-        _checksums(checksums),
+        trust.changes(facts.standing),
+        trust.provenance(dataset, splits),
+        trust.checksums(checksums),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -239,6 +260,8 @@ def _files(splits: Splits) -> str:
         "(`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”): cells are not altered, so a "
         "spreadsheet would run those that begin with `=`, `+`, `-` or `@` as formulas",
         "- `statistics.json`: counts and lengths",
+        "- `croissant.json`: the same in MLCommons' Croissant format, for tools that read that",
+        "- `CHANGELOG.md`, `changes.parquet`: what changed since the previous release, question by question",
         "- `rejects.parquet`, `review.parquet`: what was left out here, and why",
         "- `manifest.json`: what was run on what, and the SHA-256 of every file",
     ]
@@ -247,23 +270,3 @@ def _files(splits: Splits) -> str:
         "`accepted_answers`, groups and statuses are in the Parquet files alone."
     )
     return lines[0] + "\n\n" + "\n".join(lines[1:]) + "\n\n" + caution
-
-
-def _provenance(dataset: DatasetParams, splits: Splits) -> str:
-    counts = pl.concat(splits.values())["document"].value_counts().sort("document")
-    rows = [(code(name), f"{count:,}") for name, count in counts.head(_DOCUMENTS).iter_rows()]
-    parts = [
-        "## Provenance and licence 来源与许可",
-        f"Licence: {text(dataset.license)}."
-        + (f" Homepage: {text(dataset.homepage)}" if dataset.homepage else ""),
-        f"The questions come from {counts.height:,} files:",
-        table(("File", "Questions"), rows),
-    ]
-    if counts.height > _DOCUMENTS:
-        parts.append(f"… and {counts.height - _DOCUMENTS:,} more (column `document`).")
-    return "\n\n".join(parts)
-
-
-def _checksums(checksums: Mapping[str, str]) -> str:
-    rows = [(text(name), f"`{value}`") for name, value in checksums.items()]
-    return "## Checksums (SHA-256) 校验和\n\n" + table(("Of", "SHA-256"), rows, left=2)

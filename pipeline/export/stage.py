@@ -3,46 +3,64 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import card
+from pipeline.export.card import Facts, card
+from pipeline.export.changelog import changelog
+from pipeline.export.croissant import croissant
 from pipeline.export.formats import cmb_json, cmexam_csv, formula_cells
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
+from pipeline.export.versions import Standing, standing
+from pipeline.releases import CHANGELOG
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.taxonomy import dimensions
 
 
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
-    """Join questions, labels and assignments to the released splits.
+    """Join questions, labels and assignments to the released splits, and compare them with the previous release.
 
     Args:
-        tables: ``questions, clusters, labels, assignments``.
+        tables: ``questions, clusters, labels, assignments, leaks, benchmarks``.
         params: the ``[export]`` section.
         context: of the run; its ``[dataset]`` section is what the card says.
+
+    Raises:
+        UserError: the previous release cannot be read.
     """
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
-    files = _formats(splits, params)
+    stands = standing(context.dataset, splits)
     figures = statistics(splits)
+    files = _formats(splits, params)
     files["statistics.json"] = _json({**figures, "labels": _labels(splits)})
-    checksums = {f"rows of {name}.parquet as JSON Lines": _rows_sha256(rows) for name, rows in splits.items()}
-    checksums |= {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    files["README.md"] = card(context.dataset, splits, figures, checksums).encode()
+    files[CHANGELOG] = changelog(context.dataset, stands).encode()
+    facts = Facts(context.dataset, splits, figures, stands, tables["leaks"], tables["benchmarks"])
+
+    def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
+        metadata = croissant(context.dataset, splits, outputs)
+        checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
+        checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
+        return {"croissant.json": metadata, "README.md": card(facts, checksums).encode()}
+
     formulas = sum(formula_cells(rows) for rows in splits.values()) if params.cmexam_csv else 0
     sizes = {name: rows.height for name, rows in splits.items()}
     return Result(
-        tables=dict(splits),
+        tables={**splits, "changes": stands.changes.rows},
         counts=Counts(into=kept + len(rejects), kept=kept, rejected=len(rejects)),
         rejects=rejects,
         files=files,
-        facts={"splits": sizes, "csv_cells_like_formulas": formulas},
-        notes=_notes(sizes, formulas, sum(map(_unlabelled, splits.values()))),
+        describe=describe,
+        facts={"splits": sizes, "release": stands.facts(), "csv_cells_like_formulas": formulas},
+        notes=[
+            *_notes(sizes, formulas, sum(map(_unlabelled, splits.values()))),
+            *_release_notes(stands),
+        ],
     )
 
 
@@ -67,13 +85,6 @@ def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, obje
     }
 
 
-def _rows_sha256(rows: pl.DataFrame) -> str:
-    """SHA-256 of the rows, whatever writes the Parquet file: ``polars.read_parquet(f).write_ndjson()``."""
-    target = io.BytesIO()
-    rows.write_ndjson(target)
-    return hashlib.sha256(target.getvalue()).hexdigest()
-
-
 def _json(content: object) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
@@ -93,5 +104,17 @@ def _notes(sizes: Mapping[str, int], formulas: int, unlabelled: int) -> list[str
     if formulas:
         notes.append(
             f"{formulas:,} cells of cmexam/*.csv begin with = + - or @: do not open the files in a spreadsheet"
+        )
+    return notes
+
+
+def _release_notes(stands: Standing) -> list[str]:
+    if stands.previous is None:
+        return []
+    told = ", ".join(f"{count:,} {kind}" for kind, count in stands.changes.counts().items() if count)
+    notes = [f"since release {stands.previous}: {told or 'no changes'}"]
+    if told and stands.is_draft:
+        notes.append(
+            f"that makes a {stands.level} release: set dataset.version to {stands.suggested} or higher"
         )
     return notes

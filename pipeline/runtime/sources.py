@@ -1,4 +1,4 @@
-"""Tables from outside the pipeline: the raw files, reviews pulled from Label Studio, the previous release."""
+"""Tables that no stage writes: raw files, pulled reviews, earlier releases, the manifests of stages."""
 
 from __future__ import annotations
 

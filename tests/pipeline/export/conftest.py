@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -10,6 +12,7 @@ import pytest
 
 from schemas.annotations import Label
 from schemas.questions import Assignment, Cluster, Question
+from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
 
 AWKWARD = [
@@ -73,6 +76,8 @@ def release_tables(status: str = "unreviewed") -> dict[str, pl.DataFrame]:
             schema=Assignment.polars_schema(),
             orient="row",
         ),
+        "leaks": Leak.to_frame([]),
+        "benchmarks": BenchmarkFile.to_frame([]),
     }
 
 
@@ -82,32 +87,51 @@ def tables() -> dict[str, pl.DataFrame]:
 
 
 @pytest.fixture
-def export(context) -> Callable[..., Any]:
+def export(context, tmp_path) -> Callable[..., Any]:
     from pipeline.export.params import ExportParams
     from pipeline.export.stage import run
 
     def call(tables: dict[str, pl.DataFrame], dataset: dict[str, Any] | None = None, **params: Any) -> Any:
-        context.dataset = context.dataset.model_copy(update=dataset or {})
+        given = {"releases": tmp_path / "releases"} | (dataset or {})
+        context.dataset = context.dataset.model_copy(update=given)
         result = run(tables, ExportParams(**params), context)
         assert result.counts.balanced()
+        outputs = {
+            name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+            for name, data in result.files.items()
+        }
+        outputs |= {f"{name}.parquet": {"sha256": f"of {name}", "bytes": 1} for name in result.tables}
+        result.described = result.describe(outputs)
         return result
 
     return call
 
 
 @pytest.fixture
-def folder(export, tables, tmp_path):
-    """The release as the runner publishes it, beside the runner's own tables."""
+def publish():
+    """Publishes a result as the runner does, beside the runner's own tables; the folder comes back."""
     from pipeline.runtime.publish import Publication
     from schemas.questions import Rejection, ReviewItem
 
+    def write(result: Any, folder: Path) -> Path:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        publication = Publication(folder)
+        for name, frame in result.tables.items():
+            publication.table(name, frame)
+        publication.table("rejects", Rejection.to_frame(result.rejects))
+        publication.table("review", ReviewItem.to_frame([]))
+        for name, data in result.files.items():
+            publication.file(name, data)
+        for name, data in result.describe(publication.outputs).items():
+            publication.file(name, data)
+        publication.commit({"facts": result.facts})
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def folder(export, publish, tables, tmp_path) -> Path:
+    """A release."""
     result = export(tables, {"title": '考题: "A" | `b` #1', "description": "--- \n# not a heading <b>"})
-    publication = Publication(tmp_path / "release")
-    for name, frame in result.tables.items():
-        publication.table(name, frame)
-    publication.table("rejects", Rejection.to_frame([]))
-    publication.table("review", ReviewItem.to_frame([]))
-    for name, data in result.files.items():
-        publication.file(name, data)
-    publication.commit({})
-    return tmp_path / "release"
+    return publish(result, tmp_path / "release")

@@ -1,5 +1,4 @@
 import hashlib
-import io
 import json
 import re
 import sys
@@ -47,7 +46,7 @@ def test_an_empty_split_is_written_and_does_not_stop_datasets(export, tables, co
     result = export(tables)
     assert result.tables["test"].is_empty()
     assert result.tables["test"].schema == ReleaseRow.polars_schema()
-    front = yaml.safe_load(result.files["README.md"].decode().split("---\n")[1])
+    front = yaml.safe_load(result.described["README.md"].decode().split("---\n")[1])
     assert [part["split"] for part in front["configs"][0]["data_files"]] == ["train"]
     assert any("no questions in validation, test" in note for note in result.notes)
 
@@ -62,7 +61,7 @@ def test_a_dataset_without_questions_is_written(export, tables):
 def test_the_card_opens_with_yaml_that_parses_whatever_the_names_are(export, tables):
     title = 'a: "b" - [c] {d} #e \u2028 \x85 \ufeff 🩺 `x`\n---\nlicense: stolen'
     result = export(tables, {"title": title, "license": "My own licence: v2", "language": "no"})
-    card = result.files["README.md"].decode()
+    card = result.described["README.md"].decode()
     head, _, _ = card.removeprefix("---\n").partition("\n---\n")
     front = yaml.safe_load(head)
     assert front["pretty_name"] == title
@@ -81,7 +80,7 @@ def test_text_cannot_break_out_of_the_card(export, tables):
     result = export(
         tables, {"title": "<img src=x onerror=y> | `t`", "description": "# h\n\n<script>a</script>"}
     )
-    body = result.files["README.md"].decode().split("\n---\n", 1)[1]
+    body = result.described["README.md"].decode().split("\n---\n", 1)[1]
     assert "<script" not in body
     assert "<img" not in body
     assert "\n# h" not in body
@@ -94,7 +93,7 @@ def test_text_cannot_break_out_of_the_card(export, tables):
 
 
 def test_the_card_names_the_offline_annotator_and_keeps_unreviewed_labels_apart(export, tables):
-    card = export(tables).files["README.md"].decode()
+    card = export(tables).described["README.md"].decode()
     assert "`lexicon` (7 questions): an offline stand-in" in card
     assert "| ICD-11 disease group 疾病组 | 7 | 0 | 0 | 0 | 0 | 0 |" in card
     assert "not measured on people for 6 questions" in card
@@ -106,12 +105,12 @@ def test_labels_settled_by_experts_name_no_annotator(export, tables):
     )
     result = export(tables)
     assert result.tables["train"]["annotator"].null_count() == 4
-    assert "All labels are experts'." in result.files["README.md"].decode()
+    assert "All labels are experts'." in result.described["README.md"].decode()
 
 
 def test_a_card_without_any_label_does_not_call_them_experts(export, tables):
     tables["labels"] = tables["labels"].clear()
-    card = export(tables).files["README.md"].decode()
+    card = export(tables).described["README.md"].decode()
     assert "No question has a label." in card
     assert "All labels are experts'." not in card
 
@@ -159,15 +158,20 @@ def test_the_order_of_rows_changes_no_byte(export, tables):
         assert all(frame.equals(other.tables[name]) for name, frame in one.tables.items())
 
 
-def test_the_checksums_of_the_card_are_those_of_the_files(export, tables):
-    result = export(tables)
-    card = result.files["README.md"].decode()
-    for name, data in result.files.items():
-        if name != "README.md":
-            assert hashlib.sha256(data).hexdigest() in card
-    rows = io.BytesIO()
-    result.tables["test"].write_ndjson(rows)
-    assert hashlib.sha256(rows.getvalue()).hexdigest() in card
+def test_the_card_and_the_metadata_state_the_checksums_of_all_files(folder):
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    metadata = json.loads((folder / "croissant.json").read_text(encoding="utf-8"))
+    stated = {file["@id"]: file for file in metadata["distribution"]}
+    data = [path for path in folder.rglob("*") if path.suffix in (".parquet", ".json", ".csv")]
+    assert len(data) > 10
+    for path in data:
+        name, sha256 = path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()
+        if name == "manifest.json":
+            continue
+        assert f"| {name} | `{sha256}` |" in card
+        if name not in ("croissant.json", "rejects.parquet", "review.parquet"):
+            assert stated[name]["sha256"] == sha256
+            assert stated[name]["contentSize"] == f"{path.stat().st_size} B"
 
 
 def test_every_column_is_explained():

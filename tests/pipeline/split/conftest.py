@@ -100,7 +100,9 @@ def split() -> Callable[..., SplitRun]:
     from pipeline.split.params import SplitParams
     from pipeline.split.stage import run
 
-    def call(tables: dict[str, pl.DataFrame], releases: Path = Path("no releases"), **params: Any) -> SplitRun:
+    def call(
+        tables: dict[str, pl.DataFrame], releases: Path = Path("no releases"), **params: Any
+    ) -> SplitRun:
         dataset = DatasetParams(name="test", seed=7, releases=releases)
         result = run(tables, SplitParams(**params), SimpleNamespace(seed=7, dataset=dataset))
         assert result.counts.balanced()

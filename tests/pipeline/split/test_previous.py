@@ -123,5 +123,5 @@ def test_the_previous_release_is_the_highest_version_unless_another_is_named(tab
     named = dataset.model_copy(update={"previous": tmp_path / "0.9.0"})
     assert previous_release(named) == tmp_path / "0.9.0"
     assert [path.name for path in every_release(named)] == ["0.2.0", "0.10.0", "0.9.0"]
-    with pytest.raises(UserError, match="dataset.previous"):
+    with pytest.raises(UserError, match=r"dataset\.previous"):
         previous_release(dataset.model_copy(update={"previous": tmp_path / "notes"}))

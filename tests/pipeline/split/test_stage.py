@@ -108,7 +108,11 @@ def test_added_questions_move_none_of_an_earlier_release(
         assert {second.of[name]} == {first.of[old] for old, its in clusters.items() if its == cluster}
 
 
-@given(strata=st.lists(st.integers(1, 60), min_size=1, max_size=8), more=st.integers(0, 60), seed=st.integers(0, 9))
+@given(
+    strata=st.lists(st.integers(1, 60), min_size=1, max_size=8),
+    more=st.integers(0, 60),
+    seed=st.integers(0, 9),
+)
 @relaxed
 def test_added_questions_bring_each_stratum_to_its_quota_again(
     tables, split, release, strata, more, seed, tmp_path_factory

@@ -1,0 +1,199 @@
+"""Texts of public benchmarks, record by record: no file is held in memory as a whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from schemas.columns import OPTIONS, SHARED, STEM
+from schemas.errors import UserError
+
+_BLOCK = 1 << 20
+"""Characters read at a time."""
+_LONGEST = 1 << 26
+"""Characters of a record: what is longer is no list of questions."""
+_PLAIN_LINES = 200
+"""Lines of plain text that are one record."""
+_SPACE = re.compile(r"[\s,]*")
+_FIRST = {name: rank for rank, names in enumerate((SHARED, STEM, OPTIONS)) for name in names}
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a record.
+
+    Attributes:
+        line: where it begins, from 1; of Parquet files, its row.
+        text: its texts, one below the other; the question and its options first.
+        lines: whether its lines are lines of the file.
+    """
+
+    line: int
+    text: str
+    lines: bool = False
+
+
+def read_texts(path: Path) -> Iterator[Text]:
+    """The texts of a file of a benchmark.
+
+    Raises:
+        UserError: it cannot be read as what its name says.
+    """
+    try:
+        yield from _READERS[path.suffix.lower()](path)
+    except UserError:
+        raise
+    except (OSError, ValueError, RecursionError, csv.Error) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise UserError(
+            f"the benchmark {path} cannot be read ({reason}): put it right or take it out of the folder"
+        ) from None
+
+
+def _record(line: int, value: Any) -> Text:
+    return Text(line, "\n".join(_strings(value)))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts in a JSON value; of an object, the question and its options before everything else."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        ordered = sorted(
+            value.items(), key=lambda item: _FIRST.get(str(item[0]).strip().casefold(), len(_FIRST))
+        )
+        for _, part in ordered:
+            yield from _strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _strings(part)
+
+
+def _open(path: Path) -> TextIO:
+    """UTF-8, or GB 18030 where the beginning is no UTF-8."""
+    with path.open("rb") as stream:
+        head = stream.read(_BLOCK)
+    encoding = "utf-8-sig"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    else:
+        try:
+            head[: head.rfind(b"\n") + 1 or None].decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start < len(head) - 4:  # not only a character that the block cuts
+                encoding = "gb18030"
+    return path.open(encoding=encoding, errors="replace", newline="")
+
+
+def _jsonl(path: Path) -> Iterator[Text]:
+    with _open(path) as stream:
+        number = 0
+        while line := stream.readline(_LONGEST + 1):
+            number += 1
+            if len(line) > _LONGEST:
+                raise ValueError(f"line {number} is longer than {_LONGEST:,} characters")
+            if line.strip():
+                yield _record(number, json.loads(line))
+
+
+def _json(path: Path) -> Iterator[Text]:
+    """The items of a list, one by one, or those of the lists in an object."""
+    with _open(path) as stream:
+        head = stream.read(_BLOCK)
+        start = _SPACE.match(head)
+        if start and head.startswith("[", start.end()):
+            yield from _items(stream, head, start.end() + 1)
+        else:
+            yield from _whole(stream, head)
+
+
+def _items(stream: TextIO, buffer: str, position: int) -> Iterator[Text]:
+    """The items of a list that begins before ``position``."""
+    decoder, line, counted = json.JSONDecoder(), 1, 0
+    while True:
+        found = _SPACE.match(buffer, position)
+        position = found.end() if found else position
+        line += buffer.count("\n", counted, position)
+        counted = position
+        if buffer.startswith("]", position):
+            return
+        try:
+            value, position = decoder.raw_decode(buffer, position)
+        except ValueError:
+            more = stream.read(_BLOCK)
+            if not more or len(buffer) - position > _LONGEST:
+                raise
+            buffer, position, counted = buffer[position:] + more, 0, 0
+        else:
+            yield _record(line, value)
+
+
+def _whole(stream: TextIO, head: str) -> Iterator[Text]:
+    text = head + stream.read(_LONGEST)
+    value = json.loads(text)
+    items = value.values() if isinstance(value, Mapping) else [value]
+    for item in items:
+        for part in item if isinstance(item, list) else [item]:
+            yield _record(1, part)
+
+
+def _csv(path: Path) -> Iterator[Text]:
+    csv.field_size_limit(_LONGEST)
+    with _open(path) as stream:
+        first = stream.readline()
+        stream.seek(0)
+        delimiter = max(",\t;|", key=first.count)
+        reader = csv.reader(stream, delimiter=delimiter)
+        header = [name.lstrip("\ufeff") for name in next(reader, [])]
+        line = reader.line_num
+        for row in reader:
+            yield _record(line + 1, dict(zip(_names(header, len(row)), row, strict=True)))
+            line = reader.line_num
+
+
+def _names(header: list[str], width: int) -> list[str]:
+    names = [name if header.index(name) == place else f"{name} {place}" for place, name in enumerate(header)]
+    return [*names[:width], *(f"column {place}" for place in range(len(names), width))]
+
+
+def _parquet(path: Path) -> Iterator[Text]:
+    import pyarrow.parquet as pq
+
+    row = 0
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=2_000):
+            for value in batch.to_pylist():
+                row += 1
+                yield _record(row, value)
+
+
+def _plain(path: Path) -> Iterator[Text]:
+    with _open(path) as stream:
+        lines: list[str] = []
+        start = number = 0
+        while line := stream.readline(_BLOCK):
+            lines.append(line.rstrip("\r\n"))
+            number += 1
+            if len(lines) == _PLAIN_LINES:
+                yield Text(start + 1, "\n".join(lines), lines=True)
+                keep = _PLAIN_LINES // 10  # what the border cuts is whole in the next record
+                lines, start = lines[-keep:], number - keep
+        if lines:
+            yield Text(start + 1, "\n".join(lines), lines=True)
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Text]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".txt": _plain,
+    ".md": _plain,
+}

@@ -1,0 +1,72 @@
+"""Options of the leaks stage."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from schemas.params import Params
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt", ".md")
+
+
+class LeaksParams(Params):
+    """The ``[leaks]`` section of ``dataset.toml``."""
+
+    benchmarks: Path | None = Field(
+        None,
+        description="A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet, TXT): questions that share a "
+        "run of tokens with them are listed",
+    )
+    ngram: int = Field(
+        13,
+        description="Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word",
+        ge=5,
+        le=50,
+    )
+    common: int = Field(
+        10,
+        description="Runs that more of the questions than this have are set phrases and do not count",
+        ge=1,
+    )
+    copied: float = Field(
+        0.8,
+        description="From this share of a question's tokens on, it counts as copied (Llama 2's)",
+        gt=0,
+        le=1,
+    )
+    similar: float = Field(
+        0.9, description="Stems and options that are this similar must not be in two splits", ge=0.8, le=1
+    )
+
+    def files(self) -> list[tuple[str, Path]]:
+        """The files of the benchmarks that can be read, by name relative to their folder."""
+        return sorted(self._walk())
+
+    def _walk(self) -> Iterator[tuple[str, Path]]:
+        folder = self.benchmarks
+        if folder is None:
+            return
+        found = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
+        for path in found:
+            name = path.name if path == folder else path.relative_to(folder).as_posix()
+            hidden = any(part.startswith(".") for part in Path(name).parts)
+            if path.suffix.lower() in SUFFIXES and not hidden and path.name.lower() != "readme.md":
+                yield name, path
+
+    def semantic(self) -> dict[str, Any]:
+        """As of all parameters, with what the benchmarks contain in place of where they lie."""
+        found = super().semantic()
+        if self.benchmarks is not None:
+            found["benchmarks"] = [f"{name} {sha256_of(path)}" for name, path in self.files()] or ["nothing"]
+        return found
+
+
+def sha256_of(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,170 @@
+"""The leaks stage: questions that are found again in another split, or in a public benchmark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from pipeline.leaks.files import read_texts
+from pipeline.leaks.overlap import Index, Match
+from pipeline.leaks.params import LeaksParams, sha256_of
+from pipeline.leaks.similar import Pair, exact_pairs, near_pairs
+from pipeline.leaks.tokens import tokenise
+from pipeline.releases import SPLITS
+from pipeline.stage import Context, Counts, Result, Tables
+from schemas.errors import UserError
+from schemas.release import BenchmarkFile, Leak
+
+_SPAN = 200
+"""Characters of a span that are shown."""
+
+
+def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
+    """List the questions that are in two splits, exactly or nearly, and those that benchmarks have.
+
+    Nothing is taken out: what is in a benchmark is for people to judge.
+
+    Args:
+        tables: ``questions, assignments``.
+        params: the ``[leaks]`` section.
+        context: for progress.
+
+    Raises:
+        UserError: there are no benchmarks where they should be, or one cannot be read.
+    """
+    questions = tables["questions"].join(tables["assignments"], on="question_id").sort("question_id")
+    texts = questions.select(
+        pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
+        pl.col("options").list.eval(pl.element().struct.field("text")),
+    )
+    found = [*_across_splits(questions, texts, params)]
+    across = Counter(leak.kind for leak in found)
+    facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}
+    files: list[BenchmarkFile] = []
+    if params.benchmarks is not None:
+        leaks, files, facts["benchmarks"] = _in_benchmarks(questions, texts, params, context)
+        found += leaks
+    return Result(
+        tables={"leaks": Leak.to_frame(found), "benchmarks": BenchmarkFile.to_frame(files)},
+        counts=Counts(questions.height, questions.height),
+        facts=facts,
+        notes=_notes(facts),
+    )
+
+
+def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams) -> list[Leak]:
+    """Each question of the smaller split with the one that it is like."""
+    ids, splits = questions["question_id"].to_list(), questions["split"].to_list()
+    exact = exact_pairs(questions)
+    known = {(pair.first, pair.second) for pair in exact}
+    near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
+    pairs = [("exact", pair) for pair in exact]
+    pairs += [("near", pair) for pair in near if (pair.first, pair.second) not in known]
+
+    def leak(kind: str, pair: Pair) -> Leak:
+        one, other = sorted((pair.first, pair.second), key=lambda row: -SPLITS.index(splits[row]))
+        return Leak(
+            question_id=ids[one],
+            split=splits[one],
+            kind=kind,
+            score=pair.score,
+            other_id=ids[other],
+            other_split=splits[other],
+        )
+
+    return sorted((leak(*item) for item in pairs), key=lambda item: (item.question_id, item.other_id or ""))
+
+
+def _in_benchmarks(
+    questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams, context: Context
+) -> tuple[list[Leak], list[BenchmarkFile], dict[str, Any]]:
+    paths = params.files()
+    if not paths:
+        raise UserError(
+            f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV, Parquet or TXT file there"
+        )
+    whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))[
+        "stem"
+    ].to_list()
+    index = Index(whole, params.ngram, params.common)
+    leaks: list[Leak] = []
+    files: list[BenchmarkFile] = []
+    with context.progress(len(paths), "benchmarks") as advance:
+        for name, path in paths:
+            matches, records = index.matches(read_texts(path))
+            here = [_leak(questions, whole, name, match, params.copied) for match in matches]
+            files.append(_file(name, sha256_of(path), records, here))
+            leaks += here
+            advance(1)
+    leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
+    facts = {
+        "files": len(files),
+        "ngram": params.ngram,
+        "questions": _counted(leaks),
+        "too_short": index.short,
+        "set_phrases": index.common,
+    }
+    return leaks, files, facts
+
+
+def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
+    counted = _counted(leaks)
+    return BenchmarkFile(
+        file=name,
+        sha256=sha256,
+        records=records,
+        overlaps=sum(counted["overlap"].values()),
+        copies=sum(counted["copy"].values()),
+        test_overlaps=counted["overlap"]["test"],
+        test_copies=counted["copy"]["test"],
+    )
+
+
+def _leak(questions: pl.DataFrame, texts: Sequence[str], file: str, match: Match, copied: float) -> Leak:
+    text = texts[match.row]
+    tokens = tokenise([text])
+    start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
+    question_id, split = questions.select("question_id", "split").row(match.row)
+    return Leak(
+        question_id=question_id,
+        split=split,
+        kind="copy" if match.share >= copied else "overlap",
+        score=round(match.share, 4),
+        file=file,
+        line=match.line,
+        rows=match.records,
+        span=text[start : min(end, start + _SPAN)],
+        start=start,
+        end=end,
+    )
+
+
+def _counted(leaks: Sequence[Leak]) -> dict[str, dict[str, int]]:
+    """Questions by split: those that overlap at all, and the copies among them."""
+    counted = {}
+    for kind, kinds in (("overlap", {"overlap", "copy"}), ("copy", {"copy"})):
+        ids = {(leak.question_id, leak.split) for leak in leaks if leak.kind in kinds}
+        of_split = Counter(split for _, split in ids)
+        counted[kind] = {split: of_split[split] for split in SPLITS}
+    return counted
+
+
+def _notes(facts: dict[str, Any]) -> list[str]:
+    across = facts["across_splits"]
+    notes = []
+    if any(across.values()):
+        notes.append(
+            f"warning: {across['exact']} exact and {across['near']} near duplicates across splits (leaks.parquet)"
+        )
+    else:
+        notes.append("no exact or near duplicates across splits")
+    if "benchmarks" in facts:
+        found = facts["benchmarks"]["questions"]
+        notes.append(
+            f"{sum(found['overlap'].values())} questions share a run of {facts['benchmarks']['ngram']} tokens with "
+            f"the benchmarks, {sum(found['copy'].values())} are copies ({found['copy']['test']} of test)"
+        )
+    return notes
