@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from schemas.annotations import AnnotationRequest
 from schemas.questions import Question
 from schemas.taxonomy import LabelName
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,8 @@ class Identity:
     prompt_hash: str | None = None
     notes: Sequence[str] = field(default_factory=tuple)
     """Lines for the user."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else the manifest should say of it."""
 
 
 class Annotator(Protocol):

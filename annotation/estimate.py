@@ -6,21 +6,21 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from annotation.llm.client import AnswerStore
-from annotation.llm.messages import ChatRequest
-from annotation.llm_annotator import requests_for
+from annotation.llm.messages import AnswerStore, ChatRequest
+from annotation.llm.tokens import Counter, counter
+from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateParams
+from annotation.prompt import Prompt, example
+from annotation.reviewed import Reviewed
+from annotation.shots import choose_shots
 from schemas.questions import Question
 
-CJK_TOKENS = 0.8
-"""Tokens a Chinese character, about: Gemma 3 took 1,051 to 1,099 for prompts that this reckons at 1,035."""
-OTHER_TOKENS = 0.3
-"""Tokens of any other character, about: some three to four characters a token."""
-ANSWER_TOKENS = 13
-"""Tokens of the answer a dimension: its name, a label, punctuation; Gemma 3 took 53 to 66 for five."""
 SECONDS_A_REQUEST = 2.0
 """Latency that the time is reckoned with; the endpoint's own is unknown before it is asked."""
+MESSAGE_TOKENS = 4
+"""Tokens that frame each message, as OpenAI counts them."""
 
 
 @dataclass(frozen=True)
@@ -29,61 +29,80 @@ class Estimate:
 
     annotator: str
     questions: int
-    stored: int
+    stored: int = 0
     """Requests whose answers are there already."""
-    requests: int
+    requests: int = 0
     """Requests still to be made."""
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
     """None without prices."""
-    currency: str
-    seconds: float
+    currency: str = "USD"
+    seconds: float | None = 0.0
+    """None where it is up to the endpoint: a batch may take a day."""
+    batch_cost: float | None = 0.0
+    """The same through the Batch API."""
+    counted: str = ""
+    """What counted the tokens."""
 
 
 def estimate(
-    questions: Sequence[Question], params: AnnotateParams, store: AnswerStore | None = None
+    questions: Sequence[Question],
+    params: AnnotateParams,
+    store: AnswerStore | None = None,
+    reviewed: Sequence[Reviewed] = (),
 ) -> Estimate:
     """Reckon requests, tokens, cost and time of annotating; asks nobody and needs no key.
-
-    Tokens are counted from characters, as tokenizers differ and their tables are not at hand offline.
 
     Args:
         questions: to label.
         params: of the stage.
         store: answers there already cost nothing; None to count all.
+        reviewed: what there is to learn from or to show.
     """
     options = params.llm
-    if params.chosen() == "lexicon":
-        return Estimate("lexicon", len(questions), 0, 0, 0, 0, 0.0, options.currency, 0.0)
-    asked = {request.key(options): request for request in requests_for(questions, options)}
-    stored = store.get_many(asked) if store is not None else {}
-    missing = [request for key, request in asked.items() if key not in stored]
-    prompt = sum(_prompt_tokens(request) for request in missing)
-    completion = sum(ANSWER_TOKENS * _dimensions(options.one_dimension_a_call) for _ in missing)
+    chosen = params.chosen(len(reviewed))
+    if chosen != "llm":
+        return Estimate(chosen, len(questions), currency=options.currency)
+    asked = prompts_for(options, choose_shots(reviewed, options.shots))
+    requests = {request.key(options): request for request in requests_for(questions, options, asked)}
+    stored = store.get_many(requests) if store is not None else {}
+    missing = [request for key, request in requests.items() if key not in stored]
+    count, counted = counter(options.model)
+    prompt = _Sum(count)
+    tokens = sum(prompt.of(request) for request in missing)
+    answers = [_answer_tokens(one, count) for one in asked]
+    completion = sum(answers[request.part] for request in missing)
     return Estimate(
         annotator=f"llm:{options.model}",
         questions=len(questions),
         stored=len(stored),
         requests=len(missing),
-        prompt_tokens=prompt,
+        prompt_tokens=tokens,
         completion_tokens=completion,
-        cost=options.cost(prompt, completion),
+        cost=options.cost(tokens, completion, batched=params.batch),
         currency=options.currency,
-        seconds=math.ceil(len(missing) / options.concurrency) * SECONDS_A_REQUEST,
+        seconds=None if params.batch else math.ceil(len(missing) / options.concurrency) * SECONDS_A_REQUEST,
+        batch_cost=options.cost(tokens, completion, batched=True),
+        counted=counted,
     )
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text has."""
-    chinese = sum("\u3400" <= letter <= "\u9fff" for letter in text)
-    return math.ceil(chinese * CJK_TOKENS + (len(text) - chinese) * OTHER_TOKENS)
+class _Sum:
+    """Counts requests; what they share is counted once."""
+
+    def __init__(self, count: Counter) -> None:
+        self._shared = cache(count)
+        self._count = count
+
+    def of(self, request: ChatRequest) -> int:
+        """Tokens of a request's messages and of the form it asks for."""
+        *shared, own = request.messages
+        form = json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
+        tokens = sum(self._shared(message["content"]) + MESSAGE_TOKENS for message in shared)
+        tokens += self._count(own["content"]) + MESSAGE_TOKENS
+        return tokens + (self._shared(form) if request.response_format else 0)
 
 
-def _prompt_tokens(request: ChatRequest) -> int:
-    form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
-    return tokens(form) + sum(tokens(message["content"]) for message in request.messages)
-
-
-def _dimensions(one_dimension_a_call: bool) -> int:
-    return 1 if one_dimension_a_call else 5
+def _answer_tokens(prompt: Prompt, count: Counter) -> int:
+    return count(example(prompt.dimensions, "10"))

@@ -22,7 +22,8 @@ _NOTE = (
     "labelled offline by the lexicon: rough labels, a start for the experts; "
     "[annotate.llm] model = … asks a language model"
 )
-_ORDER = ("disease_group", "clinical_department", "medical_discipline", "competency")
+SCORED = ("disease_group", "clinical_department", "medical_discipline", "competency")
+"""Dimensions that can be read off the text, in the order in which they are decided."""
 
 Scores = dict[str, float]
 
@@ -50,15 +51,21 @@ class LexiconAnnotator:
 
 def label(question: Question) -> dict[str, Verdict]:
     """Verdicts in all dimensions, by the dimension's name."""
+    verdicts: dict[str, Verdict] = {}
+    for name, shares in shares_of(question).items():
+        best = max(shares, key=lambda zh: shares[zh])
+        verdicts[name] = Verdict(_known(name, best), round(shares[best], 3), estimate=False)
+    return verdicts | {"difficulty": estimated_difficulty()}
+
+
+def shares_of(question: Question) -> dict[str, Scores]:
+    """By dimension, each label's share of the score; the shares of a dimension add up to one."""
     parts = list(_parts(question))
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
-    verdicts: dict[str, Verdict] = {}
-    for name in _ORDER:
+    for name in SCORED:
         shares[name] = _shares(score(name, parts, exam, shares))
-        best = max(shares[name], key=lambda zh: shares[name][zh])
-        verdicts[name] = Verdict(_known(name, best), round(shares[name][best], 3), estimate=False)
-    return verdicts | {"difficulty": estimated_difficulty()}
+    return shares
 
 
 def estimated_difficulty() -> Verdict:

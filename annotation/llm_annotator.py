@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
-from annotation.llm.client import AnswerStore, LlmClient
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Outcome, Reason
+from annotation.llm.batches import BatchClient
+from annotation.llm.client import LlmClient
+from annotation.llm.confidence import value_probability
+from annotation.llm.messages import Answer, AnswerStore, BadAnswerError, ChatRequest, Failed, Outcome, Reason
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import Prompt, prompts
+from annotation.prompt import Prompt, Shot, codes, prompts
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -29,42 +31,56 @@ class LlmAnnotator:
     Args:
         options: of the model.
         store: keeps answers.
+        shots: reviewed questions to show as examples; the last one is in reserve.
+        batch: whether to use the endpoint's Batch API.
 
     Raises:
         UserError: no model is named, or its key is missing.
     """
 
-    def __init__(self, options: AnnotateLlmOptions, store: AnswerStore) -> None:
-        self._client = LlmClient(options)
+    def __init__(
+        self,
+        options: AnnotateLlmOptions,
+        store: AnswerStore,
+        shots: Sequence[Shot] = (),
+        *,
+        batch: bool = False,
+    ) -> None:
+        self._client = BatchClient(options) if batch else LlmClient(options)
         self._options = options
         self._store = store
-        self._prompts = _prompts(options)
+        self._prompts = prompts_for(options, shots)
+        self._shots = len(shots)
 
     @property
     def identity(self) -> Identity:
         """``llm:MODEL``, with the hash of its prompt."""
         hashes = [prompt.hash for prompt in self._prompts]
         combined = hashes[0] if len(hashes) == 1 else sha256(*hashes)[:16]
-        return Identity(f"llm:{self._options.model}", self._options.model, combined)
+        facts = {"samples": self._options.samples, "shots": max(self._shots - 1, 0)}
+        return Identity(f"llm:{self._options.model}", self._options.model, combined, facts=facts)
 
     def units(self, questions: Sequence[Question]) -> int:
         """Requests."""
-        return len(questions) * len(self._prompts)
+        return len(questions) * self._parts()
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, as its last answer arrives."""
         arrived: dict[str, list[Outcome]] = defaultdict(list)
-        requests = requests_for(questions, self._options)
+        requests = requests_for(questions, self._options, self._prompts)
         for outcome in self._client.complete_many(requests, self._store, progress):
             found = arrived[outcome.request.id]
             found.append(outcome)
-            if len(found) == len(self._prompts):
+            if len(found) == self._parts():
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
+    def _parts(self) -> int:
+        return len(self._prompts) * self._options.samples
+
     def _settle(self, question_id: str, outcomes: Sequence[Outcome]) -> Labelled | Unlabelled:
-        outcomes = sorted(outcomes, key=lambda outcome: outcome.request.part)
+        outcomes = sorted(outcomes, key=lambda outcome: (outcome.request.part, outcome.request.sample))
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if failed:
             costs = [
@@ -74,19 +90,18 @@ class LlmAnnotator:
                 question_id, failed[0].reason, failed[0].detail, sum(cost or 0.0 for cost in costs)
             )
         verdicts: dict[str, Verdict] = {}
-        requests = []
         answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
-        for prompt, answer in zip(self._prompts, answers, strict=True):
-            requests.append(self._bill(question_id, prompt, answer))
-            for name, label in read_labels(answer.text, prompt.dimensions).items():
-                verdicts[name] = Verdict(label, confidence=None, estimate=name in _ESTIMATED)
+        for part, prompt in enumerate(self._prompts):
+            own = [answer for answer in answers if answer.request.part == part]
+            verdicts |= _verdicts(own, prompt.dimensions)
+        requests = [self._bill(question_id, answer) for answer in answers]
         return Labelled(question_id, verdicts, requests)
 
-    def _bill(self, question_id: str, prompt: Prompt, answer: Answer) -> AnnotationRequest:
+    def _bill(self, question_id: str, answer: Answer) -> AnnotationRequest:
         return AnnotationRequest(
             question_id=question_id,
             annotator=self.identity.name,
-            prompt_hash=prompt.hash,
+            prompt_hash=self._prompts[answer.request.part].hash,
             model=self._options.model or "",
             prompt_tokens=answer.usage.prompt_tokens,
             completion_tokens=answer.usage.completion_tokens,
@@ -94,21 +109,54 @@ class LlmAnnotator:
         )
 
 
-def requests_for(questions: Sequence[Question], options: AnnotateLlmOptions) -> list[ChatRequest]:
+def requests_for(
+    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[Prompt] | None = None
+) -> list[ChatRequest]:
     """All requests for those questions, question by question."""
     asks = [
         (part, prompt, partial(read_labels, dimensions=prompt.dimensions))
-        for part, prompt in enumerate(_prompts(options))
+        for part, prompt in enumerate(asked if asked is not None else prompts_for(options))
     ]
     return [
-        ChatRequest(question.question_id, prompt.messages(question), prompt.form, check, part=part)
+        ChatRequest(
+            question.question_id,
+            messages,
+            prompt.form,
+            check,
+            part=part,
+            sample=sample,
+            logprobs=options.logprobs and options.samples == 1,
+        )
         for question in questions
         for part, prompt, check in asks
+        for messages in [prompt.messages(question)]
+        for sample in range(options.samples)
     ]
 
 
-def _prompts(options: AnnotateLlmOptions) -> list[Prompt]:
-    return prompts(options.response_format, one_dimension_a_call=options.one_dimension_a_call)
+def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Shot] = ()) -> list[Prompt]:
+    """The prompts that those options ask with."""
+    return prompts(options.response_format, one_dimension_a_call=options.one_dimension_a_call, shots=shots)
+
+
+def _verdicts(answers: Sequence[Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
+    """What the answers to one prompt add up to: the label said most often, of several the one said first.
+
+    With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
+    probability of its tokens, where the endpoint gave it.
+    """
+    said = [read_labels(answer.text, dimensions) for answer in answers]
+    found = {}
+    for dimension in dimensions:
+        votes = Counter(labels[dimension.name] for labels in said)
+        label, count = votes.most_common(1)[0]
+        if len(answers) > 1:
+            confidence: float | None = count / len(answers)
+        else:
+            confidence = value_probability(answers[0], _keys(dimension))
+        rounded = None if confidence is None else round(confidence, 4)
+        found[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)
+    return found
 
 
 def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelName]:
@@ -135,19 +183,24 @@ def _read_object(text: str) -> Mapping[str, object]:
 
 
 def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
-    names = (dimension.zh, dimension.name, dimension.en)
-    value = next((said[name.casefold()] for name in names if name.casefold() in said), None)
+    value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
     if value is None:
         raise BadAnswerError(
             Reason.MALFORMED_JSON,
             f"the answer lacks {dimension.name}",
             f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。",
         )
-    label = dimension.find(str(value))
+    spelling = str(value).strip()
+    label = codes(dimension).get(spelling) or dimension.find(spelling)
     if label is None:
         raise BadAnswerError(
             Reason.INVALID_LABEL,
             f"the label for {dimension.name} is not in the set",
-            f"请重新回答：“{dimension.zh}”的值不在所列类别之中，请只使用所列的类别名称，输出完整的 JSON 对象。",
+            f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。",
         )
     return label
+
+
+def _keys(dimension: Dimension) -> tuple[str, ...]:
+    """Names under which a model may put its label."""
+    return (dimension.zh, dimension.name, dimension.en)

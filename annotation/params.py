@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from annotation.llm.options import LlmOptions
+from schemas.errors import UserError
 from schemas.params import Address, Params, VariableName, knob
 
 
@@ -19,33 +22,90 @@ class AnnotateLlmOptions(LlmOptions):
         "output, otherwise json_object or none; labels are checked in any case.",
     )
     one_dimension_a_call: bool = Field(
-        False, description="Ask for each dimension on its own, as CMExam did: about twice the tokens."
+        False,
+        description="Ask for each dimension on its own, as CMExam did: two and a half times the tokens.",
     )
+    logprobs: bool = Field(
+        True,
+        description="Ask how probable each token of the answer was: the confidence of its labels. False for "
+        "models that refuse it.",
+    )
+    samples: int = Field(
+        1,
+        ge=1,
+        le=25,
+        description="Answers to each question; with several, a label's confidence is the share that agrees. "
+        "Needs a temperature.",
+    )
+    shots: int = Field(0, ge=0, le=32, description="Reviewed questions to show as examples.")
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> AnnotateLlmOptions:
+        if self.samples > 1 and self.send_temperature and self.temperature == 0:
+            raise ValueError("samples above 1 need a temperature, e.g. 0.7: at 0 all answers are the same")
+        return self
 
 
 class AnnotateParams(Params):
     """The ``[annotate]`` section of ``dataset.toml``."""
 
-    annotator: Literal["auto", "llm", "lexicon"] = Field(
+    annotator: Literal["auto", "llm", "learned", "lexicon"] = Field(
         "auto",
-        description="Who labels: llm; lexicon, offline and rough; auto: llm when [annotate.llm] names a "
-        "model, otherwise lexicon.",
+        description="Who labels: llm; learned, offline, from labels that experts have reviewed; lexicon, offline "
+        "and rough; auto: llm when [annotate.llm] names a model, otherwise learned when enough are reviewed, "
+        "otherwise lexicon.",
     )
+    reviewed: Path | None = knob(
+        None,
+        "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet.",
+    )
+    learn_from: int = Field(
+        100, ge=20, description="Reviewed questions from which auto prefers learned to lexicon."
+    )
+    batch: bool = knob(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
 
-    def chosen(self) -> Literal["llm", "lexicon"]:
-        """The annotator that will run: ``auto`` settled by what is configured.
+    def chosen(self, reviewed: int = 0) -> Literal["llm", "learned", "lexicon"]:
+        """The annotator that will run: ``auto`` settled by what is configured and reviewed.
 
         A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
+
+        Args:
+            reviewed: questions that experts have labelled.
         """
-        if self.annotator == "auto":
-            return "llm" if self.llm.model else "lexicon"
-        return self.annotator
+        if self.annotator != "auto":
+            return self.annotator
+        if self.llm.model:
+            return "llm"
+        return "learned" if reviewed >= self.learn_from else "lexicon"
+
+    def learns(self) -> bool:
+        """Whether reviewed labels can change the result."""
+        asks = self.chosen() == "llm"
+        return self.llm.shots > 0 if asks else self.annotator != "lexicon"
+
+    def ignores(self) -> frozenset[str]:
+        """Without examples or learning, what experts review changes nothing."""
+        return frozenset() if self.learns() else frozenset({"reviews/pulled"})
 
     def semantic(self) -> dict[str, Any]:
-        """As settled, without the options of an LLM that is not asked."""
-        settled: dict[str, Any] = {"annotator": self.chosen()}
-        return settled | ({"llm": self.llm.semantic()} if self.chosen() == "llm" else {})
+        """As settled, without the options of annotators that are not asked."""
+        asks = self.chosen() == "llm"
+        settled: dict[str, Any] = {"annotator": "llm" if asks else self.annotator}
+        if asks:
+            settled["llm"] = self.llm.semantic()
+        if self.annotator == "auto" and not asks:
+            settled["learn_from"] = self.learn_from
+        if self.reviewed is not None and self.learns():
+            settled["reviewed"] = _digest(self.reviewed)
+        return settled
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}: correct [annotate] reviewed") from None
 
 
 class ReviewParams(Params):

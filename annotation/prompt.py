@@ -12,10 +12,22 @@ from typing import Any
 
 from schemas.identity import sha256
 from schemas.questions import Question
-from schemas.taxonomy import Dimension, dimensions
+from schemas.taxonomy import Dimension, LabelName, dimensions
 
-VERSION = "label.v1.zh"
+VERSION = "label.v2.zh"
+MOST_EXPLANATION = 400
+"""Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
 _NUMERALS = "零一二三四五六七八九"
+_QUESTION = "<题目>\n{question}\n</题目>"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A question that experts have labelled, shown as an example."""
+
+    question: Question
+    labels: Mapping[str, LabelName]
+    """By name of the dimension; all dimensions of the prompt are there."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +37,8 @@ class Prompt:
     dimensions: tuple[Dimension, ...]
     response_format: str
     """``json_schema``, ``json_object`` or ``none``."""
+    shots: tuple[Shot, ...] = ()
+    """Examples; the last one is in reserve, for a question that is an example itself."""
 
     @cached_property
     def system(self) -> str:
@@ -34,7 +48,7 @@ class Prompt:
             if len(self.dimensions) > 1
             else "以下维度",
             "labels": "\n\n".join(_describe(dimension) for dimension in self.dimensions),
-            "example": json.dumps({item.zh: "类别名称" for item in self.dimensions}, ensure_ascii=False),
+            "example": example(self.dimensions, "编号"),
         }
         text = _read(f"{VERSION}.md")
         for name, value in filled.items():
@@ -45,41 +59,67 @@ class Prompt:
     def hash(self) -> str:
         """Which prompt this is: 16 hex digits over all that is sent beside the question."""
         form = json.dumps(self.form, ensure_ascii=False, sort_keys=True)
-        return sha256(self.system, _QUESTION, form)[:16]
+        shown = [message["content"] for shot in self.shots for message in self._example(shot)]
+        return sha256(self.system, _QUESTION, form, str(MOST_EXPLANATION), *shown)[:16]
 
     @cached_property
     def form(self) -> Mapping[str, Any] | None:
-        """The ``response_format`` to send."""
+        """The ``response_format`` to send: a closed set of codes for each dimension."""
         if self.response_format == "none":
             return None
         if self.response_format == "json_object":
             return {"type": "json_object"}
         schema = {
             "type": "object",
-            "properties": {item.zh: {"type": "string", "enum": item.zh_names()} for item in self.dimensions},
+            "properties": {item.zh: {"type": "string", "enum": [*codes(item)]} for item in self.dimensions},
             "required": [item.zh for item in self.dimensions],
             "additionalProperties": False,
         }
         return {"type": "json_schema", "json_schema": {"name": "labels", "strict": True, "schema": schema}}
 
     def messages(self, question: Question) -> list[dict[str, str]]:
-        """The messages for one question."""
+        """The messages for one question; no question is shown its own labels."""
+        others = [shot for shot in self.shots if shot.question.content_hash != question.content_hash]
+        shown = others[: max(len(self.shots) - 1, 0)]
         return [
             {"role": "system", "content": self.system},
+            *(message for shot in shown for message in self._example(shot)),
             {"role": "user", "content": _QUESTION.format(question=render(question))},
         ]
 
+    def _example(self, shot: Shot) -> list[dict[str, str]]:
+        said = {item.zh: code(item, shot.labels[item.name]) for item in self.dimensions}
+        return [
+            {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
+            {"role": "assistant", "content": _json(said)},
+        ]
 
-_QUESTION = "<题目>\n{question}\n</题目>"
 
-
-def prompts(response_format: str, *, one_dimension_a_call: bool) -> list[Prompt]:
+def prompts(response_format: str, *, one_dimension_a_call: bool, shots: Sequence[Shot] = ()) -> list[Prompt]:
     """One prompt for all dimensions, or one for each."""
     everything = tuple(dimensions().values())
     groups: Sequence[tuple[Dimension, ...]] = (
         [(dimension,) for dimension in everything] if one_dimension_a_call else [everything]
     )
-    return [Prompt(group, response_format) for group in groups]
+    return [Prompt(group, response_format, tuple(shots)) for group in groups]
+
+
+def codes(dimension: Dimension) -> dict[str, LabelName]:
+    """A dimension's labels by the short code that stands for them on the wire: their number, from 1.
+
+    A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
+    """
+    return {str(number): label for number, label in enumerate(dimension.labels, start=1)}
+
+
+def code(dimension: Dimension, label: LabelName) -> str:
+    """The short code of a label."""
+    return str(dimension.labels.index(label) + 1)
+
+
+def example(asked: Sequence[Dimension], value: str) -> str:
+    """An answer's form, with the same value everywhere."""
+    return _json({item.zh: value for item in asked})
 
 
 def render(question: Question) -> str:
@@ -90,13 +130,20 @@ def render(question: Question) -> str:
         question.shared_stem,
         question.stem,
         *(f"{option.label}. {option.text}" for option in question.options),
+        f"答案：{''.join(question.answer)}" if question.answer else None,
+        f"解析：{question.explanation[:MOST_EXPLANATION]}" if question.explanation else None,
     ]
     return "\n".join(line for line in lines if line).replace("题目>", "题目＞")
 
 
 def _describe(dimension: Dimension) -> str:
     definition = tomllib.loads(_read("definitions.zh.toml"))[dimension.name]
-    return f"## {dimension.zh}\n{definition}\n类别：{'；'.join(dimension.zh_names())}"
+    labels = "；".join(f"{number}{label.zh}" for number, label in codes(dimension).items())
+    return f"## {dimension.zh}\n{definition}\n{labels}"
+
+
+def _json(said: Mapping[str, str]) -> str:
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
 def _read(name: str) -> str:

@@ -10,9 +10,11 @@ from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.choose import choose
 from annotation.difficulty import ANNOTATOR as HUMAN_ACCURACY
 from annotation.difficulty import measured_difficulty
+from annotation.labelled_file import read_labelled
 from annotation.params import AnnotateParams
+from annotation.reviewed import Reviewed, from_reviews, merged
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.annotations import Annotation, AnnotationRequest
+from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
 
@@ -26,7 +28,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     Questions whose request failed wait, with the class of the failure, and are asked again on the next run.
     """
     questions = list(Question.from_frame(tables["questions"]))
-    annotator = choose(params, context.store)
+    annotator = choose(params, context.store, reviewed_questions(questions, tables, params))
     with context.progress(annotator.units(questions), "requests") as advance:
         outcomes = {found.question_id: found for found in annotator.annotate(questions, advance)}
     labelled = [found for found in _in_order(questions, outcomes) if isinstance(found, Labelled)]
@@ -47,6 +49,16 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         complete=not waiting,
         notes=[*annotator.identity.notes, *_failure_notes(waiting, params)],
     )
+
+
+def reviewed_questions(
+    questions: Sequence[Question], tables: Tables, params: AnnotateParams
+) -> list[Reviewed]:
+    """What experts have labelled: here, as far as it was pulled, and in the file that is named; none if unused."""
+    if not params.learns():
+        return []
+    here = from_reviews(questions, ExpertReview.from_frame(tables["pulled"])) if "pulled" in tables else []
+    return merged(here, read_labelled(params.reviewed) if params.reviewed else [])
 
 
 def _in_order(questions: Sequence[Question], outcomes: Outcomes) -> Iterator[Labelled | Unlabelled]:
@@ -95,6 +107,7 @@ def _facts(
     """What the manifest says: the same for the same answers, however many runs it took to get them."""
     measured = sum(row.annotator == HUMAN_ACCURACY for row in annotations)
     facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
+    facts |= identity.facts
     if identity.model is None:
         return facts
     return facts | {

@@ -45,6 +45,10 @@ class Params(BaseModel):
         fields = type(self).model_fields
         return {name: _semantic(value) for name, value in self if not is_knob(fields[name])}
 
+    def ignores(self) -> frozenset[str]:
+        """Inputs of the stage, as ``maker/table``, that cannot change its result with these parameters."""
+        return frozenset()
+
 
 def knob(default: Any, description: str, **constraints: Any) -> Any:
     """A parameter that changes how fast or where, never what: workers, timeouts, addresses of keys."""

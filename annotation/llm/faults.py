@@ -46,17 +46,41 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
     if isinstance(error, openai.APIConnectionError):
         return Fault(Reason.CONNECTION, f"no connection to {options.base_url}", retry=True)
     if isinstance(error, openai.APIStatusError):
-        _raise_if_hopeless(error, options)
-        return _of_status(error)
+        return of_status(error.status_code, error.code, options, _asked_wait(error))
     if isinstance(error, ValueError | openai.APIResponseValidationError):
         detail = "the endpoint sent something that is not a chat completion"
         return Fault(Reason.MALFORMED_JSON, detail, retry=True, maybe_billed=True)
     return Fault(Reason.ERROR, f"{type(error).__name__} while asking", retry=False)
 
 
-def _raise_if_hopeless(error: openai.APIStatusError, options: LlmOptions) -> None:
-    status = error.status_code
-    if status == 401 or (status == 403 and error.code not in _REFUSED_CODES):
+def of_status(status: int, code: str | None, options: LlmOptions, wait: float | None = None) -> Fault:
+    """The fault behind an HTTP status.
+
+    Args:
+        status: not 2xx.
+        code: the provider's code of the error.
+        options: for messages.
+        wait: seconds the endpoint asked to wait.
+
+    Raises:
+        UserError: no request can succeed.
+    """
+    _raise_if_hopeless(status, code, options)
+    if code in _REFUSED_CODES:
+        return Fault(
+            Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False
+        )
+    if code in _TOO_LONG_CODES or status == 413:
+        return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
+    if status == 429:
+        return Fault(Reason.RATE_LIMITED, "rate limit (HTTP 429)", retry=True, wait=wait)
+    if status >= 500 or status in _RETRIED_STATUS:
+        return Fault(Reason.SERVER_ERROR, f"the server failed (HTTP {status})", retry=True, wait=wait)
+    return Fault(Reason.BAD_REQUEST, f"the endpoint refused the request's form (HTTP {status})", retry=False)
+
+
+def _raise_if_hopeless(status: int, code: str | None, options: LlmOptions) -> None:
+    if status == 401 or (status == 403 and code not in _REFUSED_CODES):
         raise UserError(
             f"{options.base_url} does not accept the key (HTTP {status}): "
             f"put a valid one into the environment variable {options.api_key_env}"
@@ -69,24 +93,8 @@ def _raise_if_hopeless(error: openai.APIStatusError, options: LlmOptions) -> Non
         raise UserError(
             f"{options.base_url} redirects elsewhere (HTTP {status}): put the address it leads to into base_url"
         ) from None
-    if status == 402 or error.code == "insufficient_quota":
+    if status == 402 or code == "insufficient_quota":
         raise UserError(f"the account at {options.base_url} has no credit left (HTTP {status})") from None
-
-
-def _of_status(error: openai.APIStatusError) -> Fault:
-    status = error.status_code
-    if error.code in _REFUSED_CODES:
-        return Fault(
-            Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False
-        )
-    if error.code in _TOO_LONG_CODES or status == 413:
-        return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
-    if status == 429:
-        return Fault(Reason.RATE_LIMITED, "rate limit (HTTP 429)", retry=True, wait=_asked_wait(error))
-    if status >= 500 or status in _RETRIED_STATUS:
-        detail = f"the server failed (HTTP {status})"
-        return Fault(Reason.SERVER_ERROR, detail, retry=True, wait=_asked_wait(error))
-    return Fault(Reason.BAD_REQUEST, f"the endpoint refused the request's form (HTTP {status})", retry=False)
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from annotation.llm.options import LlmOptions
 from schemas.identity import sha256
@@ -51,6 +51,16 @@ class BadAnswerError(Exception):
         self.hint = hint
 
 
+class AnswerStore(Protocol):
+    """Where answers are kept: JSON values by key, durable when ``put`` returns."""
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values of those ``keys`` that are there."""
+
+    def put(self, key: str, value: Any) -> None:
+        """Store a value; the same key again replaces it."""
+
+
 @dataclass(frozen=True)
 class ChatRequest:
     """One chat completion to ask for."""
@@ -68,6 +78,8 @@ class ChatRequest:
     """Number among the caller's requests of that id; not sent, not part of the key."""
     sample: int = 0
     """Number of the sample, where the same is asked several times on purpose."""
+    logprobs: bool = False
+    """Whether to ask how probable the model found each token of its answer."""
 
     def body(self, options: LlmOptions) -> dict[str, Any]:
         """The JSON fields of the request as they are sent, without ``options.extra_body``."""
@@ -80,6 +92,7 @@ class ChatRequest:
             "temperature": options.temperature if options.send_temperature else None,
             "seed": options.seed,
             "response_format": self.response_format,
+            "logprobs": self.logprobs or None,
         }
         return body | {name: value for name, value in optional.items() if value is not None}
 
@@ -95,12 +108,24 @@ class ChatRequest:
         return sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
+def grouped(requests: Iterable[ChatRequest], options: LlmOptions) -> dict[str, list[ChatRequest]]:
+    """Requests by key: those that are the same to the letter are asked once."""
+    groups: dict[str, list[ChatRequest]] = {}
+    for request in requests:
+        groups.setdefault(request.key(options), []).append(request)
+    return groups
+
+
 @dataclass(frozen=True)
 class Usage:
     """Tokens that were billed; None where the endpoint does not say."""
 
     prompt_tokens: int | None = 0
     completion_tokens: int | None = 0
+
+    def total(self) -> int | None:
+        """Of both kinds; None where one is unknown."""
+        return _sum(self.prompt_tokens, self.completion_tokens)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -123,6 +148,8 @@ class Answer:
     """At the prices of the options; zero where ``shared``; None where unknown."""
     stored: bool
     """Whether it was there before: nothing was asked."""
+    logprobs: Sequence[tuple[int, float]] | None = None
+    """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     shared: bool = False
     """Whether an earlier request of this call is the same to the letter and bears tokens and cost."""
 

@@ -37,6 +37,9 @@ class LlmOptions(Params):
     )
     price_in: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
     price_out: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
+    batch_share: float = Field(
+        0.5, ge=0, le=1, description="What the endpoint's Batch API costs, as a share of these prices."
+    )
     currency: str = Field("USD", description="Currency of the prices and of max_cost.")
     max_cost: float | None = knob(
         None, "Stop before the request that could bring the cost of all answers above this.", ge=0
@@ -46,6 +49,8 @@ class LlmOptions(Params):
     max_retries: int = knob(
         5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
     )
+
+    poll: float = knob(60.0, "Seconds between looks at a batch that is under way.", gt=0)
 
     @model_validator(mode="after")
     def _priced_cap(self) -> LlmOptions:
@@ -72,10 +77,13 @@ class LlmOptions(Params):
         """
         return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
 
-    def cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+    def cost(
+        self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False
+    ) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
         if self.price_in is None or self.price_out is None:
             return None
         if prompt_tokens is None or completion_tokens is None:
             return None
-        return (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
+        share = self.batch_share if batched else 1.0
+        return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6

@@ -1,30 +1,32 @@
-"""Reading a chat completion: what of it is kept, and what makes it unusable."""
+"""Reading a chat completion's JSON: what of it is kept, and what makes it unusable."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from annotation.llm.budget import paid
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Message, Outcome, Reason, Usage
+from annotation.llm.options import LlmOptions
 
-if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletion
-
+Completion = Mapping[str, Any]
+"""A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
 _MOST_TOKENS = 10**8
 """More tokens than any request has: an endpoint that says so is mistaken."""
 
 
-def stored_value(completion: ChatCompletion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
+def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
     """What is stored of a good answer.
 
     Raises:
         BadAnswerError: it is not one.
     """
-    choice = completion.choices[0]
+    choice = completion["choices"][0]
     text = said(completion)
-    refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
-    finish = "refusal" if refused else choice.finish_reason or "stop"
+    finished = choice.get("finish_reason") or "stop"
+    refused = bool(choice["message"].get("refusal")) or finished == "content_filter"
+    finish = "refusal" if refused else finished
     if not request.keep_unfinished:
         if refused:
             raise BadAnswerError(Reason.REFUSED, "the model refused the question")
@@ -34,38 +36,68 @@ def stored_value(completion: ChatCompletion, usage: Usage, request: ChatRequest)
             raise BadAnswerError(Reason.EMPTY, "the answer is empty")
     if request.check is not None and finish == "stop":
         request.check(text)
-    return {
+    value = {
         "text": text,
         "finish_reason": finish,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
     }
+    logprobs = _logprobs(choice, text) if request.logprobs else None
+    return value | ({"logprobs": logprobs} if logprobs else {})
 
 
-def is_whole(completion: ChatCompletion) -> bool:
-    """Whether it has a message: the SDK passes on any JSON that came with status 200, unchecked."""
-    message = completion.choices[0].message if completion.choices else None
-    return message is not None and isinstance(message.content, str | None)
+def is_whole(completion: object) -> bool:
+    """Whether it has a message: endpoints send all kinds of JSON with status 200."""
+    if not isinstance(completion, dict) or not isinstance(completion.get("choices"), list):
+        return False
+    choice = completion["choices"][0] if completion["choices"] else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    return isinstance(message, dict) and isinstance(message.get("content"), str | None)
 
 
-def said(completion: ChatCompletion) -> str:
+def said(completion: Completion) -> str:
     """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark."""
-    return (completion.choices[0].message.content or "").encode("utf-8", "replace").decode()
+    text: str = completion["choices"][0]["message"].get("content") or ""
+    return text.encode("utf-8", "replace").decode()
 
 
-def billed(completion: ChatCompletion) -> Usage:
+def billed(completion: Completion) -> Usage:
     """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
-    usage = completion.usage
-    return Usage(
-        _tokens(getattr(usage, "prompt_tokens", None)), _tokens(getattr(usage, "completion_tokens", None))
-    )
+    usage = completion.get("usage")
+    if not isinstance(usage, dict):
+        return Usage(None, None)
+    return Usage(_tokens(usage.get("prompt_tokens")), _tokens(usage.get("completion_tokens")))
 
 
 def _tokens(value: object) -> int | None:
     return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
 
 
-def with_hint(request: ChatRequest, completion: ChatCompletion, hint: str) -> ChatRequest:
+def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
+    """Length in bytes and log-probability of each token; None where they do not add up to the text."""
+    try:
+        tokens = choice["logprobs"]["content"]
+        found = [[_length(token), round(float(token["logprob"]), 4)] for token in tokens]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if sum(length for length, _ in found) == len(text.encode()) else None
+
+
+def _length(token: Mapping[str, Any]) -> int:
+    # A Chinese character may be split between tokens, which then have no text of their own, only bytes.
+    return len(token["bytes"] if token.get("bytes") is not None else token["token"].encode())
+
+
+def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions, *, stored: bool) -> Answer:
+    """The answer that a stored value is."""
+    usage = Usage(value["prompt_tokens"], value["completion_tokens"])
+    logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
+    return Answer(
+        request, value["text"], value["finish_reason"], usage, paid(value, options), stored, logprobs
+    )
+
+
+def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
     """The request again, with what the model said and what is wrong with it."""
     more: list[Message] = [
         {"role": "assistant", "content": said(completion)},

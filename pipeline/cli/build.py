@@ -130,13 +130,16 @@ def _plain(value: Any) -> Any:
 
 def _dry_run(config: ConfigBase) -> None:
     from annotation.estimate import estimate
+    from pipeline.annotate import reviewed_questions
 
     stage = stage_named("annotate")
     runner = Runner(config)
-    questions = list(Question.from_frame(runner.tables(stage)["questions"]))
+    tables = runner.tables(stage)
+    questions = list(Question.from_frame(tables["questions"]))
     params = config.params("annotate")
     assert isinstance(params, AnnotateParams)
-    tell_estimate(Console(), estimate(questions, params, runner.context(stage).store))
+    reviewed = reviewed_questions(questions, tables, params)
+    tell_estimate(Console(), estimate(questions, params, runner.context(stage).store, reviewed))
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -82,20 +82,28 @@ def tell_estimate(console: Console, found: Estimate) -> None:
     if found.requests == 0 and found.stored == 0:
         console.print(f"{found.questions} questions by {escape(found.annotator)}: no requests, no cost")
         return
-    cost = (
-        "unknown (set price_in and price_out)" if found.cost is None else f"{found.cost:.4f} {found.currency}"
-    )
+    cost = _priced(found.cost, found.currency)
+    time = "up to a day" if found.seconds is None else f"about {found.seconds:,.0f} s (estimate)"
     table = Table(show_header=False, box=None)
     for name, value in (
         ("annotator", escape(found.annotator)),
         ("questions", f"{found.questions:,}"),
         ("requests", f"{found.requests:,} to make, {found.stored:,} answered before"),
-        ("tokens", f"about {found.prompt_tokens:,} in, {found.completion_tokens:,} out (estimate)"),
-        ("cost", f"about {escape(cost)} (estimate)"),
-        ("time", f"about {found.seconds:,.0f} s (estimate)"),
+        (
+            "tokens",
+            f"about {found.prompt_tokens:,} in, {found.completion_tokens:,} out ({escape(found.counted)})",
+        ),
+        ("cost", f"{cost}; with --batch {_priced(found.batch_cost, found.currency)}"),
+        ("time", time),
     ):
         table.add_row(name, value)
     console.print(table)
+
+
+def _priced(cost: float | None, currency: str) -> str:
+    if cost is None:
+        return "unknown (set price_in and price_out)"
+    return f"about {cost:.4f} {escape(currency)} (estimate)"
 
 
 def print_whole(console: Console, table: Table) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.prompt import prompts, render
+from annotation.prompt import code, codes, prompts, render
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 
@@ -31,7 +31,21 @@ def test_the_schema_is_strict_and_holds_the_taxonomy():
     assert schema["additionalProperties"] is False
     assert schema["required"] == [dimension.zh for dimension in dimensions().values()]
     for dimension in dimensions().values():
-        assert schema["properties"][dimension.zh]["enum"] == dimension.zh_names()
+        enumeration = schema["properties"][dimension.zh]["enum"]
+        assert [codes(dimension)[value].zh for value in enumeration] == dimension.zh_names()
+
+
+def test_a_code_stands_for_its_label_and_of_diseases_for_the_chapter():
+    for dimension in dimensions().values():
+        assert [codes(dimension)[code(dimension, label)] for label in dimension.labels] == list(dimension.labels)
+    diseases = codes(dimensions()["disease_group"])
+    assert all(label.code == f"{int(number):02}" for number, label in diseases.items() if int(number) <= 26)
+
+
+def test_every_label_stands_behind_its_code():
+    (prompt,) = prompts("json_schema", one_dimension_a_call=False)
+    for dimension in dimensions().values():
+        assert "；".join(f"{number}{label.zh}" for number, label in codes(dimension).items()) in prompt.system
 
 
 def test_endpoints_without_schemas_are_asked_in_words():
@@ -50,7 +64,7 @@ def test_one_dimension_a_call_takes_five_times_the_requests_and_far_more_text():
     (single,) = prompts("json_schema", one_dimension_a_call=False)
     each = prompts("json_schema", one_dimension_a_call=True)
     assert [prompt.dimensions[0].name for prompt in each] == list(dimensions())
-    assert len(single.system) < 0.6 * sum(len(prompt.system) for prompt in each)
+    assert len(single.system) < 0.5 * sum(len(prompt.system) for prompt in each)
 
 
 def test_the_hash_changes_with_what_is_sent():
@@ -77,6 +91,11 @@ def test_rendering_shows_shared_stem_and_exam_and_leaves_out_what_is_absent():
     assert render(question()) == "首选的药物是\nA. 甲\nB. 乙"
     full = render(question(shared_stem="患者，男，60岁", exam_type="医师考试", exam_class="执业医师"))
     assert full.startswith("来源考试：医师考试 执业医师\n患者，男，60岁\n")
+
+
+def test_key_and_explanation_are_shown_and_a_long_explanation_is_cut():
+    lines = render(question(answer=["A"], explanation="甲" * 1000)).splitlines()
+    assert lines[-2:] == ["答案：A", "解析：" + "甲" * 400]
 
 
 def test_the_answer_s_form_is_shown():

@@ -1,0 +1,1 @@
+"""A classifier of questions that learns from labels which experts have reviewed."""

@@ -1,0 +1,73 @@
+"""Questions whose labels experts have reviewed: what ``learned`` learns from, and what prompts show as examples."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.adjudication import latest_reviews
+from schemas.annotations import ExpertReview
+from schemas.identity import sha256
+from schemas.questions import Question
+from schemas.taxonomy import LabelName, dimensions
+
+_SPOILT = {"wrong_stem", "out_of_scope"}
+"""Flags that say that a question is none to learn from; a wrong key says nothing about its labels."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A question with the labels that experts gave it, in some or all dimensions."""
+
+    question: Question
+    labels: Mapping[str, LabelName]
+    """By name of the dimension."""
+
+
+def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
+    """What experts say most often about each question, in the order of ``questions``.
+
+    One expert's label counts where no other has looked; where as many say one thing as another, none does.
+    """
+    votes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    latest, _ = latest_reviews(list(reviews))
+    spoilt = {review.question_id for review in latest if _SPOILT & set(review.flags)}
+    for review in latest:
+        if review.question_id not in spoilt:
+            votes[review.question_id][review.dimension][review.label] += 1
+    found = []
+    for question in questions:
+        labels = _settled(votes.get(question.question_id, {}))
+        if labels:
+            found.append(Reviewed(question, labels))
+    return found
+
+
+def merged(*sources: Sequence[Reviewed]) -> list[Reviewed]:
+    """All of them, each question (by what it says) once: earlier sources go first."""
+    found: dict[str, Reviewed] = {}
+    for source in sources:
+        for item in source:
+            found.setdefault(item.question.content_hash, item)
+    return list(found.values())
+
+
+def digest(reviewed: Iterable[Reviewed]) -> str:
+    """16 hex digits over what was learned from, whatever its order."""
+    lines = sorted(
+        " ".join([item.question.content_hash, *(f"{name}={label.zh}" for name, label in item.labels.items())])
+        for item in reviewed
+    )
+    return sha256(*lines)[:16]
+
+
+def _settled(votes: Mapping[str, Counter[str]]) -> dict[str, LabelName]:
+    labels = {}
+    for name, dimension in dimensions().items():
+        ranked = votes.get(name, Counter()).most_common(2)
+        if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+            continue
+        if (label := dimension.find(ranked[0][0])) is not None:
+            labels[name] = label
+    return labels
