@@ -79,7 +79,8 @@ def _quartiles(part: Mapping[str, float | None]) -> str:
 
 
 def _split_name(name: str) -> str:
-    return f"{name} {words.SPLITS.get(name, '总计')}"
+    chinese = words.SPLITS.get(name, "总计" if name == "total" else "")
+    return f"{name} {chinese}".strip()
 
 
 def question_types(splits: Splits) -> Table:

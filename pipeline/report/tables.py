@@ -55,7 +55,7 @@ class Table:
         }
 
     def _markdown(self) -> str:
-        rows = [[markdown.text(cell) for cell in row] for row in self.rows]
+        rows = [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
         head = [markdown.text(cell) for cell in self.head]
         return f"{markdown.text(self.caption)}\n\n{markdown.table(head, rows, self.left)}\n"
 

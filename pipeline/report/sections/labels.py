@@ -10,6 +10,7 @@ import polars as pl
 from pipeline.export.statistics import distribution
 from pipeline.report import words
 from pipeline.report.build import Build
+from pipeline.report.figures import figure2
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.tables import Table, number
@@ -21,7 +22,7 @@ _FEW = 30
 """Test questions of a label below which a 95 % interval of an accuracy is wider than ± 18 points (Wilson, p = .5)."""
 
 
-def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG001 - every section's form
+def section(build: Build, params: ReportParams) -> Section | None:
     """Distribution of every dimension; None before the export."""
     splits = build.splits
     if splits is None or not any(rows.height for rows in splits.values()):
@@ -38,9 +39,8 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
         "dimensions": shown,
         "splits": [(name, words.SPLITS[name], rows.height) for name, rows in splits.items()],
     }
-    return Section(
-        "labels", "Labels in each split", "各划分的标签分布", values, warnings, _table(shown, splits).files()
-    )
+    files = {**_table(shown, splits).files(), **(figure2(splits) if params.figures else {})}
+    return Section("labels", "Labels in each split", "各划分的标签分布", values, warnings, files)
 
 
 def _dimension(dimension: Dimension, splits: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
