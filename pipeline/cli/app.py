@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, inspect, review, setup
+from pipeline.cli import build, inspect, release, review, setup
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -63,6 +63,7 @@ def _options(
 setup.register(app)
 build.register(app)
 review.register(app)
+release.register(app)
 inspect.register(app)
 
 

@@ -1,0 +1,103 @@
+"""Making a release: the export, checked and put among the releases, where no run changes it again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.releases import parse_version
+from pipeline.runtime.publish import MANIFEST, file_sha256, read_manifest
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release that was made: where it is, and ``Standing.facts`` of it."""
+
+    folder: Path
+    facts: dict[str, Any]
+
+
+def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
+    """Copy the export into the folder of releases, under its version.
+
+    The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
+    A release that is killed while it is copied leaves nothing among the releases.
+
+    Args:
+        dataset: the ``[dataset]`` section.
+        states: of all stages up to the export, in order: ``done``, ``stale`` …
+
+    Raises:
+        UserError: something is not done, leaks, or the version does not fit what changed.
+    """
+    target = dataset.releases / dataset.version
+    if target.exists():
+        raise UserError(
+            f"{dataset.version} is released already ({target}): set dataset.version to a higher one"
+        )
+    _require_done(states)
+    manifest = _manifest(dataset.build / "export")
+    facts: dict[str, Any] = manifest["facts"]["release"]
+    _require_no_leaks(dataset.build)
+    _require_version(dataset.version, facts)
+    temporary = target.with_name(f".{target.name}.new")
+    shutil.rmtree(temporary, ignore_errors=True)
+    shutil.copytree(dataset.build / "export", temporary)
+    _check(temporary, manifest)
+    (temporary / "manifests").mkdir()
+    for stage in states:
+        shutil.copyfile(dataset.build / stage / MANIFEST, temporary / "manifests" / f"{stage}.json")
+    temporary.rename(target)
+    return Released(target, facts)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise UserError(f"no {MANIFEST} in {folder}: run `build-dataset run --to export` first")
+    return manifest
+
+
+def _require_done(states: Mapping[str, str]) -> None:
+    for stage, state in states.items():
+        if state == "incomplete":
+            raise UserError(f"{stage} is not complete: run `build-dataset {stage}` again before a release")
+        if state != "done":
+            raise UserError(f"{stage} is {state}: run `build-dataset run --to export` before a release")
+
+
+def _require_no_leaks(build: Path) -> None:
+    across = _manifest(build / "leaks")["facts"]["across_splits"]
+    if any(across.values()):
+        raise UserError(
+            f"{across['exact']} exact and {across['near']} near duplicates stand in two splits: see "
+            f"{build / 'leaks' / 'leaks.parquet'}; merge them or take them out before a release"
+        )
+
+
+def _require_version(version: str, facts: Mapping[str, Any]) -> None:
+    suggested = facts["suggested"]
+    if suggested and parse_version(version) < parse_version(suggested):
+        raise UserError(
+            f"since {facts['previous']} there are {facts['level']} changes: set dataset.version to {suggested} or "
+            "above, run `build-dataset export`, then release"
+        )
+
+
+def _check(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Hold the copies to the checksums of the manifest.
+
+    Raises:
+        UserError: a file was changed after it was made.
+    """
+    for name, entry in manifest["outputs"].items():
+        if file_sha256(folder / name) != entry["sha256"]:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise UserError(
+                f"{name} of the export was changed after it was made: run `build-dataset export --force`"
+            )
