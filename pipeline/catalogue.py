@@ -16,7 +16,7 @@ from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
 from schemas.documents import Document, Line, Page, SourceRow
 from schemas.evaluation import Comparison, Prediction, Score
-from schemas.questions import Assignment, Cluster, Merge, Question
+from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 from schemas.trace import Trace
 
@@ -47,7 +47,7 @@ STAGES: tuple[Stage, ...] = (
         title="Drop figure and table items and invalid questions, each with its reason.",
         unit="questions",
         reads=("parse/questions",),
-        writes={"questions": Question},
+        writes={"questions": Question, "changes": TextChange},
         params=CleanParams,
         target="pipeline.clean.stage:run",
         examples=("build-dataset clean",),

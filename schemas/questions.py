@@ -79,6 +79,17 @@ class Question(Record):
     """What it says: see ``schemas.identity.content_hash``."""
 
 
+class TextChange(Record):
+    """A text that tidying changed: with it the text as it was read can be had again."""
+
+    question_id: str
+    part: str
+    """``stem``, ``shared_stem``, ``explanation``, ``comment``, ``option:A`` …"""
+    before: str
+    after: str | None
+    """Null where nothing visible was left."""
+
+
 class Rejection(Record):
     """Something that was taken out, and why."""
 

@@ -1,19 +1,17 @@
-"""The clean stage: texts tidied, figure and table items and invalid questions taken out with their reasons.
-
-The texts as they were parsed stay in ``parse/questions`` under the same question_id.
-"""
+"""The clean stage: texts tidied, figure and table items and invalid questions taken out with their reasons."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from pipeline.clean.filters import judge
+import polars as pl
+
+from pipeline.clean.filters import doubtful, judge
 from pipeline.clean.params import CleanParams
+from pipeline.clean.tidying import tidied
 from pipeline.clean.verdicts import Verdict
 from pipeline.stage import Context, Counts, Result, Tables
-from pipeline.text import tidy
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, Rejection, ReviewItem
+from schemas.questions import Question, Rejection, ReviewItem
 
 STAGE = "clean"
 
@@ -27,49 +25,27 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
         context: for progress.
 
     Returns:
-        Table ``questions``; the others as rejections or, for people to decide, review items.
+        Tables ``questions`` and ``changes`` (each text that tidying changed, as it was); the other questions as
+        rejections or, for people to decide, review items.
     """
-    frame = tables["questions"]
-    kept: list[Question] = []
-    result = Result(tables={}, counts=Counts(into=frame.height, kept=0))
-    with context.progress(frame.height, "questions") as advance:
-        for parsed in Question.from_frame(frame):
-            question = tidied(parsed)
-            verdict = judge(question, params)
-            if verdict is None:
-                kept.append(question)
-            else:
+    questions, changes = tidied(tables["questions"])
+    looked_at = questions.select(doubtful(params).alias("doubtful"))["doubtful"].arg_true()
+    stopped: list[int] = []
+    result = Result(tables={}, counts=Counts(into=questions.height, kept=0))
+    with context.progress(len(looked_at), "questions") as advance:
+        for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
+            if (verdict := judge(question, params)) is not None:
+                stopped.append(row)
                 _set_aside(question, verdict, result)
             advance(1)
-    result.tables["questions"] = Question.to_frame(kept)
-    result.counts = Counts(frame.height, len(kept), rejected=len(result.rejects), waiting=len(result.review))
+    kept = questions.with_row_index("row").filter(~pl.col("row").is_in(stopped)).drop("row")
+    result.tables |= {"questions": kept, "changes": changes}
+    result.counts = Counts(
+        questions.height, kept.height, rejected=len(result.rejects), waiting=len(result.review)
+    )
     reasons = Counter([item.reason for item in result.rejects] + [item.reason for item in result.review])
-    result.facts["reasons"] = dict(sorted(reasons.items()))
+    result.facts = {"reasons": dict(sorted(reasons.items())), "texts_changed": changes.height}
     return result
-
-
-def tidied(question: Question) -> Question:
-    """The question with tidy texts and the hash of what it now says."""
-    options = [_tidied_option(option) for option in question.options]
-    stem, shared = tidy(question.stem), _tidy_or_none(question.shared_stem)
-    changes = {
-        "stem": stem,
-        "shared_stem": shared,
-        "options": options,
-        "explanation": _tidy_or_none(question.explanation),
-        "comment": _tidy_or_none(question.comment),
-        "content_hash": content_hash(stem, [option.text for option in options], shared),
-    }
-    return question.model_copy(update=changes)
-
-
-def _tidied_option(option: Option) -> Option:
-    text = tidy(option.text)
-    return option if text == option.text else Option(label=option.label, text=text)
-
-
-def _tidy_or_none(text: str | None) -> str | None:
-    return (tidy(text) or None) if text else None
 
 
 def _set_aside(question: Question, verdict: Verdict, result: Result) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipeline.clean.filters import judge
+from pipeline.clean.filters import FILTERS, doubtful, judge
 from pipeline.clean.params import CleanParams, CommentRule
 from schemas.questions import Option, Question
 
@@ -184,3 +186,80 @@ def test_comments_follow_the_rules_that_are_configured() -> None:
 def test_a_rule_that_is_no_pattern_is_refused() -> None:
     with pytest.raises(ValueError, match="not a regular expression"):
         CommentRule(pattern="(")
+
+
+PIECES = st.sampled_from(
+    [
+        "如图所示",
+        "（图）",
+        "所附影像",
+        "見附圖",
+        "as Shown below",
+        "Fig. 2",
+        "见下表",
+        "Table 3",
+        "\ue000",
+        "(cid:9)",
+        "锟斤拷",
+        "ÃÂ©Ã©",
+        "?????",
+        "，",
+        "（ ",
+        "_",
+        "药",
+        "a",
+        "5",
+        "",
+        " ",
+        "\n",
+        "甲",
+        "Ａ",
+        "A",
+        "治疗痛风首选",
+        "ª",
+        "①",
+        "\U000f0000",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=4).map("".join)
+LETTERS = st.lists(st.sampled_from("ABCZ"), max_size=3)
+QUESTIONS = st.builds(
+    lambda stem, texts, labels, **fields: question(
+        stem,
+        listed=[Option(label=label, text=text) for label, text in zip(labels, texts, strict=False)],
+        **fields,
+    ),
+    stem=TEXTS,
+    texts=st.lists(TEXTS, max_size=5),
+    labels=st.sampled_from(["ABCDE", "ABDE", "BCD", "A"]),
+    shared_stem=st.none() | TEXTS,
+    answer=st.none() | LETTERS,
+    accepted_answers=st.none() | st.lists(LETTERS, max_size=4),
+    attachments=st.none() | st.lists(st.sampled_from(["figure", "table", "formula"]), max_size=2),
+    confidence=st.none() | st.floats(0, 1),
+    comment=st.none() | st.sampled_from(["答案有误", "见教材", ""]),
+)
+
+
+@given(st.lists(QUESTIONS, min_size=1, max_size=6), st.booleans(), st.sampled_from([5, 20_000]))
+def test_no_glance_passes_over_what_a_filter_stops(items, keep: bool, most: int) -> None:
+    params = CleanParams(keep_figures=keep, keep_tables=keep, max_characters=max(most, 100))
+    frame = Question.to_frame(items)
+    for row in FILTERS:
+        seen = frame.with_columns(seen=row.screen(params))["seen"].to_list()
+        for item, glanced in zip(items, seen, strict=True):
+            assert glanced or not row.check(item, params), row.reason
+    looked_at = frame.with_columns(doubtful=doubtful(params))["doubtful"].to_list()
+    assert all(looked or judge(item, params) is None for item, looked in zip(items, looked_at, strict=True))
+
+
+def test_a_filter_needs_no_glance(monkeypatch) -> None:
+    """A function and a line are all that a new filter needs."""
+    from pipeline.clean import filters
+    from pipeline.clean.verdicts import Filter
+
+    shouting = Filter("shouting", lambda item, _: "it shouts" if "！！" in item.stem else None)
+    monkeypatch.setattr(filters, "FILTERS", (*FILTERS, shouting))
+    loud = question("痛风首选！！")
+    assert Question.to_frame([loud]).with_columns(seen=doubtful(CleanParams()))["seen"].to_list() == [True]
+    assert reason(loud) == "shouting"

@@ -9,10 +9,11 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.clean import tidying
 from pipeline.clean.params import CleanParams
-from pipeline.clean.stage import run, tidied
+from pipeline.clean.stage import run
 from schemas.identity import content_hash
-from schemas.questions import Option, Question
+from schemas.questions import Option, Question, TextChange
 
 
 class Silent:
@@ -39,6 +40,11 @@ def question(number: int, stem: str, options: list[str], answer: list[str] | Non
     )
 
 
+def tidied(item: Question) -> Question:
+    frame, _ = tidying.tidied(Question.to_frame([item]))
+    return next(iter(Question.from_frame(frame)))
+
+
 def clean(questions: list[Question]):
     return run({"questions": Question.to_frame(questions)}, CleanParams(), Silent())
 
@@ -51,6 +57,24 @@ def test_kept_questions_are_tidy_and_keep_their_order_and_schema() -> None:
     assert table["stem"].to_list() == ["高血压见于", "肺炎首选"]
     assert table["options"][0][0] == {"label": "A", "text": "甲亢"}
     assert table.schema == Question.polars_schema()
+
+
+def test_every_change_can_be_undone() -> None:
+    messy = [
+        question(2, "高 血 压 见于", ["甲 亢", "乙"], ["A"], explanation=" \u3000", comment="见ＩＩ"),
+        question(1, "肺炎首选", ["甲", "乙"], ["B"], shared_stem="体温３８℃"),
+    ]
+    result = clean(messy)
+    changes = result.tables["changes"]
+    assert changes.schema == TextChange.polars_schema()
+    assert changes.rows() == [
+        ("d-1-001", "shared_stem", "体温３８℃", "体温38℃"),
+        ("d-1-002", "comment", "见ＩＩ", "见II"),
+        ("d-1-002", "explanation", " \u3000", None),
+        ("d-1-002", "option:A", "甲 亢", "甲亢"),
+        ("d-1-002", "stem", "高 血 压 见于", "高血压见于"),
+    ]
+    assert result.facts["texts_changed"] == 5
 
 
 def test_the_content_hash_follows_the_text() -> None:
@@ -103,6 +127,7 @@ def test_every_question_ends_in_one_place_and_the_kept_ones_pass_again(rows) -> 
     assert result.counts.balanced()
     again = run(result.tables, CleanParams(), Silent())
     assert again.tables["questions"].equals(result.tables["questions"])
+    assert again.tables["changes"].is_empty()
 
 
 def test_at_most_one_in_two_hundred_sound_questions_is_dropped(shared_data) -> None:
