@@ -120,7 +120,7 @@ def _grid_lines(grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
         runs_on = following is not None and following.numbers[0] == found.numbers[-1] + 1
         short = len(found.pairs) < len(found.numbers)
         unsure = short and runs_on and following is not None and bool(following.pairs)
-        lines[index] = KeyLine(() if unsure else found.pairs, 0, found.numbers)
+        lines[index] = KeyLine(() if unsure else found.pairs, 0, span=found.numbers)
     return lines
 
 

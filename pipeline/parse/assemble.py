@@ -8,7 +8,15 @@ from itertools import pairwise
 
 from pipeline.parse.blanks import filled_blank
 from pipeline.parse.draft import Draft
-from pipeline.parse.fields import Fields, by_text, concluded, leading_letters, letter_line, split_fields
+from pipeline.parse.fields import (
+    Fields,
+    by_text,
+    concluded,
+    leading_letters,
+    letter_line,
+    split_fields,
+    without_answer,
+)
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import Parts, SubItem, parts_with_options, split_off, stems_after_options
@@ -20,6 +28,8 @@ from schemas.trace import Part
 
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
+_CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
+"""What the code of a K-type item is made of: the numbers of its statements."""
 _AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
 _TAG = re.compile(
     r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
@@ -92,8 +102,8 @@ class _SharedOptions:
         """The options shared by this item, if its section has such."""
         if item.block is not self.block:
             self.block = item.block
-            is_b = announcement(item.block.text).kind == "B1"
-            self.replace(find_run(item.block.text) if is_b else None)
+            is_shared = announcement(item.block.text).kind in ("B1", "C")
+            self.replace(find_run(item.block.text) if is_shared else None)
         return self.run
 
     def replace(self, run: Run | None) -> None:
@@ -129,7 +139,9 @@ def _drafts(
         _trace_options(draft, head, run)
     else:
         draft.stem = join_lines(fields.head)
-    _answer(draft, fields, item.given or (bare_letters if run is not None else None))
+        _use_codes(draft)
+    bare = bare_letters if run is not None and not item.given else None
+    _answer(draft, fields, item.given or bare, bare)
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
@@ -201,6 +213,14 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
         draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
 
 
+def _use_codes(draft: Draft) -> None:
+    """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
+    codes = find_run(draft.block.text) if draft.announced == "K" else None
+    if codes and all(_CODES.fullmatch(text) for _, text in codes.options):
+        draft.options = list(codes.options)
+        draft.because(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
+
+
 def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _SharedOptions) -> None:
     draft.options, draft.shared_options = list(common.options), True
     draft.because(Part.OPTIONS, "shared", "".join(label for label, _ in common.options))
@@ -211,8 +231,11 @@ def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _
             shared.replace(run)
 
 
-def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
-    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words."""
+def _answer(draft: Draft, fields: Fields, beside: str | None, bare: str | None) -> None:
+    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words.
+
+    A letter ``bare`` on its last line may be the end of an option, as a letter in a blank may be text.
+    """
     labels = [label for label, _ in draft.options]
     if not labels:
         return
@@ -223,8 +246,10 @@ def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
     said = by_text(fields.answer_texts, draft.options)
     if said:
         draft.take_answer(said, "option_text")
+        draft.explanation = without_answer(fields, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
+        draft.in_blank = not fields.answers and beside == bare and len(printed[0]) == 1
     else:
         draft.stem, letters = filled_blank(draft.stem, labels)
         draft.in_blank = letters is not None

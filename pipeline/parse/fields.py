@@ -41,7 +41,8 @@ _NOT_OF_ANSWER = r"(?!\s*(?:[项項错錯均不对對或/]|选项|選項))"
 """What follows a letter that an explanation speaks of: C  A项错误; B或C is no answer for a machine."""
 _LETTERS = re.compile(
     r"\s*(?:[(（【\[]\s*)?"
-    rf"([A-K]+(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
+    rf"([A-K]+{_NOT_OF_ANSWER}"
+    rf"(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
     r"|[a-k](?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
     r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"
 )
@@ -182,6 +183,14 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         if len(hits) == 1:
             return hits[0]
     return None
+
+
+def without_answer(fields: Fields, options: Sequence[tuple[str, str]]) -> str | None:
+    """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
+    said = {_bare(text) for _, text in options}
+    answers = tuple(text for text in map(_bare, fields.answer_texts) if text in said)
+    lines = (fields.explanation or "").split("\n")
+    return "\n".join(line for line in lines if not any(map(str.endswith, answers, [_bare(line)] * 9))) or None
 
 
 def _bare(text: str) -> str:

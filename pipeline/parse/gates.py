@@ -146,7 +146,7 @@ def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
     if 3 * len(blanks) < len(questions):
         for draft in blanks:
             draft.doubt(
-                "answer_in_text", f"{draft.answer} in the stem may be its answer, or part of the text"
+                "answer_in_text", f"{draft.answer} without a mark may be its answer, or part of the text"
             )
     if 2 * len(silent) > len(questions):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -34,6 +34,8 @@ class KeyRun:
     """Numbers with two different answers."""
     source: str = ""
     """The document it stands in."""
+    head: str = ""
+    """The head it stands under."""
     rule: str = "key_list"
     """How it is printed: a list of answers, or an entry each."""
     after_section: int = 0
@@ -100,10 +102,11 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     restarts = (
         last is None
         or last.after_section != section
+        or (last.head != line.head and numbers[0] <= max(last.entries, default=0))
         or (numbers[0] <= max(last.entries, default=0) and numbers[0] in last.entries)
     )
     if restarts or last is None:
-        last = KeyRun(after_section=section)
+        last = KeyRun(after_section=section, head=line.head)
         key.runs.append(last)
     for pair in line.pairs:
         if pair.letters in NOTED:
@@ -121,7 +124,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             section = max(section, draft.section)
         elif draft.number is not None:
             if draft.run not in runs:
-                runs[draft.run] = KeyRun(after_section=section, rule="key_entries")
+                runs[draft.run] = KeyRun(after_section=section, head=draft.block.name, rule="key_entries")
                 key.runs.append(runs[draft.run])
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
 
@@ -152,14 +155,14 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
     for draft in drafts:
         if draft.number is not None and not draft.entry:
             by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
-    pending = sorted(by_section)
+    waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
     for run in key.runs:
-        targets = _targets(run, by_section, pending)
+        targets = _targets(run, by_section, waiting[run.rule])
         if not targets:
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
-        pending = [section for section in pending if section not in targets]
+        waiting[run.rule] = [section for section in waiting[run.rule] if section not in targets]
         noted |= run.noted
         _apply_run(run, [by_section[section] for section in targets], applied, replace=replace)
     for correction in key.corrections:
@@ -182,14 +185,22 @@ def _targets(run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending
     counts = Counter(number for numbers in by_section.values() for number in numbers)
     numbers = set(run.entries)
     if all(counts[number] <= 1 for number in numbers):
-        return sorted(by_section)
+        return [section for section in sorted(by_section) if numbers & set(by_section[section])]
     fitting = pending or sorted(by_section)
+    named = [section for section in fitting if run.head and run.head in _names(by_section[section])]
+    if len(named) == 1:
+        return named
     if any(entry.letters for entry in run.entries.values()):
         fitting = [section for section in fitting if _has_options(by_section[section])] or fitting
     before = [section for section in fitting if section <= run.after_section] or fitting
     fits = [(_overlap(numbers, set(by_section[section])), -section) for section in before]
     fit, section = max(fits)
     return [-section] if fit > 0 else []
+
+
+def _names(numbers: dict[int, list[Draft]]) -> set[str]:
+    """The heads a section of the paper stands under."""
+    return {draft.block.name for drafts in numbers.values() for draft in drafts}
 
 
 def _has_options(numbers: dict[int, list[Draft]]) -> bool:

@@ -29,8 +29,8 @@ SET_ASIDE = {
     "true_false": "a true/false item",
     "fill_in": "an item with blanks to fill in",
     "short_answer": "an item to be answered in words",
-    "C": "a C-type item",
-    "K": "a K-type item",
+    "C": "a C-type item whose shared options were not found",
+    "K": "a K-type item whose codes (A = ①②③ …) are not printed",
 }
 
 _AGE = r"\d+(?:\.\d+)?\s*(?:岁|歲|个月|個月)"

@@ -36,6 +36,8 @@ class Mark:
     """The last number where it covers several (2.3. or 18~21.); otherwise its value."""
     supported: bool = False
     """Whether options or an answer follow it before the next number."""
+    options: bool = False
+    """Whether options do."""
     given: str | None = None
     """The letters in the bracket before the number, as in （C）1."""
 
@@ -49,7 +51,9 @@ CIRCLED_DIGITS = "".join(_CIRCLED)
 
 _PAIR = re.compile(r"\s*(\d{1,4})\s?[.．、]\s?(\d{1,4})\s?[.．、]\s*(?!\d)")
 _SPAN = re.compile(r"\s*[(（]?(\d{1,4})\s*[~～\-－—–至]\s*(\d{1,4})[)）]?\s?[.．、]\s*(?!\d)")
-_UNIT = r"(?:mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
+QUANTITY = -0.2
+"""The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
+_UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
 _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (
         Habit.TITLE,
@@ -75,7 +79,7 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[.．、]\s*(?!\d)"), 1.0),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．、]\s*(?=\d+\s*(?:岁|歲|个|個|名|例|位|年|月|天|日))"), 0.9),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．、](?=\d)(?!\d+(?:\.\d+)?\s*" + _UNIT + ")"), 0.6),
-    (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．](?=\d)"), 0.1),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．](?=\d)"), QUANTITY),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[,，](?!\d{3})\s*"), 0.6),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[)）]\s*"), 0.7),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[:：]\s*(?!\d)"), 0.6),
@@ -83,9 +87,9 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"), 0.6),
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\s*$"), 0.45),
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\t\s*(?=\S)"), 0.7),
-    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=" + _UNIT + r"|mm|次|h\b|min)"), 0.1),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=" + _UNIT + r"|mm|次|h\b|min)"), QUANTITY),
     (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=\d)"), 0.3),
-    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=[" + CJK + r"A-Za-z(（「“\"])"), 0.6),
+    (Habit.BARE, re.compile(r"\s*(\d{1,3}) +(?=[" + CJK + r"A-Za-z(（「【“\"])"), 0.6),
     (
         Habit.BARE,
         re.compile(
@@ -97,7 +101,8 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
 
 
 _GIVEN = re.compile(
-    r"\s*(?:[(（【\[]\s*([A-K](?:\s*[、,，]?\s*[A-K])*)?\s*[)）】\]]|([A-K])(?=\t|\s{2}))\s*(?=\d{1,3}\s?[.．、])"
+    r"\s*(?:[(（【\[]\s*([A-K](?:\s*[、,，]?\s*[A-K])*)?\s*[)）】\]]|([A-K])(?=\t|\s{2}))\s*"
+    r"(?=\d{1,3}\s?[.．、)）]|[(（【\[]\d{1,3}[)）】\]]|第\d{1,3}[题題]|题\d{1,3}\s)"
 )
 """An answer, or the room for it, before the number: （C）1. (  )2."""
 _STARRED = re.compile(r"\s*[*※★☆▲△]\s*(?=\d)")
@@ -161,7 +166,7 @@ _MAY_BE_KEY_HEAD = re.compile(
     re.IGNORECASE,
 )
 _NO_KEY_HEAD = re.compile(
-    r"[。？?；;，,]|最佳|正确答案|正確答案|[选選](?:出|[择擇](?![题題]))|以上|我的|您的|考生"
+    r"[。？?；;，,]|最佳|正确答案|正確答案|备选|備選|[选選](?:出|[择擇](?![题題]))|以上|我的|您的|考生"
 )
 _NUMERAL = re.compile(rf"\s*(?:[{_CHINESE}]{{1,3}}\s*[、.．]|[(（][{_CHINESE}]{{1,3}}[)）])\s*$")
 _GIVES_ANSWER = re.compile(r"(?:答案|答)\s*[】\])）]?\s*[:：是为為]?\s*[(（【\[]?\s*[A-Ka-k#](?![a-z])")

@@ -11,6 +11,8 @@ GAP = 10
 """Numbers that may be missing in a row before a jump counts as a restart."""
 RESTART = 8.0
 """What a restart without any head costs, in questions: lists inside explanations are shorter than this."""
+LATE = 1.2
+"""What it costs at most to begin late: one question with options (1.4) still is found in an excerpt."""
 HABIT_CHANGE = 1.5
 LOST_DOT = 0.4
 DUPLICATE = 0.6
@@ -23,6 +25,8 @@ class _Search:
 
     score: list[float] = field(default_factory=list)
     back: list[int] = field(default_factory=list)
+    first: list[int] = field(default_factory=list)
+    """The number with which its chain begins."""
     ends: dict[tuple[Habit, int], int] = field(default_factory=dict)
     best: int = -1
     restart_score: float = float("-inf")
@@ -52,6 +56,7 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, float]) -> list[Mark]
         score, origin = max(_origins(search, marks, index), key=lambda found: found[0])
         search.score.append(score + mark.weight)
         search.back.append(origin)
+        search.first.append(search.first[origin] if origin >= 0 else mark.value)
         known = search.ends.get((mark.habit, mark.last), -1)
         if known < 0 or search.score[index] > search.score[known]:
             search.ends[mark.habit, mark.last] = index
@@ -69,11 +74,12 @@ def _pass_boundary(search: _Search, cost: float) -> None:
 def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[float, int]]:
     mark = marks[index]
     late = 0.0 if mark.value == 1 else 2.0 + min(3.0, 0.1 * (mark.value - 1))
-    origins = [(-min(3.0, 0.05 * (mark.value - 1)), -1)]
+    origins = [(-min(LATE, 0.05 * (mark.value - 1)), -1)]
     if search.best >= 0:
         origins.append((search.best_score() - RESTART - late, search.best))
     if search.restart_from >= 0:
-        origins.append((search.restart_score - late, search.restart_from))
+        again = mark.value == search.first[search.restart_from]
+        origins.append((search.restart_score - (0.0 if again else late), search.restart_from))
     for gap in range(1, GAP + 1):
         for habit in Habit:
             known = search.ends.get((habit, mark.value - gap))
@@ -82,7 +88,7 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
     previous = marks[index - 1] if index else None
     same = previous and (previous.habit, previous.value) == (mark.habit, mark.value)
     announced = previous is not None and (previous.supported or previous.last > previous.value)
-    if previous and same and announced and mark.supported:
+    if previous and same and announced and (mark.options or (mark.supported and not previous.options)):
         origins.append((search.score[index - 1] - DUPLICATE, index - 1))
     return origins
 

@@ -54,13 +54,14 @@ class Run:
 
 
 _LETTER_DELIMITED = re.compile(
-    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-Ka-k])([.．、])(?=\d)"
-    r"|(?<=[a-z])([A-K])([.．])(?=\s?[A-Z\u4e00-\u9fff])"
+    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-Ka-k])\s?([.．、)）])(?=\d)"
+    r"|(?<=[a-z])([A-K])([.．])(?=\s?[A-Z\u4e00-\u9fff])|(?<![^\n\t ])([A-K])([:：])(?=\d)"
 )
 _PAREN = re.compile(r"[(（【\[]\s?([A-Ka-k])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
 _BARE = re.compile(
-    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)|(?<= )([A-K])(?=[{CJK}])", re.MULTILINE
+    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)|(?<= )([A-K])(?=[{CJK}]|\s+\S)",
+    re.MULTILINE,
 )
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
 _TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
@@ -120,7 +121,8 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
         letter = match[1] or match[2]
         _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
     for match in _LETTER_DELIMITED.finditer(text, start):
-        letter, mark = match[1] or match[4] or match[6], match[3] or match[5] or match[7]
+        letter = match[1] or match[4] or match[6] or match[8]
+        mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _PAREN.finditer(text, start):

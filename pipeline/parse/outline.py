@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -30,11 +31,20 @@ class Block:
 
     heads: list[str] = field(default_factory=list)
     is_key: bool = False
+    opens_key: bool = False
+    """Whether the head of a key opens it: then it is no section of the key before."""
+    answered: bool = False
+    """Whether lines of answers stand in it."""
 
     @property
     def text(self) -> str:
         """The head with its instructions."""
         return "\n".join(self.heads)
+
+    @property
+    def name(self) -> str:
+        """The head without its instructions; empty without a head."""
+        return _name(self.heads[0]) if self.heads else ""
 
 
 @dataclass(slots=True)
@@ -72,6 +82,8 @@ class KeyLine:
     pairs: tuple[Pair, ...]
     item: int
     """How many items stand before."""
+    head: str = ""
+    """The head of the section they stand under, without its instructions."""
     span: tuple[int, ...] = ()
     """All numbers of a grid row, also those without an answer."""
 
@@ -133,8 +145,10 @@ class Builder:
             if index in self.keys:
                 line = self.keys[index]
                 line.item = len(self.outline.items)
+                line.head = self.block.name
                 self.outline.keys.append(line)
             self.open = self.outline.after_keys
+            self.block.answered = True
         else:
             self.open.append(piece)
 
@@ -161,13 +175,24 @@ class Builder:
 
     def _open_block(self, piece: Piece, *, is_key: bool) -> None:
         if not self.fresh or is_key or self.block.is_key:
-            sticky = self.block.is_key and self.outline.roles and not is_key and self.fresh
-            self.block = Block(is_key=is_key or bool(sticky))
+            begins = self.fresh and not self.block.answered
+            sticky = not is_key and self.block.is_key and (begins or self._continues(piece.text))
+            self.block = Block(is_key=is_key or sticky, opens_key=is_key)
             self.outline.blocks.append(self.block)
             self.fresh = True
         self.group = None
         self.block.heads.append(piece.text)
         self.open = _Heads(self.block, self.outline.instructions)
+
+    def _continues(self, head: str) -> bool:
+        """Whether a head inside a key is one of the key's: seen over questions, and for the first time in this key."""
+        name = _name(head)
+        for block in reversed(self.outline.blocks):
+            if any(_name(known) == name for known in block.heads[:2]):
+                return False
+            if block.opens_key:
+                break
+        return any(block.name == name for block in self.outline.blocks if not block.is_key)
 
     def _open_group(self, piece: Piece, head: GroupHead) -> None:
         rest = piece.text[head.end :]
@@ -176,6 +201,11 @@ class Builder:
         if rest.strip():
             self.group.pieces.append(replace(piece, text=rest, centred=False, in_table=False))
         self.open = self.group.pieces
+
+
+def _name(head: str) -> str:
+    """A head without its instructions."""
+    return re.split(r"[(（:：。\s]", head.strip(), maxsplit=1)[0] or head
 
 
 class _Heads(list[Piece]):

@@ -58,8 +58,8 @@ class Paper:
 
     @property
     def is_key(self) -> bool:
-        """Whether it is a key alone: answers, and no question with options."""
-        return self.key.size > 0 and not self.questions
+        """Whether it is a key alone: answers, no question with options, fewer other items than answers."""
+        return self.key.size > len(self.items) and not self.questions
 
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
@@ -79,7 +79,7 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     for run in key.runs:
         run.source = document
     paper = Paper(document, parts, running, drafts, key, stated_count(text), text, outline)
-    if paper.questions and paper.key.runs:
+    if paper.key.runs and not paper.is_key:
         apply_key(paper, paper.key)
     return paper
 
@@ -100,9 +100,16 @@ def judge(paper: Paper) -> None:
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
 
 
+def _instructs(draft: Draft) -> bool:
+    return draft.set_aside is not None and draft.set_aside[0] == "instruction"
+
+
 def _number_sections(drafts: Sequence[Draft]) -> None:
-    """Sections are runs of the numbering that hold items, from 1: they survive an unread head."""
-    runs = sorted({draft.run for draft in drafts if not draft.entry})
+    """Sections are runs of the numbering that hold items, from 1: they survive an unread head.
+
+    Numbered instructions on a cover are no section of their own.
+    """
+    runs = sorted({draft.run for draft in drafts if not draft.entry and not _instructs(draft)})
     section = {run: index + 1 for index, run in enumerate(runs)}
     for draft in drafts:
         draft.section = section.get(draft.run, 0)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from pipeline.parse.fields import opens_explanation
 from pipeline.parse.marks import Habit, is_key_head, is_section_head, may_be_key_head, number_mark
 from pipeline.parse.text import fold
 from schemas.documents import Line, LineKind
 
+CLEAR = 0.6
+"""The weight from which on a number that is not 1 opens the questions of an excerpt."""
 RUNNING_PAGES = 3
 """On how many pages a line that counts the pages must open or close the text to be a running head."""
 _PAGE_LINE = re.compile(
@@ -22,28 +25,33 @@ TITLE = re.compile(
     r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名"
 )
 """What names an exam or its form."""
+_SENTENCE = re.compile(r"[。？?；;]")
 _OPTION = re.compile(r"\s*[(（【\[]?\s*[A-K]\s*[)）】\].．、]")
 
 
 def without_running(lines: list[Line]) -> list[Line]:
     """The lines without running heads and feet: numbers of pages, titles said again, lines that count the pages.
 
-    What stands before the first question is kept: it names the exam.
+    Titles before the first question are kept: they name the exam.
     """
-    first = next((i for i, line in enumerate(lines) if _numbered(line)), len(lines))
-    titles = {_pattern(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
-    rest = [
-        line
-        for line in lines[first:]
-        if line.kind is not LineKind.TEXT
-        or not (_PAGE_LINE.fullmatch(fold(line.text)) or (_titles(line) and _pattern(line.text) in titles))
+    marks = [number_mark(0, fold(line.text)) if line.kind is LineKind.TEXT else None for line in lines]
+    ones = [i for i, mark in enumerate(marks) if mark and mark.value == 1]
+    clear = [
+        i for i, mark in enumerate(marks) if mark and mark.habit is not Habit.BARE and mark.weight >= CLEAR
     ]
-    return _without_counters([*lines[:first], *rest])
-
-
-def _numbered(line: Line) -> bool:
-    mark = number_mark(0, fold(line.text)) if line.kind is LineKind.TEXT else None
-    return mark is not None and mark.value == 1
+    later = [i for i, line in enumerate(lines) if line.page > lines[0].page]
+    first = min([*ones[:1], *clear[:1], *later[:1]], default=len(lines))
+    titles = {_pattern(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
+    kept = [
+        line
+        for index, line in enumerate(lines)
+        if line.kind is not LineKind.TEXT
+        or not (
+            _PAGE_LINE.fullmatch(fold(line.text))
+            or (index >= first and _titles(line) and _pattern(line.text) in titles)
+        )
+    ]
+    return _without_counters(kept)
 
 
 def _titles(line: Line) -> bool:
@@ -55,6 +63,7 @@ def _titles(line: Line) -> bool:
         and TITLE.search(text) is not None
         and number_mark(0, text) is None
         and _OPTION.match(text) is None
+        and not (_SENTENCE.search(text) or opens_explanation(text))
         and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
     )
 
@@ -101,6 +110,8 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 def _offsets(line: Line) -> set[int]:
     """How far the numbers in a line are from the number of its page; none for what may number a question."""
     mark = number_mark(0, fold(line.text))
+    if _SENTENCE.search(line.text) or opens_explanation(fold(line.text)):
+        return set()
     if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
         return set()
     return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}

@@ -26,7 +26,7 @@ def _letters_alone(fields: Fields) -> bool:
 def set_aside(draft: Draft, fields: Fields) -> None:
     """Give items that are no multiple-choice questions their reason, in place."""
     announced = draft.announced
-    if announced in ("C", "K"):
+    if announced in ("C", "K") and not draft.options:
         draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
         return
     if draft.options:

@@ -19,7 +19,9 @@ IN_LIST = 0.5
 OPTIONS_WITHIN = 30
 LIKELY = 0.5
 """The weight from which on a place ends the item before it, when options are looked for."""
-_FIRST_LABEL = re.compile(r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s")
+_FIRST_LABEL = re.compile(
+    r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
+)
 
 
 def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[int]) -> list[Mark]:
@@ -38,19 +40,31 @@ def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[i
     for mark in marks:
         place = bisect_right(ends, mark.line)
         end = ends[place] if place < len(ends) else len(pieces)
-        known = _weigh(pieces, mark, end)
+        unlikely = (
+            mark.weight < LIKELY and place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
+        )
+        known = mark if unlikely else _weigh(pieces, mark, end)
         if mark.line in listed or (mark.line <= explaining and not known.supported):
-            known = replace(known, weight=IN_LIST * mark.weight, supported=False)
+            known = replace(known, weight=IN_LIST * mark.weight, supported=False, options=False)
         elif known.supported:
             explaining = _explained_until(pieces, mark.line, boundaries)
         weighed.append(known)
     return weighed
 
 
+def _open(pieces: Sequence[Piece], before: int, line: int, boundaries: Sequence[int]) -> bool:
+    """Whether the item that begins at ``before`` still waits for its options at ``line``: 既往吸烟 / 30支/日。/ A."""
+    if line - before > OPTIONS_WITHIN or _between(boundaries, before, line):
+        return False
+    return not any(_FIRST_LABEL.search(piece.text) for piece in pieces[before:line])
+
+
 def _weigh(pieces: Sequence[Piece], mark: Mark, end: int) -> Mark:
     options = any(_FIRST_LABEL.search(text) for text in _texts(pieces, mark, end))
     supported = options or any(split_fields(text).answered for text in _texts(pieces, mark, end))
-    return replace(mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported)
+    return replace(
+        mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported, options=options
+    )
 
 
 def _texts(pieces: Sequence[Piece], mark: Mark, end: int) -> list[str]:

@@ -113,7 +113,7 @@ def test_a_question_that_refers_to_the_one_before_shares_its_case(parse):
         ("三、简答题\n1. 简述休克的分期。", "short_answer"),
         ("二、判断题\n1. 甲属于乙。", "true_false"),
         ("1. 考生须将答案填涂在答题卡上。", "instruction"),
-        (f"C型题\n1. 下列哪项正确\n{OPTIONS}", "c_type"),
+        ("C型题\n1. 下列哪项正确", "c_type"),
     ],
 )
 def test_what_is_no_multiple_choice_question_is_set_aside_with_its_reason(parse, text, reason):
