@@ -11,7 +11,10 @@ from schemas.identity import sha256
 
 _TEXT_MODULES = (
     "model.py",
+    "mupdf.py",
     "textlayer.py",
+    "routing.py",
+    "coverage.py",
     "glyphs.py",
     "layout.py",
     "columns.py",
@@ -44,16 +47,17 @@ def _sources(names: tuple[str, ...]) -> str:
     return sha256(*(folder.joinpath(name).read_bytes() for name in names))
 
 
-def text_key(file_sha256: str, page: int, force_ocr: bool, version: str) -> str:
+def text_key(file_sha256: str, page: int, force_ocr: bool, max_pixels: int, version: str) -> str:
     """Key of a page's text layer (or of the verdict that it needs OCR).
 
     Args:
         file_sha256: of the document.
         page: from 1.
-        force_ocr: the parameter of that name, the only one that matters here.
+        force_ocr: the parameter of that name.
+        max_pixels: the parameter of that name; larger pictures are not looked at for unread text.
         version: of the reading library.
     """
-    return sha256("text", file_sha256, str(page), str(force_ocr), version, _sources(_TEXT_MODULES))
+    return sha256("text", file_sha256, str(page), str(force_ocr), str(max_pixels), version, _sources(_TEXT_MODULES))
 
 
 def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_version: str) -> str:

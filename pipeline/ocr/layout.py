@@ -187,10 +187,10 @@ def _em(first: Run, second: Run) -> float:
 
 def segment_box(segment: Sequence[Run]) -> Rect:
     """The box around all runs of a segment."""
-    box = segment[0].box
-    for run in segment[1:]:
-        box = box.union(run.box)
-    return box
+    if len(segment) == 1:
+        return segment[0].box
+    lefts, tops, rights, bottoms = zip(*[run.box for run in segment], strict=True)
+    return Rect(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 def segment_text(segment: Sequence[Run]) -> str:

@@ -20,14 +20,14 @@ class PageStore:
 
     def __init__(self, store: Store, params: OcrParams) -> None:
         self._store = store
-        self._force = params.force_ocr
+        self._params = params
         self._semantic = engines.semantic(params)
         self._engine = engines.chosen(params).name.value
         self._version = engines.version(params)
 
     def _text_key(self, reading: Reading, page: int) -> str:
-        version = getattr(reader(reading.facts.format), "version", "")
-        return text_key(reading.file.sha256, page, self._force, version)
+        params, version = self._params, getattr(reader(reading.facts.format), "version", "")
+        return text_key(reading.file.sha256, page, params.force_ocr, params.max_pixels, version)
 
     def _ocr_key(self, reading: Reading, page: int) -> str:
         return ocr_key(reading.file.sha256, page, self._semantic, self._version)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pymupdf
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import Rect, Region, Run
+from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
 _THIN = 3.0
@@ -38,8 +38,13 @@ class Drawing:
         return len(self.across) + len(self.down) + len(self.shapes)
 
 
-def read_drawing(page: Any) -> Drawing:
-    """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out."""
+def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> Drawing:
+    """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out.
+
+    Args:
+        page: of PyMuPDF.
+        images: what ``page.get_image_info()`` says, where it is known already.
+    """
     drawing = Drawing()
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
@@ -58,7 +63,7 @@ def read_drawing(page: Any) -> Drawing:
             elif rect.area < 0.9 * frame.area and max(rect.width, rect.height) >= _THIN:
                 shapes.add(rect)
     drawing.across, drawing.down, drawing.shapes = sorted(across), sorted(down), sorted(shapes)
-    for info in page.get_image_info():
+    for info in page.get_image_info() if images is None else images:
         rect = _clip(_displayed(info["bbox"], matrix), frame)
         if min(info["width"], info["height"]) > 4 and min(rect.width, rect.height) >= 6:
             drawing.images.append(rect)

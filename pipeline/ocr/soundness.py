@@ -25,7 +25,9 @@ _LATIN1 = re.compile(r"[\u00a1-\u00ff]")
 _IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 
 
-def why_ocr(text: str, turned: int, unknown: int, image_cover: float, pieces: int) -> str | None:
+def why_ocr(
+    text: str, turned: int, unknown: int, image_cover: float, pieces: int, hidden: int = 0
+) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
     Args:
@@ -34,12 +36,16 @@ def why_ocr(text: str, turned: int, unknown: int, image_cover: float, pieces: in
         unknown: characters of ``text`` without a meaning.
         image_cover: share of the page that images cover, 0..1.
         pieces: vector drawings on the page.
+        hidden: characters that are not shown: a former OCR run, of a quality nobody knows.
 
     Returns:
-        ``turned_text``, ``no_text_layer``, ``sparse_text_over_image``, ``outlined_text``, ``garbled`` or None.
+        ``turned_text``, ``no_text_layer``, ``hidden_text_layer``, ``sparse_text_over_image``,
+        ``outlined_text``, ``garbled`` or None.
     """
     if turned > max(MIN_TURNED, len(text)):
         return "turned_text"
+    if hidden > max(SPARSE_GLYPHS, len(text)):
+        return "hidden_text_layer"
     if not text:
         return "no_text_layer"
     if len(text) < SPARSE_GLYPHS and image_cover >= IMAGE_COVER:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import pymupdf
-
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import Rect, Run
+from pipeline.ocr.mupdf import pymupdf
 
-_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
+FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 
 BREAK_GAP = 0.4
 """Gap in em at which a run ends, far below ``layout.TAB_GAP``: layout decides what the gap means, and a symbol
@@ -39,6 +38,8 @@ class TextLayer:
     """Visible characters, watermarks and copies of fake bold included."""
     turned: int = 0
     """Visible characters that do not run from left to right."""
+    hidden: int = 0
+    """Characters that are there and not shown, as OCR programs put them behind a scan."""
 
     @property
     def text(self) -> str:
@@ -51,12 +52,11 @@ class TextLayer:
         return len(_UNKNOWN.findall(self.text))
 
 
-def read_text_layer(page: Any) -> TextLayer:
-    """The runs of text of a PyMuPDF page, without watermarks, outer spaces and copies of fake bold."""
+def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
+    """What PyMuPDF says of a page's images, and its runs of text without watermarks and copies of fake bold."""
     layer = TextLayer()
-    lines = [
-        line for block in page.get_text("rawdict", flags=_FLAGS)["blocks"] for line in block.get("lines", ())
-    ]
+    images, blocks = _extract(page)
+    lines = [line for block in blocks for line in block.get("lines", ())]
     doubtful = _overlapping([line["bbox"] for line in lines])
     matrix = page.rotation_matrix if page.rotation else None
     page_width = page.rect.width
@@ -65,15 +65,27 @@ def read_text_layer(page: Any) -> TextLayer:
         level = _is_level(line["dir"], matrix)
         for span in line["spans"]:
             chars = _chars(span, matrix)
-            visible = sum(not char[0].isspace() for char in chars)
+            visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
-            if not level:
+            if span.get("alpha", 255) == 0:
+                layer.hidden += visible
+            elif not level:
                 layer.turned += visible
             elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
                 if index in doubtful:
                     chars = _without_copies(chars, span["size"], seen)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
-    return layer
+    return images, layer
+
+
+def _extract(page: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Images and text blocks, in one pass over a page without images: a pass takes 0.7 ms of a page's 4."""
+    textpage = page.get_textpage(flags=FLAGS | pymupdf.TEXT_PRESERVE_IMAGES)
+    images: list[dict[str, Any]] = textpage.extractIMGINFO()
+    if images:  # with images the text would come with their pixels
+        textpage = page.get_textpage(flags=FLAGS)
+    blocks: list[dict[str, Any]] = textpage.extractRAWDICT()["blocks"]
+    return images, blocks
 
 
 def _is_level(direction: tuple[float, float], matrix: Any) -> bool:
@@ -137,28 +149,33 @@ def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
 
 def _runs(chars: list[Char], size: float, font: str) -> Iterator[Run]:
     """The runs of a span: a wide gap, a step back or another baseline ends one."""
-    part: list[Char] = []
+    narrow, back, shift = BREAK_GAP * size, -0.5 * size, 0.05 * size
+    part: list[str] = []
+    left = right = end = base = start = 0.0
     spaced = False
-    for char in chars:
-        if char[0].isspace():
+    for text, x0, x1, y in chars:
+        if text.isspace():
             spaced = True
             continue
         if part:
-            gap = char[1] - part[-1][2]
-            if not -0.5 * size < gap < BREAK_GAP * size or abs(char[3] - part[-1][3]) > 0.05 * size:
-                yield _run(part, size, font, spaced)
+            if not back < x0 - end < narrow or not -shift <= y - base <= shift:
+                yield _run(part, font, size, (left, right, start), spaced)
                 part = []
             elif spaced:
-                part.append((" ", part[-1][2], char[1], char[3]))
-        spaced = False
-        part.append(char)
+                part.append(" ")
+        if not part:
+            left, right, start = x0, x1, y
+        elif x1 > right:
+            right = x1
+        left = min(left, x0)
+        part.append(text)
+        end, base, spaced = x1, y, False
     if part:
-        yield _run(part, size, font, spaced)
+        yield _run(part, font, size, (left, right, start), spaced)
 
 
-def _run(part: list[Char], size: float, font: str, spaced: bool) -> Run:
-    text = glyphs.fold("".join(char[0] for char in part), font)
-    baseline = part[0][3]
-    left, right = min(char[1] for char in part), max(char[2] for char in part)
+def _run(part: list[str], font: str, size: float, place: tuple[float, float, float], spaced: bool) -> Run:
+    left, right, baseline = place
+    text = glyphs.fold("".join(part), font)
     box = Rect(left, baseline - _ASCENT * size, right, baseline + _DESCENT * size)
     return Run(text, box, baseline, size, space_after=spaced)

@@ -8,20 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pymupdf
 from numpy.typing import NDArray
 
-from pipeline.ocr import layout, soundness
+from pipeline.ocr import layout, routing
 from pipeline.ocr.model import PageRead, Rect
+from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
-from pipeline.ocr.regions import Drawing, cell_rules, cluster, find_regions, read_drawing
+from pipeline.ocr.regions import cell_rules, find_regions, read_drawing
 from pipeline.ocr.textlayer import read_text_layer
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
-
-pymupdf.TOOLS.mupdf_display_errors(False)
-pymupdf.TOOLS.mupdf_display_warnings(False)
 
 Pixels = NDArray[np.uint8]
 
@@ -97,33 +94,20 @@ def _is_cut_short(path: Path) -> bool:
 def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
-        layer = read_text_layer(page)
-        drawing = read_drawing(page)
+        images, layer = read_text_layer(page)
+        drawing = read_drawing(page, images)
+        reason = routing.why_ocr(page, layer, drawing, images, params)
     except Exception as error:
         # MuPDF raises bare exceptions for broken objects: this page is lost, the others are not.
         return PageRead(0.0, 0.0, ReadMethod.BLANK, ENGINE, VERSION, f"broken_page: {str(error)[:200]}")
     frame = Rect(*page.rect)
-    cover = image_cover(drawing, frame)
     if layer.glyphs == 0 and not drawing.images and drawing.pieces < 20:
         return PageRead(frame.width, frame.height, ReadMethod.BLANK, ENGINE, VERSION, "no_content")
-    reason = soundness.why_ocr(layer.text, layer.turned, layer.unknown, cover, drawing.pieces)
-    if reason or params.force_ocr:
-        return NeedsOcr(reason or "forced")
+    if reason:
+        return NeedsOcr(reason)
     regions = find_regions(drawing, layer.runs, frame)
     lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
-
-
-def image_cover(drawing: Drawing, frame: Rect) -> float:
-    """Share of the page that images cover, 0..1; overlapping images count once."""
-    covered = 0.0
-    for indices in cluster(drawing.images, 0.0):
-        boxes = [drawing.images[index] for index in indices]
-        around = boxes[0]
-        for box in boxes[1:]:
-            around = around.union(box)
-        covered += min(around.area, sum(box.area for box in boxes))
-    return min(1.0, covered / max(1.0, frame.area))
 
 
 def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:

@@ -1,0 +1,98 @@
+"""Which way a page is read: its text layer where that says what is printed, OCR otherwise, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.ocr import soundness
+from pipeline.ocr.model import Rect
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.regions import Drawing, cluster
+from pipeline.ocr.textlayer import TextLayer
+
+LOOK_PIECES = 2000
+"""Vector drawings from which a page is looked at for unread text: outlines have some fifty pieces a character."""
+
+MAX_UNREAD = 0.4
+"""Share of all lines' length that may be unread. Pages of digital papers with photographs and diagrams have 0.11
+at most, scans with a stamped head 0.9 and more; a page half of which is a picture of text has 0.5."""
+
+MIN_UNREAD = 800.0
+"""Length in points, about two lines across A4, below which unread ink is a figure's labels."""
+
+Info = dict[str, Any]
+"""What PyMuPDF says of an image: bbox, width, height, has-mask."""
+
+
+def why_ocr(
+    page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info], params: OcrParams
+) -> str | None:
+    """Why a page should be read by OCR; None when its text layer says what is printed.
+
+    Args:
+        page: a PyMuPDF page.
+        layer: its text.
+        drawing: what else is drawn on it.
+        images: PyMuPDF's facts about its images.
+        params: ``max_pixels`` bounds the images that are decoded for a look.
+
+    Returns:
+        ``forced``, what ``soundness.why_ocr`` says, ``text_under_image``, ``text_in_image`` or None.
+    """
+    if params.force_ocr:
+        return "forced"
+    frame = Rect(*page.rect)
+    cover = image_cover(drawing, frame)
+    reason = soundness.why_ocr(layer.text, layer.turned, layer.unknown, cover, drawing.pieces, layer.hidden)
+    if reason:
+        return reason
+    if cover >= soundness.IMAGE_COVER and is_under_image(page, images):
+        return "text_under_image"
+    if cover >= soundness.IMAGE_COVER or drawing.pieces > LOOK_PIECES:
+        areas = drawing.images if drawing.pieces <= LOOK_PIECES else [frame]
+        return "text_in_image" if _is_partial(page, layer, areas, images, params) else None
+    return None
+
+
+def image_cover(drawing: Drawing, frame: Rect) -> float:
+    """Share of the page that images cover, 0..1; overlapping images count once."""
+    covered = 0.0
+    for indices in cluster(drawing.images, 0.0):
+        boxes = [drawing.images[index] for index in indices]
+        around = boxes[0]
+        for box in boxes[1:]:
+            around = around.union(box)
+        covered += min(around.area, sum(box.area for box in boxes))
+    return min(1.0, covered / max(1.0, frame.area))
+
+
+def is_under_image(page: Any, images: Sequence[Info]) -> bool:
+    """Whether most text was drawn before an image without holes that lies on it: the text of a former OCR."""
+    if all(image.get("has-mask") for image in images):
+        return False
+    covered = total = 0.0
+    texts: list[Rect] = []
+    for kind, box in page.get_bboxlog():
+        if kind == "fill-text":
+            texts.append(Rect(*box))
+            total += texts[-1].area
+        elif kind == "fill-image":
+            image = Rect(*box)
+            under = [text for text in texts if text.overlap(image) > 0.9 * text.area]
+            covered += sum(text.area for text in under)
+            texts = [text for text in texts if text not in under]
+    return covered > 0.5 * max(1.0, total)
+
+
+def _is_partial(
+    page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequence[Info], params: OcrParams
+) -> bool:
+    """Whether much of what is printed is not in the text layer."""
+    from pipeline.ocr.coverage import unread_lines  # OpenCV, which few pages need
+
+    if any(image["width"] * image["height"] > params.max_pixels for image in images):
+        return False
+    unread = unread_lines(page, [run.box for run in layer.runs], areas)
+    read = sum(run.box.width for run in layer.runs)
+    return unread >= MIN_UNREAD and unread >= MAX_UNREAD * (unread + read)
