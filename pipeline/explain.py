@@ -12,6 +12,8 @@ import polars as pl
 from pipeline.catalogue import STAGES
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
+from schemas.questions import Region
+from schemas.trace import Trace
 
 Row = dict[str, Any]
 
@@ -60,6 +62,41 @@ def explain(build: Path, wanted: str) -> Story:
     story.split = assigned[0]["split"] if assigned else None
     story.predictions = _rows(build, "evaluate/predictions", mine)
     return story
+
+
+def place(build: Path, story: Story) -> tuple[str, list[Region]]:
+    """Where a question stands: its document and boxes, of its own record or of the lines the parser cut it from.
+
+    Raises:
+        UserError: nothing says where; it was never found, or its source has no layout.
+    """
+    row = story.question or {}
+    if row.get("regions"):
+        return str(row["document"]), [Region.model_validate(region) for region in row["regions"]]
+    mine = (pl.col("item_id") == story.question_id) & (pl.col("item_id") != pl.col("document"))
+    for trace in Trace.from_frame(read_table(_table(build, "parse/traces")).filter(mine)):
+        return trace.document, _boxes(build, trace)
+    where = f"{row['document']} has no layout" if row else "it was never found on a page"
+    raise UserError(f"no box is known of {story.question_id}: {where}")
+
+
+def _boxes(build: Path, trace: Trace) -> list[Region]:
+    """The boxes of a trace's lines."""
+    frame = read_table(_table(build, "ocr/lines")).filter(pl.col("document") == trace.document)
+    lines = {(row["page"], row["order"]): row["box"] for row in frame.to_dicts()}
+    places = [(span.page, order) for span in trace.spans for order in range(span.first, span.last + 1)]
+    return [
+        Region.model_validate({"page": page, "box": lines[page, order]})
+        for page, order in places
+        if lines.get((page, order))
+    ]
+
+
+def _table(build: Path, name: str) -> Path:
+    path = build / f"{name}.parquet"
+    if not path.exists():
+        raise UserError(f"{path} is not there: run `build-dataset run` first")
+    return path
 
 
 def _follow(build: Path, stage: str, story: Story) -> None:

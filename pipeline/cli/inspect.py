@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,12 +16,13 @@ from rich.table import Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_whole, reason_line
-from pipeline.explain import Story
+from pipeline.cli.report import print_whole, reason_line, shown
+from pipeline.explain import Story, place
 from pipeline.explain import explain as tell
 from pipeline.runtime import ledger
 from pipeline.runtime.publish import read_manifest
 from pipeline.runtime.runner import Runner
+from schemas.dataset import DatasetParams
 from schemas.taxonomy import dimensions
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
@@ -31,7 +34,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]")(status)
     app.command(
-        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017[/cyan] (the start of an id will do)"
+        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017 --crop[/cyan] (the start of an id will do)"
     )(explain)
 
 
@@ -96,14 +99,38 @@ def explain(
     question_id: Annotated[str, typer.Argument(help="The question's id, or the start of it.")],
     config: ConfigPath = DEFAULT_CONFIG,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    crop: Annotated[
+        bool, typer.Option("--crop", help="Cut it out of its pages, as a picture in build/crops.")
+    ] = False,
     overrides: Overrides = None,
 ) -> None:
     """Where a question comes from, what each stage did to it, its labels, its split."""
-    story = tell(configure(config, overrides).dataset.build, question_id)
+    dataset = configure(config, overrides).dataset
+    story = tell(dataset.build, question_id)
+    picture = _write_crop(dataset, story) if crop else None
     if as_json:
-        typer.echo(json.dumps(asdict(story), ensure_ascii=False, indent=2))
+        told = asdict(story) | ({"crop": str(picture)} if picture else {})
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
         return
     console = Console()
+    _tell(console, story)
+    if picture:
+        console.print(f"crop: {escape(shown(picture))}", soft_wrap=True, highlight=False)
+
+
+def _write_crop(dataset: DatasetParams, story: Story) -> Path:
+    """The question as it stands on paper, as ``build/crops/ID.png``."""
+    from pipeline.crop import crop, find_paper
+
+    document, regions = place(dataset.build, story)
+    picture = crop(find_paper(dataset.build, dataset.raw, document), regions)
+    path = dataset.build / "crops" / re.sub(r"[^\w.-]", "_", f"{story.question_id}.png")
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(picture)
+    return path
+
+
+def _tell(console: Console, story: Story) -> None:
     console.print(Panel(_question_text(story), title=escape(story.question_id), title_align="left"))
     console.print(_events(story))
     if story.labels or story.annotations:
