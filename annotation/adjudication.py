@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
 from schemas.taxonomy import dimensions
 
 MEASURED = "human_accuracy"
 """The annotator whose labels are measured, not judged: difficulty from the share of right answers."""
+
+ADJUDICATION = "adjudication"
+"""The project whose reviews are rulings."""
 
 _ENOUGH = 2  # experts who must say the same for it to be final
 
@@ -21,9 +25,13 @@ class Rules:
     """How disagreement is settled."""
 
     adjudicators: frozenset[str] = frozenset()
-    """Reviewers whose label is final."""
+    """Reviewers whose label is final wherever they give it."""
     majority: bool = True
     """Whether two of three settle it."""
+
+    def rules(self, review: ExpertReview) -> bool:
+        """Whether that review is a ruling: by an adjudicator, or in the adjudication project."""
+        return review.project == ADJUDICATION or review.reviewer in self.adjudicators
 
 
 @dataclass(frozen=True)
@@ -56,10 +64,12 @@ def final_labels(
         if key not in stated or annotation.annotator == MEASURED:
             stated[key] = annotation
     votes: dict[tuple[str, str], dict[str, str]] = {}
+    rulings: dict[tuple[str, str], dict[str, str]] = {}
     for review in reviews:
-        votes.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
+        said = rulings if rules.rules(review) else votes
+        said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
     return [
-        settle(question_id, dimension, stated.get(key), votes.get(key, {}), rules)
+        settle(question_id, dimension, stated.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
         for question_id in question_ids
         for dimension in dimensions()
         for key in [(question_id, dimension)]
@@ -67,7 +77,12 @@ def final_labels(
 
 
 def settle(
-    question_id: str, dimension: str, stated: Annotation | None, votes: Mapping[str, str], rules: Rules
+    question_id: str,
+    dimension: str,
+    stated: Annotation | None,
+    votes: Mapping[str, str],
+    rules: Rules,
+    rulings: Mapping[str, str] = MappingProxyType({}),
 ) -> Label:
     """The label of one question in one dimension.
 
@@ -79,13 +94,15 @@ def settle(
         question_id: of the question.
         dimension: of the taxonomy.
         stated: the annotator's label, or the measured one.
-        votes: labels by reviewer.
+        votes: labels by reviewer; those of ``rules.adjudicators`` are rulings.
         rules: how disagreement is settled.
+        rulings: labels by reviewer from the adjudication project.
     """
     experts = [label for reviewer, label in sorted(votes.items()) if reviewer not in rules.adjudicators]
-    rulings = [label for reviewer, label in sorted(votes.items()) if reviewer in rules.adjudicators]
+    final = [label for reviewer, label in sorted(votes.items()) if reviewer in rules.adjudicators]
+    final += [label for _, label in sorted(rulings.items())]
     measured = stated.label if stated is not None and stated.annotator == MEASURED else None
-    label, status = _decide(experts, rulings, stated, measured, rules)
+    label, status = _decide(experts, final, stated, measured, rules)
     own = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
     return Label(
         question_id=question_id,
@@ -95,20 +112,20 @@ def settle(
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
         estimate=_is_estimate(stated, measured, label),
-        reviewers=sorted(votes),
+        reviewers=sorted({*votes, *rulings}),
     )
 
 
 def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview], list[ExpertReview]]:
-    """Reviews with at most one a question, dimension and reviewer: the latest counts.
+    """Reviews with at most one a question, dimension, reviewer and project: the latest counts.
 
     Returns:
         Those that count, in the order of question, dimension and reviewer; and those that were superseded.
     """
-    latest: dict[tuple[str, str, str], ExpertReview] = {}
+    latest: dict[tuple[str, str, str, str], ExpertReview] = {}
     superseded = []
     for review in sorted(reviews, key=lambda review: (review.updated_at, review.annotation_id)):
-        key = (review.question_id, review.dimension, review.reviewer)
+        key = (review.question_id, review.dimension, review.reviewer, review.project)
         if key in latest:
             superseded.append(latest[key])
         latest[key] = review
@@ -117,7 +134,7 @@ def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview],
 
 def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
     """The flags of one question that stand: an adjudicator's where one looked at it, otherwise every expert's."""
-    ruling = [review for review in reviews if review.reviewer in rules.adjudicators]
+    ruling = [review for review in reviews if rules.rules(review)]
     raised: dict[str, set[str]] = {}
     for review in ruling or reviews:
         for kind in review.flags:

@@ -123,6 +123,13 @@ class ReviewParams(Params):
     bootstrap: int = Field(
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
     )
+    blind: float = knob(
+        0.0, "Share of questions sent without labels filled in, drawn by lot, to measure anchoring", ge=0, le=1
+    )
+    priority: Literal["uncertainty", "order"] = knob(
+        "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"
+    )
+    crops: bool = knob(True, "Show the cut-out from the page beside questions that were read by OCR")
     url: Address = knob("http://127.0.0.1:8080", "Address of Label Studio")
     project: str | None = knob(None, "Title of the project there; made from dataset.name when absent")
     api_key_env: VariableName = knob("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")

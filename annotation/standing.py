@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from annotation.adjudication import Flag, Rules, standing_flags
 from schemas.annotations import ExpertReview, Label, LabelStatus
@@ -76,13 +77,19 @@ class ReviewStatus:
     """When the latest review was made (UTC)."""
 
 
-def standings(labels: Iterable[Label], reviews: Iterable[ExpertReview], rules: Rules) -> list[Standing]:
+def standings(
+    labels: Iterable[Label],
+    reviews: Iterable[ExpertReview],
+    rules: Rules,
+    answered: Mapping[str, Set[str]] = MappingProxyType({}),
+) -> list[Standing]:
     """Where each question stands, in the order of ``labels``.
 
     Args:
         labels: of all questions in all dimensions.
         reviews: those that count.
         rules: whose flags are final.
+        answered: kinds of flags, by question, that an accepted correction has answered.
     """
     said: dict[str, list[ExpertReview]] = {}
     for review in reviews:
@@ -93,7 +100,8 @@ def standings(labels: Iterable[Label], reviews: Iterable[ExpertReview], rules: R
     found = []
     for question_id, own in grouped.items():
         own_reviews = said.get(question_id, [])
-        flags = standing_flags(own_reviews, rules)
+        done = answered.get(question_id, frozenset())
+        flags = [flag for flag in standing_flags(own_reviews, rules) if flag.kind not in done]
         found.append(Standing(question_id, _state(own, flags), own, flags, own_reviews))
     return found
 

@@ -14,6 +14,7 @@ from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
+from schemas.corrections import Correction
 from schemas.documents import Document, Line, Page, SourceRow
 from schemas.evaluation import Comparison, Prediction, Score
 from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
@@ -46,8 +47,8 @@ STAGES: tuple[Stage, ...] = (
         name="clean",
         title="Drop figure and table items and invalid questions, each with its reason.",
         unit="questions",
-        reads=("parse/questions",),
-        writes={"questions": Question, "changes": TextChange},
+        reads=("parse/questions", "parse/review", "reviews/corrections"),
+        writes={"questions": Question, "changes": TextChange, "corrections": Correction},
         params=CleanParams,
         target="pipeline.clean.stage:run",
         examples=("build-dataset clean",),
@@ -81,11 +82,17 @@ STAGES: tuple[Stage, ...] = (
         name="review",
         title="Settle labels from two experts' reviews; what nobody reviewed stays marked unreviewed.",
         unit="questions",
-        reads=("dedup/questions", "annotate/annotations", "reviews/pulled"),
+        reads=("dedup/questions", "annotate/annotations", "reviews/pulled", "reviews/corrections"),
         writes={"labels": Label, "agreement": Agreement},
         params=ReviewParams,
-        target="pipeline.review:run",
-        examples=("build-dataset review push", "build-dataset review pull", "build-dataset review status"),
+        target="pipeline.review.stage:run",
+        examples=(
+            "build-dataset review push --count 500",
+            "build-dataset review pull",
+            "build-dataset review adjudicate",
+            "build-dataset review verify",
+            "build-dataset review status",
+        ),
     ),
     Stage(
         name="split",

@@ -86,6 +86,12 @@ class Studio:
             ]
             return self.project(min(found)) if found else None
 
+    def find_projects(self, markers: Sequence[str]) -> dict[str, bool]:
+        """For each marker whether there is a project whose description contains it."""
+        with self._told():
+            texts = [project.description or "" for project in self._sdk.projects.list()]
+        return {marker: any(marker in text for text in texts) for marker in markers}
+
     def project(self, project_id: int) -> Project:
         """A project with its counts."""
         with self._told():
@@ -148,6 +154,14 @@ class Studio:
             self._sdk.projects.import_tasks(
                 project_id, request=list(payloads), return_task_ids=True, request_options=_ONCE
             )
+
+    def predictions(self, project_id: int) -> dict[int, list[dict[str, Any]]]:
+        """All predictions of a project by task id, oldest first."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        with self._told():
+            for prediction in self._sdk.predictions.list(project=project_id):
+                found.setdefault(int(prediction.task), []).append(prediction.dict())
+        return {task: sorted(own, key=lambda each: each["id"]) for task, own in found.items()}
 
     def replace_predictions(self, project_id: int, predictions: Mapping[int, Mapping[str, Any]]) -> None:
         """Make these the only predictions of those tasks, by task id."""

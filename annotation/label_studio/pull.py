@@ -1,18 +1,21 @@
-"""Fetching experts' annotations: what changed since the last time, or everything."""
+"""Fetching people's annotations: what changed since the last time, or everything."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import polars as pl
+
 from annotation.label_studio.client import Filter, Project, Studio
-from annotation.label_studio.push import EXPERTS, project_marker
-from annotation.label_studio.read import SKIPPED, Reading, read_annotations, timestamp
+from annotation.label_studio.kinds import Kind
+from annotation.label_studio.read import Reading, read_task, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import ExpertReview
+from schemas.base import Record
+from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Rejection
 
@@ -20,24 +23,37 @@ _OVERLAP = timedelta(seconds=10)
 """Looked at again each time: a transaction may become visible after a later one. Reading twice changes nothing."""
 
 
+class SeenAnnotation(Record):
+    """An annotation that was there at the last pull, whether it counts or not."""
+
+    question_id: str
+    annotation_id: int
+    updated_at: str
+    skipped: bool
+
+
 @dataclass(frozen=True)
 class Pulled:
-    """Everything that was pulled so far, and how to go on from there."""
+    """Everything that was pulled of one project so far, and how to go on from there.
 
-    reviews: tuple[ExpertReview, ...] = ()
-    rejects: tuple[Rejection, ...] = ()
+    Tables, not records: a pull of one change among 20,000 annotations touches the rows of one question.
+    """
+
+    reviews: pl.DataFrame = field(default_factory=lambda: ExpertReview.to_frame([]))
+    corrections: pl.DataFrame = field(default_factory=lambda: Correction.to_frame([]))
+    rejects: pl.DataFrame = field(default_factory=lambda: Rejection.to_frame([]))
+    annotations: pl.DataFrame = field(default_factory=lambda: SeenAnnotation.to_frame([]))
     project: str | None = None
     """Which project on which server it is from."""
     since: str | None = None
     """The latest change that was seen."""
-    annotations: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Ids of all annotations by question, also of those that do not count."""
 
 
 @dataclass(frozen=True)
 class PullReport:
     """What a pull found."""
 
+    kind: str
     full: bool
     """Whether everything was read, not only what changed."""
     new: int
@@ -49,15 +65,16 @@ class PullReport:
     reviews: int
     """Reviews in all, one a question, dimension and expert."""
     questions: int
-    """Questions with at least one review."""
+    """Questions with at least one annotation that counts."""
     rejects: Mapping[str, int]
     """What does not count, by reason, in all."""
     third_experts: tuple[str, ...]
-    """Questions that more than two experts reviewed."""
+    """Questions that more people reviewed than were asked."""
 
 
 def pull(
     studio: Studio,
+    kind: Kind,
     dataset: str,
     before: Pulled,
     *,
@@ -69,19 +86,19 @@ def pull(
     Raises:
         UserError: see ``Studio``; there is no project.
     """
-    project = _project(studio, dataset, before)
+    project = _project(studio, kind, dataset, before)
     name = _name(studio, project)
     start = Pulled(project=name) if full or before.project != name else before
-    after = _fetch(studio, project, start, advance)
+    after = _fetch(studio, kind, project, start, advance)
     if start.since is not None and _submitted(after) != project.annotations:
         # A deleted task takes its annotations along without a trace.
-        after = _fetch(studio, project, Pulled(project=name), advance)
         start = Pulled(project=name)
-    return after, _report(before, after, full=start.since is None)
+        after = _fetch(studio, kind, project, start, advance)
+    return after, _report(kind, before, after, full=start.since is None)
 
 
-def _project(studio: Studio, dataset: str, before: Pulled) -> Project:
-    project = studio.find_project(project_marker(dataset))
+def _project(studio: Studio, kind: Kind, dataset: str, before: Pulled) -> Project:
+    project = studio.find_project(kind.marker(dataset))
     if project is not None:
         return project
     if before.project is None:
@@ -89,8 +106,8 @@ def _project(studio: Studio, dataset: str, before: Pulled) -> Project:
             f"Label Studio at {studio.url} has no project for dataset {dataset}: run `build-dataset review push`"
         )
     raise UserError(
-        f"the project of dataset {dataset} is gone from Label Studio at {studio.url}: what was pulled stays;"
-        " `build-dataset review push` makes a new project"
+        f"the {kind.name} project of dataset {dataset} is gone from Label Studio at {studio.url}: what was pulled"
+        " stays; `build-dataset review push` makes a new project"
     )
 
 
@@ -98,20 +115,31 @@ def _name(studio: Studio, project: Project) -> str:
     return f"{studio.url}/projects/{project.id} {project.created_at}"
 
 
-def _fetch(studio: Studio, project: Project, start: Pulled, advance: Callable[[int], object]) -> Pulled:
-    people = studio.reviewers()
+def _fetch(
+    studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]
+) -> Pulled:
     filters, match = _filters(start.since)
     seen: dict[str, list[Mapping[str, Any]]] = {}
+    data: dict[str, Mapping[str, Any]] = {}
     since = start.since
     for task in studio.tasks(project.id, filters, match=match):
         advance(1)
         question_id = task["data"].get(QUESTION_ID)
-        if question_id is None:
+        if not isinstance(question_id, str):
             continue  # somebody else's task
+        data.setdefault(question_id, task["data"])
         seen.setdefault(question_id, []).extend(task.get("annotations") or [])
         moment = timestamp(task["updated_at"])
         since = moment if since is None else max(since, moment)
-    return _merge(start, seen, people, since)
+    if not seen:
+        return Pulled(
+            start.reviews, start.corrections, start.rejects, start.annotations, start.project, since
+        )
+    people = studio.reviewers()
+    reading = Reading()
+    for question_id, found in seen.items():
+        reading.extend(read_task(data[question_id], found, people, kind.name))
+    return _merge(start, reading, seen, since)
 
 
 def _filters(since: str | None) -> tuple[list[Filter], str]:
@@ -133,57 +161,64 @@ def _filters(since: str | None) -> tuple[list[Filter], str]:
 
 
 def _merge(
-    start: Pulled,
-    seen: Mapping[str, Iterable[Mapping[str, Any]]],
-    people: Mapping[int, str],
-    since: str | None,
+    start: Pulled, reading: Reading, seen: Mapping[str, Iterable[Mapping[str, Any]]], since: str | None
 ) -> Pulled:
-    total = Reading(
-        reviews=[review for review in start.reviews if review.question_id not in seen],
-        rejects=[reject for reject in start.rejects if reject.item_id not in seen],
-    )
-    annotations = {key: ids for key, ids in start.annotations.items() if key not in seen}
-    for question_id, found in seen.items():
-        found = list(found)
-        reading = read_annotations(question_id, found, people)
-        total.reviews += reading.reviews
-        total.rejects += reading.rejects
-        if found:
-            annotations[question_id] = tuple(sorted(item["id"] for item in found))
+    """What was pulled before, with everything about the questions that were seen replaced."""
+    gone = list(seen)
+    annotations = [
+        SeenAnnotation(
+            question_id=question_id,
+            annotation_id=item["id"],
+            updated_at=timestamp(item["updated_at"]),
+            skipped=bool(item.get("was_cancelled")),
+        )
+        for question_id, items in seen.items()
+        for item in items
+    ]
     return Pulled(
-        reviews=tuple(sorted(total.reviews, key=lambda r: (r.question_id, r.dimension, r.reviewer))),
-        rejects=tuple(sorted(total.rejects, key=lambda r: (r.item_id, r.reason, r.detail, r.item or ""))),
+        reviews=_replaced(start.reviews, gone, reading.reviews, ("question_id", "dimension", "reviewer")),
+        corrections=_replaced(start.corrections, gone, reading.corrections, ("question_id", "field", "by")),
+        rejects=_replaced(start.rejects, gone, reading.rejects, ("item_id", "reason", "detail", "item")),
+        annotations=_replaced(start.annotations, gone, annotations, ("question_id", "annotation_id")),
         project=start.project,
         since=since,
-        annotations=dict(sorted(annotations.items())),
     )
 
 
-def _report(before: Pulled, after: Pulled, *, full: bool) -> PullReport:
-    old = _moments(before) if before.project == after.project else {}
-    new = _moments(after)
-    experts: dict[str, set[str]] = {}
-    for review in after.reviews:
-        experts.setdefault(review.question_id, set()).add(review.reviewer)
+def _replaced(
+    frame: pl.DataFrame, gone: Sequence[str], rows: Sequence[Any], order: tuple[str, ...]
+) -> pl.DataFrame:
+    if not rows and frame.is_empty():
+        return frame
+    kept = frame.filter(~pl.col(order[0]).is_in(gone))
+    new = pl.DataFrame([row.model_dump(mode="json") for row in rows], schema=frame.schema)
+    return pl.concat([kept, new]).sort(order, nulls_last=False, maintain_order=True)
+
+
+def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullReport:
+    key = ["question_id", "annotation_id"]
+    old = before.annotations if before.project == after.project else before.annotations.clear()
+    both = after.annotations.join(old, on=key, suffix="_old")
+    signed = [
+        frame.select("question_id", reviewer=name)
+        for frame, name in ((after.reviews, "reviewer"), (after.corrections, "by"))
+    ]
+    people = pl.concat(signed).unique().group_by("question_id").len()
+    third = people.filter(pl.col("len") > kind.experts)["question_id"].sort()
+    reasons = after.rejects["reason"].value_counts().sort("reason")
     return PullReport(
+        kind=kind.name,
         full=full,
-        new=len(new.keys() - old.keys()),
-        changed=sum(1 for key in new.keys() & old.keys() if new[key] != old[key]),
-        deleted=len(old.keys() - new.keys()),
-        reviews=len(after.reviews),
-        questions=len(experts),
-        rejects=dict(sorted(Counter(reject.reason for reject in after.rejects).items())),
-        third_experts=tuple(sorted(key for key, who in experts.items() if len(who) > EXPERTS)),
+        new=after.annotations.height - both.height,
+        changed=both.filter(pl.col("updated_at") != pl.col("updated_at_old")).height,
+        deleted=old.height - both.height,
+        reviews=after.reviews.height,
+        questions=people.height,
+        rejects=dict(reasons.iter_rows()),
+        third_experts=tuple(third),
     )
 
 
 def _submitted(pulled: Pulled) -> int:
     """Annotations without skipped ones, as Label Studio counts them."""
-    skipped = sum(1 for reject in pulled.rejects if reject.reason == SKIPPED)
-    return sum(map(len, pulled.annotations.values())) - skipped
-
-
-def _moments(pulled: Pulled) -> dict[tuple[str, int], str]:
-    """When each annotation was last changed, where it is known (it is for those that count)."""
-    known = {(key, annotation): "" for key, ids in pulled.annotations.items() for annotation in ids}
-    return known | {(r.question_id, r.annotation_id): r.updated_at for r in pulled.reviews}
+    return pulled.annotations.filter(~pl.col("skipped")).height

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.label_studio.client import Project, ReplyLostError, Studio
-from annotation.label_studio.screen import labeling_config
-from annotation.label_studio.tasks import DIGEST, QUESTION_ID, Task
+from annotation.label_studio.kinds import Kind
+from annotation.label_studio.tasks import ARM, BATCH, DIGEST, QUESTION_ID, Task
 from schemas.errors import UserError
-
-EXPERTS = 2
-"""Experts for each question."""
 
 _TITLE_LENGTH = 50  # characters: what Label Studio allows
 _LOOKUP = 500  # ids in one query: 1,000 ids took 1 s, and make an address of 25 kB
@@ -26,19 +23,26 @@ _SETTLE_PAUSE = 0.5
 class PushReport:
     """What a push did."""
 
+    kind: str
     project: int
     url: str
     """Where experts begin: the blind label stream."""
     created: bool
     """Whether the project was made."""
     added: int
+    batch: int
+    """The batch of those that were added, from 1."""
     updated: int
-    """Questions whose text or prefilled labels changed since they were sent."""
+    """Questions whose text or filled-in labels changed since they were sent."""
     unchanged: int
+    later: int
+    """Questions that were not sent, since only so many were wanted."""
     changed_after_review: tuple[str, ...]
     """Ids of updated questions that an expert had already reviewed as they were."""
     duplicates_removed: int
     """Tasks of the same question that nobody had reviewed; 0 unless something else wrote to the project."""
+    withdrawn: int
+    """Tasks that nobody had answered and that no longer need an answer."""
     others: int
     """Tasks in the project that are no question of this dataset any more; they are left alone."""
     replies_lost: int
@@ -49,22 +53,36 @@ class PushReport:
 class _Remote:
     task_id: int
     digest: str | None
+    arm: str | None
+    batch: int
     annotations: int
 
 
-def project_marker(dataset: str) -> str:
-    """What identifies the dataset's project: it stands in its description, whatever people call it."""
-    return f"[build-dataset review: {dataset}]"
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be done."""
+
+    missing: list[Task]
+    texts: list[tuple[int, Task]]
+    """Tasks, by id, whose data are not as they should be."""
+    labels: list[tuple[int, Task]]
+    """Tasks, by id, whose predictions are not as they should be."""
+    there: Mapping[str, list[_Remote]]
+
+    def updated(self) -> set[str]:
+        return {task.question_id for _, task in (*self.texts, *self.labels)}
 
 
 def push(
     studio: Studio,
+    kind: Kind,
     dataset: str,
     tasks: Sequence[Task],
     *,
     title: str | None,
     version: str,
     batch: int,
+    count: int | None = None,
     advance: Callable[[int], object] = int,
     settle_seconds: float = _SETTLE_SECONDS,
 ) -> PushReport:
@@ -72,79 +90,85 @@ def push(
 
     Args:
         studio: the connection.
+        kind: of the project.
         dataset: name of the dataset; names the project.
-        tasks: all of the dataset's.
+        tasks: all of the dataset's, the most urgent first: people get them in this order.
         title: of the project when it is made; from ``dataset`` when None.
         version: the predictions' ``model_version``.
         batch: tasks in one import.
+        count: add at most so many.
         advance: called with the number of tasks that are dealt with.
         settle_seconds: how long to look for the tasks of an import whose reply was lost.
 
     Raises:
         UserError: see ``Studio``; a prediction is not of the taxonomy.
     """
-    _validate(tasks)
-    project, created = _open_project(studio, dataset, title, version)
-    there = _lookup(studio, project.id, [task.question_id for task in tasks])
-    missing = [task for task in tasks if task.question_id not in there]
-    changed = [
-        task
-        for task in tasks
-        if any(remote.digest != task.data[DIGEST] for remote in there.get(task.question_id, []))
-    ]
-    advance(len(tasks) - len(missing) - len(changed))
+    _validate(kind, tasks)
+    project, created = _open_project(studio, kind, dataset, title, version)
+    plan = _plan(studio, project, tasks)
+    number = 1 + max((remote.batch for remotes in plan.there.values() for remote in remotes), default=0)
+    chosen = [task.sent(batch=str(number)) for task in plan.missing[:count]]
+    updated = plan.updated()
+    advance(len(tasks) - len(chosen) - len(updated))
     lost = 0
-    for group in _batches(missing, batch):
+    for group in _batches(chosen, batch):
         lost += _import(studio, project.id, group, settle_seconds)
         advance(len(group))
-    for group in _batches(changed, batch):
-        _update(studio, project.id, group, there)
-        advance(len(group))
+    _update(studio, project.id, plan, batch)
+    advance(len(updated))
     removed = _remove_duplicates(studio, project.id, tasks)
+    withdrawn = _withdraw(studio, project.id, tasks) if kind.prune else 0
+    later = len(plan.missing) - len(chosen)
     return PushReport(
+        kind=kind.name,
         project=project.id,
         url=f"{studio.url}/projects/{project.id}/data?labeling=1",
         created=created,
-        added=len(missing),
-        updated=len(changed),
-        unchanged=len(tasks) - len(missing) - len(changed),
+        added=len(chosen),
+        batch=number,
+        updated=len(updated),
+        unchanged=len(plan.there) - len(updated),
+        later=later,
         changed_after_review=tuple(
             task.question_id
-            for task in changed
-            if any(remote.annotations for remote in there[task.question_id])
+            for _, task in plan.texts
+            if any(remote.annotations for remote in plan.there[task.question_id])
         ),
         duplicates_removed=removed,
-        others=studio.project(project.id).tasks - len(tasks),
+        withdrawn=withdrawn,
+        others=studio.project(project.id).tasks - len(tasks) + later,
         replies_lost=lost,
     )
 
 
-def _open_project(studio: Studio, dataset: str, title: str | None, version: str) -> tuple[Project, bool]:
+def _open_project(
+    studio: Studio, kind: Kind, dataset: str, title: str | None, version: str
+) -> tuple[Project, bool]:
     settings: dict[str, Any] = {
-        "label_config": labeling_config(),
+        "label_config": kind.config(),
         "model_version": version,
-        "maximum_annotations": EXPERTS,
+        "maximum_annotations": kind.experts,
         "show_collab_predictions": True,
     }
-    project = studio.find_project(project_marker(dataset))
+    project = studio.find_project(kind.marker(dataset))
     if project is not None:
         if project.label_config != settings["label_config"] or project.model_version != version:
             studio.update_project(project.id, **settings)
         return project, False
     project_id = studio.create_project(
-        title=(title or f"{dataset} 双专家复核 review")[:_TITLE_LENGTH],
-        description=f"Two-expert review of exam questions · 试题双专家复核 {project_marker(dataset)}",
+        title=(title or kind.title(dataset))[:_TITLE_LENGTH],
+        description=kind.description(dataset),
         enable_empty_annotation=False,
         **settings,
     )
     return studio.project(project_id), True
 
 
-def _validate(tasks: Iterable[Task]) -> None:
+def _validate(kind: Kind, tasks: Iterable[Task]) -> None:
     """Label Studio takes wrong labels in predictions without a word, so that they are checked here."""
     from label_studio_sdk.label_interface import LabelInterface
 
-    interface = LabelInterface(labeling_config())
+    interface = LabelInterface(kind.config())
     for task in tasks:
         if task.prediction is not None:
             errors = interface.validate_prediction(dict(task.prediction), return_errors=True)
@@ -153,6 +177,33 @@ def _validate(tasks: Iterable[Task]) -> None:
                     f"the labels of question {task.question_id} do not fit the taxonomy: {errors[0][:200]};"
                     " run `build-dataset annotate` again"
                 )
+
+
+def _plan(studio: Studio, project: Project, tasks: Sequence[Task]) -> _Plan:
+    there = _lookup(studio, project.id, [task.question_id for task in tasks])
+    predicted = studio.predictions(project.id) if there else {}
+    plan = _Plan([], [], [], there)
+    for task in tasks:
+        if task.question_id not in there:
+            plan.missing.append(task)
+        for remote in there.get(task.question_id, []):
+            own = task.sent(arm=remote.arm, batch=str(remote.batch) if remote.batch else None)
+            if remote.digest != own.data[DIGEST]:
+                plan.texts.append((remote.task_id, own))
+            wanted = [_said(own.prediction)] if own.prediction else []
+            if [_said(each) for each in predicted.get(remote.task_id, [])] != wanted:
+                plan.labels.append((remote.task_id, own))
+    return plan
+
+
+def _said(prediction: Mapping[str, Any]) -> tuple[str, float | None, list[tuple[str, tuple[str, ...]]]]:
+    """What a prediction says, whoever wrote it down."""
+    score = prediction.get("score")
+    return (
+        str(prediction.get("model_version")),
+        None if score is None else round(float(score), 6),
+        sorted((item["from_name"], tuple(item["value"]["choices"])) for item in prediction["result"]),
+    )
 
 
 def _lookup(studio: Studio, project_id: int, question_ids: Sequence[str]) -> dict[str, list[_Remote]]:
@@ -168,9 +219,20 @@ def _lookup(studio: Studio, project_id: int, question_ids: Sequence[str]) -> dic
             }
         ]
         for task in studio.tasks(project_id, filters, results=False):
-            remote = _Remote(task["id"], task["data"].get(DIGEST), task.get("total_annotations") or 0)
-            found.setdefault(task["data"][QUESTION_ID], []).append(remote)
+            found.setdefault(task["data"][QUESTION_ID], []).append(_remote(task))
     return {question_id: sorted(remotes, key=lambda r: r.task_id) for question_id, remotes in found.items()}
+
+
+def _remote(task: Mapping[str, Any]) -> _Remote:
+    data = task["data"]
+    batch = str(data.get(BATCH) or "")
+    return _Remote(
+        task_id=task["id"],
+        digest=data.get(DIGEST),
+        arm=data.get(ARM),
+        batch=int(batch) if batch.isdecimal() else 0,
+        annotations=task.get("total_annotations") or 0,
+    )
 
 
 def _import(studio: Studio, project_id: int, tasks: Sequence[Task], settle_seconds: float) -> int:
@@ -205,16 +267,31 @@ def _settled(
         time.sleep(_SETTLE_PAUSE)
 
 
-def _update(
-    studio: Studio, project_id: int, tasks: Sequence[Task], there: Mapping[str, list[_Remote]]
-) -> None:
-    """Predictions first, the data with its digest last: what is interrupted is done again by the next push."""
-    remotes = {remote.task_id: task for task in tasks for remote in there[task.question_id]}
-    studio.replace_predictions(
-        project_id, {task_id: task.prediction or {} for task_id, task in remotes.items()}
-    )
-    for task_id, task in remotes.items():
+def _update(studio: Studio, project_id: int, plan: _Plan, batch: int) -> None:
+    """Labels many at once, texts one by one (0.2 s each; the server offers nothing else).
+
+    What is interrupted is done again by the next push, which compares with what is there.
+    """
+    for group in _batches(plan.labels, batch):
+        studio.replace_predictions(project_id, {task_id: task.prediction or {} for task_id, task in group})
+    for task_id, task in plan.texts:
         studio.update_task(task_id, task.data)
+
+
+def _withdraw(studio: Studio, project_id: int, tasks: Sequence[Task]) -> int:
+    """Remove tasks that nobody answered and that are not wanted any more; how many."""
+    wanted = {task.question_id for task in tasks}
+    unanswered = [
+        {"filter": "filter:tasks:total_annotations", "operator": "equal", "type": "Number", "value": 0}
+    ]
+    gone = [
+        task["id"]
+        for task in studio.tasks(project_id, unanswered, results=False)
+        if task["data"].get(QUESTION_ID) is not None and task["data"][QUESTION_ID] not in wanted
+    ]
+    for task_id in gone:
+        studio.delete_task(task_id)
+    return len(gone)
 
 
 def _remove_duplicates(studio: Studio, project_id: int, tasks: Sequence[Task]) -> int:

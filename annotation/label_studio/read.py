@@ -1,24 +1,32 @@
-"""Experts' annotations as they come from Label Studio, read into reviews. Pure.
+"""People's annotations as they come from Label Studio, read into reviews and corrections. Pure.
 
-Label Studio checks nothing of what is posted through its API, lets one expert submit twice, and lets a third
-one in: all of that is checked here.
+Label Studio checks nothing of what is posted through its API, lets one expert submit twice, lets a third one in,
+and lets anybody sign with another's name: all of that is checked here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.label_studio.screen import FLAG_NAMES, FLAGS, NOTE
+from annotation.label_studio import screen
+from annotation.label_studio.editable import VERDICT, UnreadableTextError
+from annotation.label_studio.read_text import Changes, base_in, changed_key, changed_text, text_in
+from annotation.label_studio.screen import FLAG_NAMES
+from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
+from annotation.label_studio.verification import VERDICTS
 from schemas.annotations import ExpertReview
+from schemas.corrections import Correction, CorrectionStatus
 from schemas.questions import Rejection
 from schemas.taxonomy import dimensions
 
 STAGE = "review"
+DROP = "drop"
 _FLAG_KINDS = {flag.zh: flag.kind for flag in FLAG_NAMES}
+_VERDICTS = {verdict.zh: verdict.kind for verdict in VERDICTS}
 
 SUPERSEDED = "superseded"
 SKIPPED = "skipped"
@@ -26,6 +34,11 @@ MISSING_DIMENSION = "missing_dimension"
 UNKNOWN_LABEL = "unknown_label"
 SEVERAL_LABELS = "several_labels"
 UNKNOWN_FLAG = "unknown_flag"
+UNKNOWN_USER = "unknown_user"
+ANOTHER_HAND = "another_hand"
+UNREADABLE_CORRECTION = "unreadable_correction"
+MISSING_VERDICT = "missing_verdict"
+UNSURE = "unsure"
 
 
 @dataclass
@@ -33,37 +46,84 @@ class Reading:
     """What annotations say."""
 
     reviews: list[ExpertReview] = field(default_factory=list)
+    corrections: list[Correction] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)
     """What does not count, and why."""
 
+    def extend(self, other: Reading) -> None:
+        """Add another's."""
+        self.reviews += other.reviews
+        self.corrections += other.corrections
+        self.rejects += other.rejects
 
-def read_annotations(
-    question_id: str, annotations: Iterable[Mapping[str, Any]], people: Mapping[int, str]
+
+@dataclass(frozen=True)
+class _Answer:
+    """One annotation of one person."""
+
+    question_id: str
+    reviewer: str
+    project: str
+    data: Mapping[str, Any]
+    """The task's."""
+    annotation: Mapping[str, Any]
+
+    @property
+    def items(self) -> dict[Any, Mapping[str, Any]]:
+        return {item.get("from_name"): item for item in self.annotation.get("result") or []}
+
+    @property
+    def note(self) -> str | None:
+        return text_in(self.items.get(screen.NOTE))
+
+    @property
+    def updated_at(self) -> str:
+        return timestamp(self.annotation["updated_at"])
+
+    def rejection(self, reason: str, detail: str) -> Rejection:
+        item = {"annotation_id": self.annotation["id"], "result": self.annotation.get("result") or []}
+        return Rejection(
+            item_id=self.question_id,
+            stage=STAGE,
+            reason=reason,
+            detail=detail,
+            item=json.dumps(item, ensure_ascii=False, sort_keys=True),
+        )
+
+
+def read_task(
+    data: Mapping[str, Any], annotations: Iterable[Mapping[str, Any]], people: Mapping[int, str], project: str
 ) -> Reading:
     """Read the annotations of one question.
 
     Args:
-        question_id: of the question.
+        data: of its task.
         annotations: as the REST API gives them.
         people: e-mail addresses by user id.
+        project: ``review``, ``adjudication`` or ``verification``.
 
     Returns:
-        For each expert the latest annotation that was not skipped, as one review a dimension; everything else
-        as rejects. What is wrong with one dimension does not touch the others.
+        For each person the latest annotation that was not skipped, as one review a dimension and one correction a
+        field; everything else as rejects. What is wrong with one dimension does not touch the others.
     """
+    question_id = str(data[QUESTION_ID])
     reading = Reading()
-    latest: dict[str, Mapping[str, Any]] = {}
+    latest: dict[str, _Answer] = {}
     for annotation in sorted(annotations, key=lambda item: (timestamp(item["updated_at"]), item["id"])):
-        reviewer = _reviewer(annotation, people)
-        if annotation.get("was_cancelled"):
-            _reject(reading, question_id, SKIPPED, f"{reviewer} skipped it", annotation)
-            continue
-        if reviewer in latest:
-            detail = f"{reviewer} submitted it again; the later one counts"
-            _reject(reading, question_id, SUPERSEDED, detail, latest[reviewer])
-        latest[reviewer] = annotation
+        reviewer, problem = _signed(annotation, people)
+        answer = _Answer(question_id, reviewer, project, data, annotation)
+        if problem is not None:
+            reading.rejects.append(answer.rejection(*problem))
+        elif annotation.get("was_cancelled"):
+            reading.rejects.append(answer.rejection(SKIPPED, f"{reviewer} skipped it"))
+        else:
+            if reviewer in latest:
+                detail = f"{reviewer} submitted it again; the later one counts"
+                reading.rejects.append(latest[reviewer].rejection(SUPERSEDED, detail))
+            latest[reviewer] = answer
+    read = _read_verdict if project == "verification" else _read_labels
     for reviewer in sorted(latest):
-        _read_one(reading, question_id, reviewer, latest[reviewer])
+        read(reading, latest[reviewer])
     return reading
 
 
@@ -73,35 +133,130 @@ def timestamp(value: datetime | str) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _read_one(reading: Reading, question_id: str, reviewer: str, annotation: Mapping[str, Any]) -> None:
-    items = {item.get("from_name"): item for item in annotation.get("result") or []}
+def _signed(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[str, tuple[str, str] | None]:
+    """Who made an annotation; and what is wrong with the signature.
+
+    Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
+    """
+    author = _user(annotation.get("completed_by"))
+    sender = _user(annotation.get("updated_by"))
+    if author is None or author not in people:
+        return "unknown", (UNKNOWN_USER, f"made by user {author}, whom the server does not list")
+    name = people[author]
+    if sender is not None and sender != author:
+        other = people.get(sender, f"user {sender}")
+        return name, (ANOTHER_HAND, f"signed {name}, but last sent by {other}")
+    return name, None
+
+
+def _user(value: object) -> int | None:
+    if isinstance(value, Mapping):  # what one endpoint gives; the others give the id alone
+        value = value.get("id")
+    return value if isinstance(value, int) else None
+
+
+def _read_labels(reading: Reading, answer: _Answer) -> None:
     flags = []
-    for name in _choices(items.get(FLAGS)):
+    for name in _choices(answer.items.get(screen.FLAGS)):
         if name in _FLAG_KINDS:
             flags.append(_FLAG_KINDS[name])
         else:
-            _reject(reading, question_id, UNKNOWN_FLAG, f"{reviewer}: no flag {name!r}", annotation)
-    note = _note(items.get(NOTE))
+            reading.rejects.append(answer.rejection(UNKNOWN_FLAG, f"{answer.reviewer}: no flag {name!r}"))
+    arm, batch = answer.data.get(ARM), str(answer.data.get(BATCH) or "")
     for dimension in dimensions().values():
-        labels = _choices(items.get(dimension.name))
+        labels = _choices(answer.items.get(dimension.name))
         problem = _problem(labels, dimension.zh_names())
         if problem is not None:
             code, detail = problem
-            _reject(reading, question_id, code, f"{reviewer}, {dimension.name}: {detail}", annotation)
+            reading.rejects.append(answer.rejection(code, f"{answer.reviewer}, {dimension.name}: {detail}"))
             continue
         reading.reviews.append(
             ExpertReview(
-                question_id=question_id,
+                question_id=answer.question_id,
                 dimension=dimension.name,
                 label=labels[0],
-                reviewer=reviewer,
-                origin=items[dimension.name].get("origin"),
+                reviewer=answer.reviewer,
+                origin=answer.items[dimension.name].get("origin"),
                 flags=sorted(flags),
-                note=note,
-                annotation_id=annotation["id"],
-                updated_at=timestamp(annotation["updated_at"]),
+                note=answer.note,
+                annotation_id=answer.annotation["id"],
+                updated_at=answer.updated_at,
+                project=answer.project,
+                batch=int(batch) if batch.isdecimal() else None,
+                blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
+                seconds=_seconds(answer.annotation.get("lead_time")),
             )
         )
+    _correct(reading, answer, screen.CORRECTED, screen.BASE, changed_text)
+    _correct(reading, answer, screen.CORRECTED_KEY, screen.BASE_KEY, changed_key)
+    if answer.project == "adjudication" and "out_of_scope" in flags:
+        _decide(reading, answer, screen.BASE, DROP)
+
+
+def _read_verdict(reading: Reading, answer: _Answer) -> None:
+    found = [_VERDICTS[name] for name in _choices(answer.items.get(VERDICT)) if name in _VERDICTS]
+    if len(found) != 1:
+        reading.rejects.append(answer.rejection(MISSING_VERDICT, f"{answer.reviewer} chose no verdict"))
+        return
+    if found == [UNSURE]:
+        reading.rejects.append(
+            answer.rejection(UNSURE, f"{answer.reviewer} could not tell: {answer.note or 'no note'}")
+        )
+        return
+    readable = True
+    if found != [DROP]:
+        readable = _correct(reading, answer, screen.CORRECTED, screen.BASE, changed_text)
+        readable &= _correct(reading, answer, screen.CORRECTED_KEY, screen.BASE, changed_key)
+    if readable:
+        _decide(reading, answer, screen.BASE, found[0])
+
+
+def _correct(
+    reading: Reading,
+    answer: _Answer,
+    name: str,
+    base_name: str,
+    changed: Callable[[str | None, Any], Changes],
+) -> bool:
+    """Add what was corrected in a field; whether it could be read."""
+    text = text_in(answer.items.get(name))
+    base = base_in(answer.items.get(base_name), answer.data)
+    if text is None or base is None:
+        return True
+    try:
+        found = changed(text, base)
+    except UnreadableTextError as error:
+        reading.rejects.append(answer.rejection(UNREADABLE_CORRECTION, f"{answer.reviewer}: {error}"))
+        return False
+    for field_name, (before, after) in found.items():
+        _add(reading, answer, base.content_hash, field_name, before, after)
+    return True
+
+
+def _decide(reading: Reading, answer: _Answer, base_name: str, verdict: str) -> None:
+    base = base_in(answer.items.get(base_name), answer.data)
+    if base is not None:
+        _add(reading, answer, base.content_hash, VERDICT, None, verdict)
+
+
+def _add(
+    reading: Reading, answer: _Answer, content_hash: str, name: str, before: str | None, after: str | None
+) -> None:
+    reading.corrections.append(
+        Correction(
+            question_id=answer.question_id,
+            content_hash=content_hash,
+            field=name,
+            before=before,
+            after=after,
+            by=answer.reviewer,
+            origin=answer.project,
+            note=answer.note,
+            annotation_id=answer.annotation["id"],
+            updated_at=answer.updated_at,
+            status=CorrectionStatus.PROPOSED,
+        )
+    )
 
 
 def _problem(labels: Sequence[str], known: Sequence[str]) -> tuple[str, str] | None:
@@ -114,36 +269,11 @@ def _problem(labels: Sequence[str], known: Sequence[str]) -> tuple[str, str] | N
     return None
 
 
-def _reviewer(annotation: Mapping[str, Any], people: Mapping[int, str]) -> str:
-    user = annotation.get("completed_by")
-    if isinstance(user, Mapping):  # what one endpoint gives; the others give the id alone
-        user = user.get("id")
-    return people.get(user, f"user {user}") if isinstance(user, int) else "unknown"
-
-
 def _choices(item: Mapping[str, Any] | None) -> list[str]:
     value = (item or {}).get("value")
     found = value.get("choices") if isinstance(value, Mapping) else None
     return [str(label) for label in found] if isinstance(found, list) else []
 
 
-def _note(item: Mapping[str, Any] | None) -> str | None:
-    value = (item or {}).get("value")
-    text = value.get("text") if isinstance(value, Mapping) else None
-    lines = [text] if isinstance(text, str) else text if isinstance(text, list) else []
-    return "\n".join(str(line).strip() for line in lines).strip() or None
-
-
-def _reject(
-    reading: Reading, question_id: str, reason: str, detail: str, annotation: Mapping[str, Any]
-) -> None:
-    item = {"annotation_id": annotation["id"], "result": annotation.get("result") or []}
-    reading.rejects.append(
-        Rejection(
-            item_id=question_id,
-            stage=STAGE,
-            reason=reason,
-            detail=detail,
-            item=json.dumps(item, ensure_ascii=False, sort_keys=True),
-        )
-    )
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and value > 0 else None

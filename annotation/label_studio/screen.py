@@ -13,6 +13,12 @@ TEXT = "question"
 """The object that all controls belong to."""
 FLAGS = "flags"
 NOTE = "note"
+CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
+"""Editable text of stem and options, and of the key; shown when they are said to be wrong."""
+BASE, BASE_KEY = "base", "base_key"
+"""Beside them, never shown: what they were filled with, so that a later change of the task confuses nothing."""
+CROP = "crop"
+OPINIONS = "opinions"
 
 _NUMERALS = "①②③④⑤⑥⑦⑧⑨"
 _UNREACHABLE = "ctrl+alt+shift+f19"
@@ -40,24 +46,75 @@ FLAG_NAMES = (
 
 
 @cache
-def labeling_config() -> str:
+def review_config() -> str:
     """The screen as XML: the question on the left, the dimensions of the taxonomy on the right.
 
     Results carry the Chinese name of a label; its English name shows on hover. Nothing scrolls at 1440 by 900
     but a question that is too long, and that on its own.
     """
+    return _config(opinions=False)
+
+
+@cache
+def adjudication_config() -> str:
+    """The same screen with what two experts said above the question, without their names."""
+    return _config(opinions=True)
+
+
+def screen() -> ET.Element:
+    """An empty screen with our style."""
     view = ET.Element("View")
     ET.SubElement(view, "Style").text = (
         files("annotation.label_studio").joinpath("screen.css").read_text(encoding="utf-8")
     )
+    return view
+
+
+def written(view: ET.Element) -> str:
+    """A screen as XML."""
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode")
+
+
+def picture(column: ET.Element) -> None:
+    """The place of the cut-out from the page; nothing shows where there is none."""
+    box = ET.SubElement(column, "View", className="bd-crop")
+    ET.SubElement(
+        box, "Image", name=CROP, value=f"${CROP}", zoom="false", zoomControl="false", rotateControl="false"
+    )
+
+
+def text_area(parent: ET.Element, name: str, *, rows: int, **more: str) -> None:
+    """A field for text."""
+    attributes = {
+        "name": name,
+        "toName": TEXT,
+        "rows": str(rows),
+        "maxSubmissions": "1",
+        "editable": "true",
+        "showSubmitButton": "false",
+    }
+    ET.SubElement(parent, "TextArea", attributes | more)
+
+
+def hidden(parent: ET.Element, name: str) -> None:
+    """A value of the task that comes back with the answer, as it was when the screen was shown."""
+    text_area(ET.SubElement(parent, "View", style="display:none"), name, rows=1, value="$base")
+
+
+def _config(*, opinions: bool) -> str:
+    view = screen()
     columns = ET.SubElement(view, "View", className="bd")
-    _paper(ET.SubElement(columns, "View", className="bd-paper"))
+    paper = ET.SubElement(columns, "View", className="bd-paper")
+    if opinions:
+        box = ET.SubElement(paper, "View", className="bd-box bd-said")
+        ET.SubElement(box, "Text", name=OPINIONS, value=f"${OPINIONS}")
+    _paper(paper)
     labels = ET.SubElement(columns, "View", className="bd-labels")
     for numeral, dimension in zip(_NUMERALS, dimensions().values(), strict=False):
         _choices(labels, numeral, dimension)
     _remarks(labels)
-    ET.indent(view)
-    return ET.tostring(view, encoding="unicode")
+    return written(view)
 
 
 def _paper(column: ET.Element) -> None:
@@ -65,9 +122,26 @@ def _paper(column: ET.Element) -> None:
     meta = ET.SubElement(box, "View", className="bd-meta")
     ET.SubElement(meta, "Header", value="$meta", size="6")
     ET.SubElement(box, "Text", name=TEXT, value="$question")
-    for name, style in (("options", ""), ("answer", " bd-key"), ("explanation", " bd-why")):
-        box = ET.SubElement(column, "View", className=f"bd-box{style}")
-        ET.SubElement(box, "Text", name=name, value=f"${name}")
+    box = ET.SubElement(column, "View", className="bd-box")
+    ET.SubElement(box, "Text", name="options", value="$options")
+    _correction(column, "wrong_stem", CORRECTED, BASE, "$text", rows=9)
+    box = ET.SubElement(column, "View", className="bd-box bd-key")
+    ET.SubElement(box, "Text", name="answer", value="$answer")
+    _correction(column, "wrong_key", CORRECTED_KEY, BASE_KEY, "$key", rows=1)
+    box = ET.SubElement(column, "View", className="bd-box bd-why")
+    ET.SubElement(box, "Text", name="explanation", value="$explanation")
+    picture(column)
+
+
+def _correction(column: ET.Element, flag: str, name: str, base: str, value: str, *, rows: int) -> None:
+    """A field that shows when that flag is set, filled with what is to be corrected."""
+    [zh] = [each.zh for each in FLAG_NAMES if each.kind == flag]
+    shown = {"visibleWhen": "choice-selected", "whenTagName": FLAGS, "whenChoiceValue": zh}
+    box = ET.SubElement(column, "View", {"className": "bd-box bd-edit"} | shown)
+    title = ET.SubElement(box, "View", className="bd-meta")
+    ET.SubElement(title, "Header", value="请在此改正 · correct it here", size="6")
+    text_area(box, name, rows=rows, value=value)
+    hidden(box, base)
 
 
 def _choices(column: ET.Element, numeral: str, dimension: Dimension) -> None:
@@ -107,17 +181,7 @@ def _remarks(column: ET.Element) -> None:
     )
     for flag in FLAG_NAMES:
         ET.SubElement(flags, "Choice", value=flag.zh, hint=flag.en, hotkey=flag.key)
-    ET.SubElement(
-        box,
-        "TextArea",
-        name=NOTE,
-        toName=TEXT,
-        rows="1",
-        maxSubmissions="1",
-        editable="true",
-        showSubmitButton="false",
-        placeholder="备注（可空）· note (optional)",
-    )
+    text_area(box, NOTE, rows=1, placeholder="备注（可空）· note (optional)")
 
 
 def _layout(dimension: Dimension) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.adjudication import MEASURED
-from annotation.label_studio.screen import TEXT
+from annotation.label_studio.editable import base_of
+from annotation.label_studio.screen import CROP, TEXT
 from schemas.annotations import Annotation
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -17,7 +18,12 @@ from schemas.taxonomy import dimensions
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
 DIGEST = "digest"
-"""The key in a task's data that says what was sent."""
+"""The key in a task's data that says what is shown."""
+BATCH, ARM = "batch", "arm"
+"""Keys in a task's data that say with which batch it was sent, and whether labels are filled in. They stay as they
+were when the question was first sent, whatever changes."""
+BLIND, PREFILLED = "blind", "prefilled"
+_LOTS = 2**32
 
 
 @dataclass(frozen=True)
@@ -26,17 +32,43 @@ class Task:
 
     question_id: str
     data: Mapping[str, str]
-    """What the screen shows, the question's id, and the digest of everything."""
+    """What the screen shows, the question's id, and the digest of what is shown."""
     prediction: Mapping[str, Any] | None
-    """Prefilled labels; None when there are none."""
+    """Labels to fill in; None when there are none."""
+    arm: str = PREFILLED
+    batch: str = "1"
+
+    def sent(self, *, arm: str | None = None, batch: str | None = None) -> Task:
+        """As it is sent: with the arm and the batch of the first time; a blind one has nothing filled in."""
+        arm, batch = arm or self.arm, batch or self.batch
+        data = {**self.data, ARM: arm, BATCH: batch}
+        return replace(
+            self, data=data, arm=arm, batch=batch, prediction=None if arm == BLIND else self.prediction
+        )
 
     def payload(self) -> dict[str, Any]:
         """As it is imported."""
         return {"data": dict(self.data), "predictions": [dict(self.prediction)] if self.prediction else []}
 
 
-def tasks_of(questions: Iterable[Question], annotations: Iterable[Annotation]) -> list[Task]:
-    """The tasks of questions, in their order, prefilled with what annotators said."""
+def tasks_of(
+    questions: Iterable[Question],
+    annotations: Iterable[Annotation],
+    *,
+    crops: Mapping[str, str] | None = None,
+    blind: float = 0.0,
+    seed: int = 0,
+) -> list[Task]:
+    """The tasks of questions, in their order, with what annotators said filled in.
+
+    Args:
+        questions: to be reviewed.
+        annotations: what annotators said.
+        crops: cut-outs from pages as data addresses, by question.
+        blind: share of questions, drawn by lot, in which nothing is filled in. A question's lot depends on the
+            seed and its id alone, and the lots of questions of a group are one.
+        seed: of the lots.
+    """
     stated: dict[str, dict[str, Annotation]] = {}
     everything = list(annotations)
     for annotation in everything:
@@ -44,13 +76,45 @@ def tasks_of(questions: Iterable[Question], annotations: Iterable[Annotation]) -
         if annotation.dimension not in row or annotation.annotator == MEASURED:
             row[annotation.dimension] = annotation
     version = model_version(everything)
-    return [_task(question, stated.get(question.question_id, {}), version) for question in questions]
+    tasks = []
+    for question in questions:
+        prediction = _prediction(stated.get(question.question_id, {}), version)
+        lot = int(sha256(f"{seed}", "blind", question.group_id or question.question_id)[:8], 16)
+        arm = BLIND if lot < blind * _LOTS else PREFILLED
+        crop = (crops or {}).get(question.question_id, "")
+        tasks.append(task(question.question_id, {**show(question), CROP: crop}, prediction, arm))
+    return tasks
+
+
+def by_uncertainty(tasks: Sequence[Task], groups: Mapping[str, str | None]) -> list[Task]:
+    """Tasks, the least certain first; Label Studio serves them in the order in which they came.
+
+    Args:
+        tasks: each with the least of its labels' confidences as the prediction's score; without one it counts as
+            uncertain.
+        groups: the group of each question, whose questions stay together.
+    """
+    first: dict[str, tuple[float, int]] = {}
+    for place, each in enumerate(tasks):
+        score = (each.prediction or {}).get("score")
+        group = groups.get(each.question_id) or each.question_id
+        least, where = first.get(group, (1.0, place))
+        first[group] = (min(least, 0.0 if score is None else score), where)
+    return sorted(tasks, key=lambda each: first[groups.get(each.question_id) or each.question_id])
+
+
+def task(
+    question_id: str, shown: Mapping[str, str], prediction: Mapping[str, Any] | None, arm: str = PREFILLED
+) -> Task:
+    """A task that shows this."""
+    digest = sha256(json.dumps([question_id, dict(shown)], ensure_ascii=False, sort_keys=True))[:16]
+    return Task(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
 
 
 def model_version(annotations: Iterable[Annotation]) -> str:
     """Who predicted, for people: ``lexicon + human_accuracy``.
 
-    One name for all tasks, because only predictions of the version that the project names are prefilled.
+    One name for all tasks, because only predictions of the version that the project names are filled in.
     """
     names = sorted(
         {annotation.annotator for annotation in annotations}, key=lambda name: (name == MEASURED, name)
@@ -59,40 +123,39 @@ def model_version(annotations: Iterable[Annotation]) -> str:
 
 
 def show(question: Question) -> dict[str, str]:
-    """What the screen shows of a question, as plain text."""
+    """What the screen shows of a question, as plain text, and what its fields for corrections are filled with."""
     options = [f"{option.label}. {option.text}" for option in question.options]
     stem = "\n".join(part for part in (question.shared_stem, question.stem) if part)
+    base = base_of(question)
     return {
         "meta": " · ".join(_meta(question)),
         "question": stem,
         "options": "\n".join(options) or "（无选项 no options）",
         "answer": f"答案 Answer：{_answer(question)}",
         "explanation": question.explanation or "（无解析 no explanation）",
-    }
-
-
-def _task(question: Question, stated: Mapping[str, Annotation], version: str) -> Task:
-    prediction = _prediction(stated, version)
-    shown = {QUESTION_ID: question.question_id, **show(question)}
-    digest = sha256(json.dumps([shown, prediction], ensure_ascii=False, sort_keys=True))[:16]
-    return Task(question.question_id, {**shown, DIGEST: digest}, prediction)
-
-
-def _prediction(stated: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
-    chosen = [stated[name] for name in dimensions() if name in stated]
-    if not chosen:
-        return None
-    confidences = [annotation.confidence for annotation in chosen if annotation.confidence is not None]
-    return {
-        "model_version": version,
-        "score": min(confidences) if confidences else None,
-        "result": [choice(annotation.dimension, [annotation.label]) for annotation in chosen],
+        "text": base.text,
+        "key": base.key,
+        "base": base.dumps(),
     }
 
 
 def choice(control: str, labels: Sequence[str]) -> dict[str, Any]:
     """A result item: these choices of a control."""
     return {"from_name": control, "to_name": TEXT, "type": "choices", "value": {"choices": list(labels)}}
+
+
+def prediction_of(labels: Mapping[str, str], version: str, score: float | None) -> dict[str, Any] | None:
+    """Labels by dimension as a prediction; None when there are none."""
+    if not labels:
+        return None
+    result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]
+    return {"model_version": version, "score": score, "result": result}
+
+
+def _prediction(stated: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
+    confidences = [each.confidence for each in stated.values() if each.confidence is not None]
+    labels = {name: each.label for name, each in stated.items()}
+    return prediction_of(labels, version, min(confidences) if confidences else None)
 
 
 def _answer(question: Question) -> str:

@@ -8,9 +8,11 @@ import polars as pl
 
 from pipeline.clean.filters import doubtful, judge
 from pipeline.clean.params import CleanParams
+from pipeline.clean.patches import Patches, patched, released
 from pipeline.clean.tidying import tidied
 from pipeline.clean.verdicts import Verdict
 from pipeline.stage import Context, Counts, Result, Tables
+from schemas.corrections import Correction
 from schemas.questions import Question, Rejection, ReviewItem
 
 STAGE = "clean"
@@ -20,32 +22,53 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     """Tidy every question and keep the ones that pass all filters, in the order they came.
 
     Args:
-        tables: ``questions`` as parsed.
+        tables: ``questions`` as parsed; ``review``, what waits there, of which comes along what somebody verified
+            since; and ``corrections``, applied where a question still says what it said when they were made.
         params: thresholds and rules.
         context: for progress.
 
     Returns:
-        Tables ``questions`` and ``changes`` (each text that tidying changed, as it was); the other questions as
-        rejections or, for people to decide, review items.
+        Tables ``questions``, ``changes`` (each text that tidying changed, as it was) and ``corrections`` (those that
+        were applied, with their names); the other questions as rejections or, for people to decide, review items.
     """
-    questions, changes = tidied(tables["questions"])
-    looked_at = questions.select(doubtful(params).alias("doubtful"))["doubtful"].arg_true()
+    parsed = tables["questions"]
+    verified = released(tables)
+    questions, changes = tidied(pl.concat([parsed, verified.select(parsed.columns)]))
+    patches = patched(questions, tables.get("corrections"))
+    questions = patches.questions
+    settled = pl.col("question_id").is_in(list(patches.verdicts))
+    looked_at = questions.select((doubtful(params) | settled).alias("doubtful"))["doubtful"].arg_true()
     stopped: list[int] = []
     result = Result(tables={}, counts=Counts(into=questions.height, kept=0))
     with context.progress(len(looked_at), "questions") as advance:
         for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
-            if (verdict := judge(question, params)) is not None:
+            if (verdict := _verdict(question, params, patches)) is not None:
                 stopped.append(row)
                 _set_aside(question, verdict, result)
             advance(1)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(stopped)).drop("row")
-    result.tables |= {"questions": kept, "changes": changes}
+    applied = Correction.to_frame(patches.applied)
+    result.tables |= {"questions": kept, "changes": changes, "corrections": applied}
     result.counts = Counts(
         questions.height, kept.height, rejected=len(result.rejects), waiting=len(result.review)
     )
     reasons = Counter([item.reason for item in result.rejects] + [item.reason for item in result.review])
-    result.facts = {"reasons": dict(sorted(reasons.items())), "texts_changed": changes.height}
+    result.facts = {
+        "reasons": dict(sorted(reasons.items())),
+        "texts_changed": changes.height,
+        "corrections_applied": applied.height,
+        "verified_since_parse": verified.height,
+    }
     return result
+
+
+def _verdict(question: Question, params: CleanParams, patches: Patches) -> Verdict | None:
+    """What people decided; otherwise what the filters say, of whose doubts those are dropped that people answered."""
+    if question.question_id in patches.verdicts:
+        return patches.verdicts[question.question_id]
+    verdict = judge(question, params)
+    answered = question.question_id in patches.kept and verdict is not None and verdict.action == "review"
+    return None if answered else verdict
 
 
 def _set_aside(question: Question, verdict: Verdict, result: Result) -> None:

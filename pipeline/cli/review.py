@@ -17,12 +17,13 @@ from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, c
 from pipeline.config import ConfigBase
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.runner import Runner
-from schemas.annotations import LabelStatus
+from schemas.annotations import Agreement, LabelStatus
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
     from annotation.label_studio.pull import PullReport
     from annotation.label_studio.push import PushReport
+    from annotation.progress import Pace
     from annotation.standing import ReviewStatus
 
 REVIEW = stage("review")
@@ -35,9 +36,14 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(help=REVIEW.title, epilog=_EXAMPLES, invoke_without_command=True)
     group.callback(invoke_without_command=True)(settle)
-    group.command(epilog="Example: [cyan]build-dataset review push[/cyan]")(push)
-    group.command(epilog="Example: [cyan]build-dataset review pull --full[/cyan]")(pull)
-    group.command(epilog="Example: [cyan]build-dataset review status[/cyan]")(status)
+    for command, example in (
+        (push, "push --count 500"),
+        (pull, "pull --full"),
+        (adjudicate, "adjudicate"),
+        (verify, "verify"),
+        (status, "status"),
+    ):
+        group.command(epilog=f"Example: [cyan]build-dataset review {example}[/cyan]")(command)
     app.add_typer(group, name="review")
 
 
@@ -52,16 +58,50 @@ def settle(
         run_stages(configure(config, overrides), ["review"], force=force)
 
 
-def push(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+def push(
+    config: ConfigPath = DEFAULT_CONFIG,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--count", help="Send at most so many new questions, as a batch; all when absent.", min=1
+        ),
+    ] = None,
+    overrides: Overrides = None,
+) -> None:
     """Send the questions, prefilled with their labels, to Label Studio; again, it adds nothing."""
-    from pipeline import review
+    from pipeline.review import sending
 
     loaded = configure(config, overrides)
     runner = Runner(loaded)
     with build_lock(runner.build):
         tables = runner.tables(REVIEW)
-        report = review.push(tables, _params(loaded), runner.context(REVIEW))
+        report = sending.push(tables, _params(loaded), runner.context(REVIEW), count=count)
     _tell_push(Console(), report)
+
+
+def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+    """Send what experts disagree on or flagged to a third one, who sees both labels and no names."""
+    from pipeline.review import sending
+
+    loaded = configure(config, overrides)
+    runner = Runner(loaded)
+    with build_lock(runner.build):
+        report = sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW))
+    _tell_push(Console(), report)
+
+
+def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+    """Send what waits in parse, clean and dedup, beside the cut-out from its page, to be verified."""
+    from pipeline.review import sending
+
+    loaded = configure(config, overrides)
+    runner = Runner(loaded)
+    with build_lock(runner.build):
+        report, without = sending.verify(_params(loaded), runner.context(REVIEW))
+    console = Console()
+    _tell_push(console, report)
+    if without:
+        console.print(f"not sent, since no question is in them: {without} items", highlight=False)
 
 
 def pull(
@@ -69,29 +109,35 @@ def pull(
     full: Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")] = False,
     overrides: Overrides = None,
 ) -> None:
-    """Fetch what the experts did, then settle labels and measure their agreement."""
-    from pipeline import review
+    """Fetch what people did, then settle labels and measure the experts' agreement."""
+    from pipeline.review import fetching
 
     loaded = configure(config, overrides)
     runner = Runner(loaded)
     with build_lock(runner.build):
-        report = review.pull(_params(loaded), runner.context(REVIEW), full=full)
-    _tell_pull(Console(), report)
+        reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full)
+    console = Console()
+    for report in reports:
+        _tell_pull(console, report)
+    if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
+        console.print(
+            "[yellow]corrections wait to be applied: run `build-dataset run`[/yellow]", highlight=False
+        )
     run_stages(loaded, ["review"])
 
 
 def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """How far the review has come, as of the last pull: per question, dimension and expert."""
-    from pipeline import review
+    """How far the review has come, as of the last pull: per question, dimension and expert; and what is left."""
+    from pipeline.review import stage as reviewing
 
     loaded = configure(config, overrides)
-    found = review.status(Runner(loaded).tables(REVIEW), _params(loaded))
+    found, paces, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
     console = Console()
-    console.print(_dimension_table(found))
+    console.print(_dimension_table(found, rows))
     states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in found.states.items())
     console.print(f"{found.questions} questions = {states}", highlight=False)
-    for expert, count in found.experts.items():
-        console.print(f"  {escape(expert)} reviewed {count}", highlight=False)
+    for pace in paces:
+        console.print(f"  {escape(pace.reviewer)} {_pace(pace)}", highlight=False)
     for flag, count in found.flags.items():
         console.print(f"  flagged {escape(flag)}: {count}", highlight=False)
     if found.last_review:
@@ -108,8 +154,9 @@ def _params(config: ConfigBase) -> ReviewParams:
 
 def _tell_push(console: Console, report: PushReport) -> None:
     made = "made" if report.created else "found"
+    batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
     console.print(
-        f"project {report.project} {made}: {report.added} added, {report.updated} updated, "
+        f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
         f"{report.unchanged} unchanged",
         highlight=False,
     )
@@ -118,7 +165,7 @@ def _tell_push(console: Console, report: PushReport) -> None:
         console.print(
             f"[yellow]changed after an expert had reviewed them: {escape(ids)}[/yellow]", highlight=False
         )
-    for name in ("duplicates_removed", "others", "replies_lost"):
+    for name in ("later", "withdrawn", "duplicates_removed", "others", "replies_lost"):
         count = asdict(report)[name]
         if count:
             console.print(f"{name.replace('_', ' ')}: {count}", highlight=False)
@@ -127,24 +174,39 @@ def _tell_push(console: Console, report: PushReport) -> None:
 
 def _tell_pull(console: Console, report: PullReport) -> None:
     console.print(
-        f"pulled: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
-        f"{report.questions} questions reviewed",
+        f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
+        f"{report.questions} questions answered",
         highlight=False,
     )
     for reason, count in report.rejects.items():
         console.print(f"[yellow]does not count: {escape(reason)} {count}[/yellow]", highlight=False)
     if report.third_experts:
         ids = ", ".join(report.third_experts[:5])
-        console.print(f"[yellow]reviewed by more than two: {escape(ids)}[/yellow]", highlight=False)
+        console.print(
+            f"[yellow]answered by more people than were asked: {escape(ids)}[/yellow]", highlight=False
+        )
 
 
-def _dimension_table(found: ReviewStatus) -> Table:
+def _pace(pace: Pace) -> str:
+    """Done, left, and the time that it takes."""
+    said = f"reviewed {pace.done}, {pace.left} left"
+    if pace.seconds is None or pace.seconds_left is None:
+        return said
+    hours, minutes = divmod(round(pace.seconds_left / 60), 60)
+    return f"{said}: about {hours} h {minutes:02} min at {pace.seconds:.0f} s a question"
+
+
+def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
     table = Table()
     table.add_column("dimension")
     for label_status in LabelStatus:
         table.add_column(label_status.value, justify="right")
+    table.add_column("disagreement", justify="right")
+    raw = {row.dimension: row.raw for row in rows}
     for name, counts in found.dimensions.items():
         dimension = dimensions()[name]
         numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
+        agreed = raw.get(name)
+        numbers.append("" if agreed is None else f"{1 - agreed:.1%}")
         table.add_row(f"{dimension.zh} {dimension.en}", *numbers)
     return table

@@ -12,6 +12,7 @@ from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, release_files
 from pipeline.runtime.publish import file_sha256, intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
+from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
@@ -20,6 +21,7 @@ from schemas.runs import StageManifest
 MANIFESTS = "build/manifests"
 NOT_PAPERS = frozenset({"dataset.toml", "readme.md"})
 PULLED = Path("reviews") / "pulled.parquet"
+CORRECTIONS = Path("reviews") / "corrections.parquet"
 
 
 def raw_files(dataset: DatasetParams) -> pl.DataFrame:
@@ -85,9 +87,16 @@ def _manifest(folder: Path) -> str | None:
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
 
 
+def corrections(dataset: DatasetParams) -> pl.DataFrame:
+    """What people corrected in questions, with its status; empty before the first pull."""
+    path = dataset.build / CORRECTIONS
+    return read_table(path) if path.exists() else Correction.to_frame([])
+
+
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
     "reviews/pulled": pulled_reviews,
+    "reviews/corrections": corrections,
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
 }

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
 from annotation.standing import State
-from pipeline import review
-from pipeline.runtime.publish import read_table
+from pipeline.review import stage as review
 from schemas.annotations import Annotation, ExpertReview
-from schemas.errors import UserError
 from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType, Rejection
+from schemas.questions import Option, Question, QuestionType
 from schemas.taxonomy import dimensions
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -138,7 +135,7 @@ def test_of_two_reviews_by_one_expert_the_latest_counts(context):
 def test_adjudicators_do_not_enter_agreement(context):
     found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), said("judge", 0, difficulty="中等"))
     result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
-    assert set(result.tables["agreement"]["reviewers"]) == {"all", "a & b"}
+    assert set(result.tables["agreement"]["reviewers"]) == {"all", "a & b", "experts & lexicon"}
     settled = result.tables["labels"].filter(pl.col("dimension") == "difficulty").row(0, named=True)
     assert (settled["label"], settled["status"], settled["reviewers"]) == (
         "中等",
@@ -179,31 +176,10 @@ def test_counts_add_up_and_the_order_of_reviews_changes_nothing(context, groups,
 
 def test_the_status_is_that_of_the_last_pull(context):
     found = tables(3, said("a", 0), said("b", 0), said("a", 1))
-    status = review.status(found, PARAMS)
+    status, paces, rows = review.status(found, PARAMS)
+    assert [(pace.reviewer, pace.done, pace.left) for pace in paces] == [("a", 2, 1), ("b", 1, 2)]
+    assert [(row.items, row.raw) for row in rows] == [(1, 1.0)] * 5
     assert (
         status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
     )
     assert status.experts == {"a": 2, "b": 1}
-
-
-def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
-    reject = Rejection(item_id="q0", stage="review", reason="skipped", detail="a skipped it", item="{}")
-    pulled = Pulled(tuple(said("a", 0)), (reject,), "http://x/projects/1", "2026-01-01", {"q0": (1, 2)})
-    folder = tmp_path / "build [2024]" / "reviews"
-    review._write_pulled(folder, pulled)
-    assert review._read_pulled(folder) == pulled
-    assert read_table(folder / "pulled.parquet").schema == ExpertReview.polars_schema()
-
-
-@pytest.mark.parametrize("name", ["pulled.parquet", "state.json"])
-def test_a_damaged_folder_of_reviews_is_told_in_one_line(tmp_path, name):
-    review._write_pulled(tmp_path / "reviews", Pulled(tuple(said("a", 0)), (), "p", "s", {}))
-    (tmp_path / "reviews" / name).write_bytes(b"\x00damaged")
-    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
-        review._read_pulled(tmp_path / "reviews")
-
-
-def test_an_interrupted_first_pull_counts_as_none(tmp_path):
-    review._write_pulled(tmp_path / "reviews", Pulled(tuple(said("a", 0)), (), "p", "s", {}))
-    (tmp_path / "reviews" / "state.json").unlink()
-    assert review._read_pulled(tmp_path / "reviews") == Pulled()

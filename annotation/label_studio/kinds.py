@@ -1,0 +1,64 @@
+"""The kinds of projects: two experts review, a third adjudicates, one person verifies what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from annotation.label_studio.screen import adjudication_config, review_config
+from annotation.label_studio.verification import verification_config
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of project."""
+
+    name: str
+    """``review``, ``adjudication``, ``verification``."""
+    zh: str
+    purpose: str
+    experts: int
+    """People for each question."""
+    config: Callable[[], str]
+    """Its screen."""
+    prune: bool
+    """Whether questions that nobody answered leave it when they no longer belong there."""
+
+    def marker(self, dataset: str) -> str:
+        """What identifies the dataset's project: it stands in its description, whatever people call it."""
+        return f"[build-dataset {self.name}: {dataset}]"
+
+    def title(self, dataset: str) -> str:
+        """Its title when it is made."""
+        return f"{dataset} {self.zh} {self.name}"
+
+    def description(self, dataset: str) -> str:
+        """Its description, with the marker."""
+        return f"{self.purpose} {self.marker(dataset)}"
+
+
+REVIEW = Kind(
+    "review",
+    "双专家复核",
+    "Two-expert review of exam questions · 试题双专家复核",
+    experts=2,
+    config=review_config,
+    prune=False,
+)
+ADJUDICATION = Kind(
+    "adjudication",
+    "第三专家仲裁",
+    "Adjudication of what two experts disagree on · 分歧仲裁",
+    experts=1,
+    config=adjudication_config,
+    prune=True,
+)
+VERIFICATION = Kind(
+    "verification",
+    "识别与解析核对",
+    "Verification of what was read from paper · 识别与解析核对",
+    experts=1,
+    config=verification_config,
+    prune=True,
+)
+KINDS = (REVIEW, ADJUDICATION, VERIFICATION)

@@ -1,0 +1,62 @@
+"""What comes back from people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from annotation.params import ReviewParams
+from pipeline.review.folder import combine, read_all, read_pulled, write_pulled
+from pipeline.review.sending import connect
+from pipeline.runtime.publish import read_table
+from pipeline.runtime.sources import CORRECTIONS
+from pipeline.stage import Context
+
+if TYPE_CHECKING:
+    from annotation.label_studio.pull import PullReport
+
+
+def pull(params: ReviewParams, context: Context, *, full: bool = False) -> list[PullReport]:
+    """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
+
+    Args:
+        params: of the stage.
+        context: of the stage.
+        full: fetch everything.
+
+    Returns:
+        A report a project; of the projects for adjudication and verification only where they were made.
+
+    Raises:
+        UserError: no token, no server, it refuses, or there is no project.
+    """
+    from annotation.label_studio import pull as pulling
+    from annotation.label_studio.kinds import KINDS
+
+    studio = connect(params)
+    name = context.dataset.name
+    present = studio.find_projects([kind.marker(name) for kind in KINDS])
+    reports = []
+    with context.progress(None, "questions") as advance:
+        for kind in KINDS:
+            before = read_pulled(context.build, kind)
+            if not present[kind.marker(name)] and before.project is None and _optional(kind.name, present):
+                continue
+            after, report = pulling.pull(studio, kind, name, before, full=full, advance=advance)
+            write_pulled(context.build, kind, after)
+            reports.append(report)
+    combine(context.build, read_all(context.build), params)
+    return reports
+
+
+def to_apply(build: Path) -> bool:
+    """Whether there are corrections that count."""
+    path = build / CORRECTIONS
+    return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()
+
+
+def _optional(kind: str, present: dict[str, bool]) -> bool:
+    """Whether that project need not be there: verification alone may be under way, too."""
+    return kind != "review" or any(present.values())

@@ -1,0 +1,160 @@
+"""What is sent to people: questions to review, disputes to adjudicate, what was read badly to verify."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from annotation.params import ReviewParams
+from annotation.standing import State
+from pipeline.review.settling import settle
+from pipeline.stage import Context, Tables
+from schemas.annotations import Annotation
+from schemas.errors import UserError
+from schemas.questions import Question
+
+if TYPE_CHECKING:
+    from annotation.label_studio.client import Studio
+    from annotation.label_studio.kinds import Kind
+    from annotation.label_studio.push import PushReport
+    from annotation.label_studio.tasks import Task
+
+_CROP_BYTES = 400_000
+"""A picture above that is not sent: 10,000 of them would be 4 GB in the server's database."""
+
+
+def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> PushReport:
+    """Send questions, prefilled with their labels, to two experts; again, it adds nothing.
+
+    Args:
+        tables: ``questions`` and ``annotations``.
+        params: of the stage.
+        context: of the stage.
+        count: send at most so many that were not sent before; all when None.
+
+    Raises:
+        UserError: no token, no server, or it refuses.
+    """
+    from annotation.label_studio.kinds import REVIEW
+    from annotation.label_studio.tasks import by_uncertainty, model_version, tasks_of
+
+    questions = list(Question.from_frame(tables["questions"]))
+    annotations = list(Annotation.from_frame(tables["annotations"]))
+    scanned = [question for question in questions if question.confidence is not None]
+    tasks = tasks_of(
+        questions,
+        annotations,
+        crops=_crops(scanned, context) if params.crops else {},
+        blind=params.blind,
+        seed=context.seed,
+    )
+    if params.priority == "uncertainty":
+        tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
+    return _send(REVIEW, tasks, params, context, version=model_version(annotations), count=count)
+
+
+def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
+    """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more.
+
+    Args:
+        tables: ``questions``, ``annotations``, ``pulled`` and ``corrections``.
+        params: of the stage.
+        context: of the stage.
+
+    Raises:
+        UserError: no token, no server, it refuses; or there is nothing to adjudicate and never was.
+    """
+    from annotation.label_studio.cases import VERSION, adjudication_tasks
+    from annotation.label_studio.kinds import ADJUDICATION
+
+    settled = settle(tables, params)
+    open_cases = [each for each in settled.standings if each.state in (State.DISPUTED, State.FLAGGED)]
+    wanted = {each.question_id for each in open_cases}
+    questions = {
+        question.question_id: question
+        for question in Question.from_frame(tables["questions"])
+        if question.question_id in wanted
+    }
+    crops = _crops(questions.values(), context) if params.crops else {}
+    tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
+    return _send(ADJUDICATION, tasks, params, context, version=VERSION)
+
+
+def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
+    """Send what waits in parse, clean and dedup, beside the cut-out from its page, to somebody who verifies it.
+
+    Returns:
+        The report, and how many items were not sent because there is no question in them to correct.
+
+    Raises:
+        UserError: no token, no server, it refuses; nothing was parsed yet.
+    """
+    from annotation.label_studio.cases import verification_tasks
+    from annotation.label_studio.kinds import VERIFICATION
+    from pipeline.review.waiting import waiting_questions
+
+    pairs, without = waiting_questions(context.build)
+    crops = _crops([question for _, question in pairs], context) if params.crops else {}
+    tasks = verification_tasks(pairs, crops=crops)
+    return _send(VERIFICATION, tasks, params, context, version="none"), without
+
+
+def connect(params: ReviewParams) -> Studio:
+    """The connection that the parameters name.
+
+    Raises:
+        UserError: no token, no server, or it refuses.
+    """
+    from annotation.label_studio.client import Studio
+
+    return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
+
+
+def _send(
+    kind: Kind,
+    tasks: Sequence[Task],
+    params: ReviewParams,
+    context: Context,
+    *,
+    version: str,
+    count: int | None = None,
+) -> PushReport:
+    from annotation.label_studio import push as pushing
+    from annotation.label_studio.kinds import REVIEW
+
+    studio = connect(params)
+    with context.progress(len(tasks), "questions") as advance:
+        return pushing.push(
+            studio,
+            kind,
+            context.dataset.name,
+            tasks,
+            title=params.project if kind is REVIEW else None,
+            version=version,
+            batch=params.batch,
+            count=count,
+            advance=advance,
+        )
+
+
+def _crops(questions: Iterable[Question], context: Context) -> dict[str, str]:
+    """Cut-outs from pages as data addresses, by question, where there are any. Papers are opened once each."""
+    from pipeline.crop import crop, find_paper
+
+    found: dict[str, str] = {}
+    paper = None
+    unseen: set[str] = set()
+    for question in sorted(questions, key=lambda each: (each.document, each.pages or [], each.question_id)):
+        if not question.regions or question.document in unseen:
+            continue
+        try:
+            if paper is None or paper.document != question.document:
+                paper = find_paper(context.build, context.raw, question.document)
+            image = crop(paper, question.regions)
+        except UserError:
+            unseen.add(question.document)
+            continue  # a picture is a help, not a need: its paper has moved, or shows no pages
+        if len(image) <= _CROP_BYTES:
+            found[question.question_id] = "data:image/png;base64," + base64.b64encode(image).decode()
+    return found

@@ -1,0 +1,124 @@
+"""The folder of what was pulled: whole, or as if nothing had been pulled."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from annotation.label_studio.kinds import ADJUDICATION, REVIEW
+from annotation.label_studio.pull import Pulled, SeenAnnotation
+from annotation.params import ReviewParams
+from pipeline.review.folder import combine, read_all, read_pulled, write_pulled
+from pipeline.runtime.publish import read_table
+from schemas.annotations import ExpertReview
+from schemas.corrections import Correction
+from schemas.errors import UserError
+from schemas.questions import Rejection
+
+
+def review(reviewer: str, project: str = "review") -> ExpertReview:
+    return ExpertReview(
+        question_id="q0",
+        dimension="difficulty",
+        label="易",
+        reviewer=reviewer,
+        origin=None,
+        flags=[],
+        note=None,
+        annotation_id=1,
+        updated_at="2026-01-01T00:00:00.000000Z",
+        project=project,
+    )
+
+
+def correction(by: str, after: str, origin: str = "review", at: int = 0) -> Correction:
+    return Correction(
+        question_id="q0",
+        content_hash="h",
+        field="answer",
+        before="A",
+        after=after,
+        by=by,
+        origin=origin,
+        note=None,
+        annotation_id=at,
+        updated_at=f"2026-01-01T00:00:{at:02}.000000Z",
+        status="proposed",
+    )
+
+
+def pulled(reviews=(), corrections=()) -> Pulled:
+    return Pulled(
+        reviews=ExpertReview.to_frame(reviews),
+        corrections=Correction.to_frame(corrections),
+        rejects=Rejection.to_frame(
+            [Rejection(item_id="q0", stage="review", reason="skipped", detail="a skipped it", item="{}")]
+        ),
+        annotations=SeenAnnotation.to_frame(
+            [SeenAnnotation(question_id="q0", annotation_id=1, updated_at="2026", skipped=False)]
+        ),
+        project="http://x/projects/1",
+        since="2026-01-01",
+    )
+
+
+def same(first: Pulled, second: Pulled) -> bool:
+    tables = ("reviews", "corrections", "rejects", "annotations")
+    return (first.project, first.since) == (second.project, second.since) and all(
+        getattr(first, name).equals(getattr(second, name)) for name in tables
+    )
+
+
+def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
+    build = tmp_path / "build [2024]"
+    written = pulled([review("a")], [correction("a", "B")])
+    write_pulled(build, REVIEW, written)
+    assert same(read_pulled(build, REVIEW), written)
+    assert same(read_pulled(build, ADJUDICATION), Pulled())
+
+
+@pytest.mark.parametrize("name", ["reviews.parquet", "annotations.parquet", "state.json"])
+def test_a_damaged_folder_of_reviews_is_told_in_one_line(tmp_path, name):
+    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
+    (tmp_path / "reviews" / "review" / name).write_bytes(b"\x00damaged")
+    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
+        read_pulled(tmp_path, REVIEW)
+
+
+def test_a_table_of_another_version_is_told_in_one_line(tmp_path):
+    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
+    path = tmp_path / "reviews" / "review" / "reviews.parquet"
+    read_table(path).drop("project").write_parquet(path)
+    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
+        read_pulled(tmp_path, REVIEW)
+
+
+def test_an_interrupted_first_pull_counts_as_none(tmp_path):
+    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
+    (tmp_path / "reviews" / "review" / "state.json").unlink()
+    assert same(read_pulled(tmp_path, REVIEW), Pulled())
+
+
+def statuses(build) -> dict[tuple[str, str], str]:
+    rows = pl.read_parquet(build / "reviews" / "corrections.parquet").to_dicts()
+    return {(row["by"], row["after"]): row["status"] for row in rows}
+
+
+def test_the_stages_get_the_reviews_of_all_projects_and_the_status_of_each_correction(tmp_path):
+    write_pulled(
+        tmp_path, REVIEW, pulled([review("a"), review("b")], [correction("a", "B"), correction("b", "C")])
+    )
+    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    assert statuses(tmp_path) == {("a", "B"): "proposed", ("b", "C"): "proposed"}
+    ruling = pulled([review("w", "adjudication")], [correction("w", "C", "adjudication", 5)])
+    write_pulled(tmp_path, ADJUDICATION, ruling)
+    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    assert statuses(tmp_path) == {("a", "B"): "declined", ("b", "C"): "accepted", ("w", "C"): "accepted"}
+    assert pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").height == 3
+    assert pl.read_parquet(tmp_path / "reviews" / "rejects.parquet").height == 2
+
+
+def test_corrections_of_people_who_were_not_invited_do_not_count(tmp_path):
+    write_pulled(tmp_path, REVIEW, pulled([review("a")], [correction("a", "B"), correction("x", "B")]))
+    combine(tmp_path, read_all(tmp_path), ReviewParams(reviewers=["a", "b"]))
+    assert statuses(tmp_path) == {("a", "B"): "proposed"}
