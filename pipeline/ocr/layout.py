@@ -208,8 +208,15 @@ def segment_text(segment: Sequence[Run]) -> str:
 
 
 def _main(segment: Sequence[Run]) -> Run:
-    """The run whose size and baseline are those of the line: the longest among the largest."""
-    return max(segment, key=lambda run: (round(run.size), len(run.text)))
+    """The run whose size and baseline are those of the line: the longest of the size most characters have.
+
+    The largest is no guide: question numbers may be printed larger than the line they open.
+    """
+    lengths: dict[int, int] = defaultdict(int)
+    for run in segment:
+        lengths[round(run.size)] += len(run.text)
+    size = max(lengths, key=lambda size: (lengths[size], size))
+    return max((run for run in segment if round(run.size) == size), key=lambda run: len(run.text))
 
 
 def _script(run: Run, main: Run) -> str:
