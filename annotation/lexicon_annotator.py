@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
-from annotation.lexicon.terms import LabelTerms, fold, lexicon
+from annotation.lexicon.terms import fold, lexicon
 from schemas.questions import Question
 from schemas.taxonomy import LabelName, dimensions
 
@@ -26,6 +27,9 @@ SCORED = ("disease_group", "clinical_department", "medical_discipline", "compete
 """Dimensions that can be read off the text, in the order in which they are decided."""
 
 Scores = dict[str, float]
+Terms = Sequence[tuple[Sequence[str], float]]
+"""Terms of one piece of text after the other, each piece with its weight."""
+_BATCH = 2_000
 
 
 class LexiconAnnotator:
@@ -44,15 +48,19 @@ class LexiconAnnotator:
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order."""
-        for question in questions:
-            yield Labelled(question.question_id, label(question))
+        for question, shares in zip(questions, shares_of_all(questions), strict=True):
+            yield Labelled(question.question_id, _verdicts(shares))
             progress(1)
 
 
 def label(question: Question) -> dict[str, Verdict]:
     """Verdicts in all dimensions, by the dimension's name."""
+    return _verdicts(shares_of(question))
+
+
+def _verdicts(shares_by_dimension: Mapping[str, Scores]) -> dict[str, Verdict]:
     verdicts: dict[str, Verdict] = {}
-    for name, shares in shares_of(question).items():
+    for name, shares in shares_by_dimension.items():
         best = max(shares, key=lambda zh: shares[zh])
         verdicts[name] = Verdict(_known(name, best), round(shares[best], 3), estimate=False)
     return verdicts | {"difficulty": estimated_difficulty()}
@@ -60,11 +68,26 @@ def label(question: Question) -> dict[str, Verdict]:
 
 def shares_of(question: Question) -> dict[str, Scores]:
     """By dimension, each label's share of the score; the shares of a dimension add up to one."""
-    parts = list(_parts(question))
+    return next(shares_of_all([question]))
+
+
+def shares_of_all(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
+    """``shares_of`` for each question; the terms of many are found at once."""
+    for start in range(0, len(questions), _BATCH):
+        batch = questions[start : start + _BATCH]
+        parts = [list(_parts(question)) for question in batch]
+        texts = [text for own in parts for text, _ in own]
+        found = {name: iter(lexicon(name).find_all(texts)) for name in SCORED}
+        for question, own in zip(batch, parts, strict=True):
+            terms = {name: [(next(found[name]), weight) for _, weight in own] for name in SCORED}
+            yield _shares_of(question, terms)
+
+
+def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scores]:
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
     for name in SCORED:
-        shares[name] = _shares(score(name, parts, exam, shares))
+        shares[name] = _shares(score(name, terms[name], exam, shares))
     return shares
 
 
@@ -77,42 +100,55 @@ def estimated_difficulty() -> Verdict:
     return Verdict(_known("difficulty", "易"), confidence=None, estimate=True)
 
 
-def score(
-    dimension: str, parts: Sequence[tuple[str, float]], exam: str, before: Mapping[str, Scores]
-) -> Scores:
+def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
     """The score of each label that has a term list.
 
     Each term counts once, at the best place where it stands.
 
     Args:
         dimension: its name.
-        parts: pieces of the question's text with the weight of their place.
+        terms: the dimension's terms in each piece of the question's text, with the weight of their place.
         exam: name of the exam, as far as known.
         before: shares of labels in the dimensions decided before.
     """
     words = lexicon(dimension)
     places: dict[str, float] = {}
-    for text, weight in parts:
-        for term in words.find(text):
+    for found, weight in terms:
+        for term in found:
             places[term] = max(places.get(term, 0.0), weight)
-    scores = {item.name: item.base + _hints(item, exam, before) for item in words.labels}
+    scores = dict(_of_exam(dimension, exam))
+    for name, other, label_there, weight in _links(dimension):
+        if (share := before.get(other, {}).get(label_there)) is not None:
+            scores[name] += share * weight
     for term, place in places.items():
         for name, weight in words.weights(term).items():
             scores[name] += weight * place
     return scores
 
 
-def _hints(item: LabelTerms, exam: str, before: Mapping[str, Scores]) -> float:
-    """What the exam's name and the other dimensions add."""
-    bonus = EXAM_BONUS if any(word in fold(exam) for word in item.exam) else 0.0
-    others = (
-        ("disease_group", item.from_disease),
-        ("clinical_department", item.from_department),
-        ("medical_discipline", item.from_discipline),
+@lru_cache(maxsize=4096)
+def _of_exam(dimension: str, exam: str) -> Mapping[str, float]:
+    """Scores before any term is read: what labels begin with, and what the exam's name adds."""
+    said = fold(exam)
+    return {
+        item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0)
+        for item in lexicon(dimension).labels
+    }
+
+
+@cache
+def _links(dimension: str) -> tuple[tuple[str, str, str, float], ...]:
+    """What labels of other dimensions add: (label, other dimension, label there, score at its full share)."""
+    return tuple(
+        (item.name, other, label_there, weight)
+        for item in lexicon(dimension).labels
+        for other, weights in (
+            ("disease_group", item.from_disease),
+            ("clinical_department", item.from_department),
+            ("medical_discipline", item.from_discipline),
+        )
+        for label_there, weight in weights.items()
     )
-    for dimension, weights in others:
-        bonus += sum(before.get(dimension, {}).get(name, 0.0) * weight for name, weight in weights.items())
-    return bonus
 
 
 def _shares(scores: Scores) -> Scores:
@@ -132,6 +168,7 @@ def _parts(question: Question) -> Iterator[tuple[str, float]]:
         yield fold(question.explanation), EXPLANATION
 
 
+@cache
 def _known(dimension: str, zh: str) -> LabelName:
     found = dimensions()[dimension].find(zh)
     assert found is not None, f"{zh} is not a label of {dimension}"

@@ -114,6 +114,18 @@ def test_terms_are_found_in_order_without_overlap(text):
         assert found
 
 
+@given(st.lists(st.text(alphabet="肺结核胃炎癌 a(", max_size=12), max_size=5))
+def test_many_texts_are_searched_as_each_is_alone(texts):
+    words = Lexicon((LabelTerms(name="a", strong="肺结核 结核 胃炎 胃癌 (a", weak="肺 胃 a"),))
+    assert words.find_all(texts) == [list(words.find(text)) for text in texts]
+
+
+def test_questions_are_labelled_together_as_each_is_alone():
+    questions = [question("慢性胃炎首选的检查是"), question("肺结核的首选药物是"), question("")]
+    together = LexiconAnnotator().annotate(questions, lambda count: None)
+    assert [found.verdicts for found in together] == [label(each) for each in questions]
+
+
 def test_every_output_says_that_it_is_the_lexicon():
     identity = LexiconAnnotator().identity
     assert identity.name == "lexicon"
