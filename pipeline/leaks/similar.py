@@ -55,7 +55,8 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> list
         splits: a number for each question's split.
         least: similarity (rapidfuzz's ratio of letters and digits) in 0..1.
     """
-    whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))["stem"]
+    options = pl.col("options").list.sort().list.join("\n")  # their order makes no other question
+    whole = texts.select(pl.concat_str("stem", options, separator="\n"))["stem"]
     pairs = _candidates(whole.to_list(), np.asarray(splits, np.int8), least)
     if not len(pairs):
         return []
@@ -77,7 +78,7 @@ def _similarity(texts: list[str], pairs: NDArray[np.int64], least: float) -> NDA
 
 
 def _folded(texts: pl.DataFrame) -> pl.DataFrame:
-    """Letters and digits alone; options sorted, because their order makes no other question."""
+    """Letters and digits alone, options sorted."""
     option = pl.element().str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", "")
     return texts.select(
         pl.col("stem").str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", ""),
@@ -90,7 +91,7 @@ def _candidates(texts: list[str], splits: NDArray[np.int8], least: float) -> NDA
     found = _runs(texts)
     slots = (found.hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
     met = np.bincount(slots, minlength=1 << _SLOT_BITS)[slots]
-    rare = _prefix(found.rows, met, 1 - least)
+    rare = _prefix(found, met, 1 - least)
     hashes, rows = found.hashes[rare], found.rows[rare]
     order = np.lexsort((rows, hashes))
     return _across(hashes[order], rows[order], splits)
@@ -107,17 +108,18 @@ def _runs(texts: list[str]) -> Windows:
     return Windows(hashes, rows, np.empty(0, np.int64))
 
 
-def _prefix(rows: Places, met: Places, changed: float) -> NDArray[np.int64]:
+def _prefix(found: Windows, met: Places, changed: float) -> NDArray[np.int64]:
     """The places of each text's rarest runs, without those that it alone has.
 
     A token that changed takes ``_RUN`` runs with it, so two texts of which a share ``changed`` differs have one in
-    common among as many of the rarest, and one more.
+    common among as many of the rarest, and one more (runs that are met as often are ordered by their hash).
     """
+    rows = found.rows
     counts = np.bincount(rows)
     lone = np.bincount(rows, weights=met == 1).astype(np.int64)
     allowed = np.ceil(counts * min(1.0, _RUN * changed)).astype(np.int64) + 1 - lone
     shared = np.flatnonzero((met > 1) & (allowed[rows] > 0)) if len(rows) else np.empty(0, np.int64)
-    order: NDArray[np.int64] = shared[np.lexsort((met[shared], rows[shared]))]
+    order: NDArray[np.int64] = shared[np.lexsort((found.hashes[shared], met[shared], rows[shared]))]
     if not len(order):
         return order
     begins = np.flatnonzero(np.concatenate(([True], np.diff(rows[order]) > 0)))

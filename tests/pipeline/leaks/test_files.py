@@ -1,0 +1,104 @@
+import json
+
+import polars as pl
+import pytest
+
+from pipeline.leaks import files
+from pipeline.leaks.files import read_texts
+from schemas.errors import UserError
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def read(path):
+    return [(record.line, record.text) for record in read_texts(path)]
+
+
+def test_every_line_of_jsonl_is_a_record(tmp_path):
+    path = write(
+        tmp_path / "a.jsonl",
+        '{"id": 1, "question": "题"}\n\n{"options": ["甲", "乙"], "stem": "问", "n": 2}\n',
+    )
+    assert read(path) == [(1, "题"), (3, "问\n甲\n乙")]
+
+
+def test_a_question_and_its_options_stand_side_by_side_wherever_their_keys_are(tmp_path):
+    item = {"exam_type": "医师考试", "option": {"A": "甲", "B": "乙"}, "answer": "A", "Question": "题"}
+    path = write(tmp_path / "a.json", json.dumps([item], ensure_ascii=False))
+    assert read(path) == [(1, "题\n甲\n乙\n医师考试\nA")]
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 64, 1 << 20])
+def test_a_json_list_is_read_item_by_item_with_its_lines_whatever_the_block(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(files, "_BLOCK", block)
+    items = [{"question": f'题 {number} \\ " ] ,'} for number in range(5)]
+    path = write(tmp_path / "a.json", "[\n" + ",\n".join(json.dumps(item) for item in items) + "\n]\n")
+    assert read(path) == [(number + 2, item["question"]) for number, item in enumerate(items)]
+    assert read(write(tmp_path / "b.json", json.dumps(items, indent=1))) == [
+        (2 + 3 * number, item["question"]) for number, item in enumerate(items)
+    ]
+
+
+def test_lists_inside_an_object_are_read_too(tmp_path):
+    path = write(tmp_path / "a.json", '{"version": 1, "data": [{"question": "一"}, {"question": "二"}]}')
+    assert [text for _, text in read(path) if text] == ["一", "二"]
+
+
+def test_a_csv_names_the_line_where_a_record_begins(tmp_path):
+    path = write(tmp_path / "a.csv", 'Answer,Question,Options\nA,题,"A 甲\nB 乙"\nB,问,"A 丙\nB 丁"\n')
+    assert read(path) == [(2, "题\nA 甲\nB 乙\nA"), (4, "问\nA 丙\nB 丁\nB")]
+    path = write(tmp_path / "b.tsv", "\ufeffquestion\tx\tx\n题\t1\t2\t3\n")
+    assert read(path) == [(2, "题\n1\n2\n3")]
+
+
+def test_gb18030_is_read(tmp_path):
+    assert read(write(tmp_path / "a.csv", "Question\n题目在此\n", "gb18030")) == [(2, "题目在此")]
+
+
+def test_parquet_counts_rows(tmp_path):
+    pl.DataFrame({"question": ["一", "二"], "options": [["甲"], None]}).write_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet") == [(1, "一\n甲"), (2, "二")]
+
+
+def test_plain_text_is_cut_into_records_that_overlap(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_PLAIN_LINES", 20)
+    path = write(tmp_path / "a.txt", "".join(f"行 {number}\n" for number in range(1, 51)))
+    records = list(read_texts(path))
+    assert [record.line for record in records] == [1, 19, 37]
+    assert records[1].text.startswith("行 19\n行 20\n行 21")
+    assert records[-1].text.endswith("行 50")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b'{"question": "x"}\n{broken\n'),
+        ("a.json", b'[{"question": "x"}, {broken'),
+        ("a.json", b"not json"),
+        ("a.json", b"[" * 100_000),
+        ("a.parquet", b"not parquet"),
+        ("a.csv", b'Question\n"' + b"x" * 100),
+    ],
+)
+def test_a_broken_file_is_told_in_one_line_or_read_as_far_as_it_goes(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    if name == "a.csv":
+        assert read(path) == [(2, "x" * 100)]
+        return
+    with pytest.raises(UserError, match="cannot be read") as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_a_record_beyond_all_measure_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_LONGEST", 100)
+    with pytest.raises(UserError, match="line 1 is longer"):
+        read(write(tmp_path / "a.jsonl", '{"question": "' + "x" * 200 + '"}'))
+    monkeypatch.setattr(files, "_BLOCK", 50)
+    with pytest.raises(UserError, match="cannot be read"):
+        read(write(tmp_path / "a.json", '[{"question": "' + "x" * 1000 + '"}]'))
