@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -79,14 +78,17 @@ class LlmClient:
         """
         run = _Run(self._options, store)
         outcomes = run.outcomes(requests)
+        # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
+        # task with its result, for half of our CPU time.
         with asyncio.Runner() as runner:
+            loop = runner.get_loop()
             try:
-                while batch := runner.run(_next(outcomes)):
+                while batch := loop.run_until_complete(_next(outcomes)):
                     if progress is not None:
                         progress(len(batch))
                     yield from batch
             finally:
-                runner.run(_close(outcomes))
+                loop.run_until_complete(_close(outcomes))
 
 
 class _Run:
@@ -128,7 +130,10 @@ class _Run:
             base_url=self._options.base_url,
             timeout=self._options.timeout,
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # the key is for this address alone
+            http_client=DefaultAsyncHttpxClient(
+                follow_redirects=False,  # the key is for this address alone
+                event_hooks={"response": [self._hear]},
+            ),
         ) as sdk:
             count = min(self._options.concurrency, len(groups))
             workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
@@ -216,16 +221,20 @@ class _Run:
             attempt += 1
 
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Completion:
-        # Raw: the SDK's models take a third of the time of a request, and check nothing.
-        raw = await sdk.chat.completions.with_raw_response.create(
-            **body, extra_body=self._options.extra_body or None
+        # As plain JSON: walking the body through the SDK's types and back took half of a request's CPU time
+        # (1.28 ms, this way 0.65), and checks nothing.
+        completion: Any = await sdk.post(
+            "/chat/completions", body=body | self._options.extra_body, cast_to=object
         )
-        completion: Any = json.loads(raw.content)
         if not is_whole(completion):
             raise ValueError("not a chat completion")
-        usage = billed(completion)
-        self._pace.heard(raw.headers, usage.total())
+        self._pace.took(billed(completion).total())
         return dict(completion)
+
+    async def _hear(self, response: Any) -> None:
+        """Take in a response's headers, before its body is read."""
+        if response.is_success:
+            self._pace.heard(response.headers)
 
     def _watch(self, outcome: Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""

@@ -44,6 +44,7 @@ class Pace:
         self._reset = 0.0
         self._resume = 0.0
         self._slowed = 0.0
+        self._tokens: int | None = None
         self._in_flight = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
@@ -77,16 +78,15 @@ class Pace:
                 waiter.set_result(None)
                 free -= 1
 
-    def heard(self, headers: Mapping[str, str], tokens: int | None = None) -> None:
-        """Take in an answer, and what its headers say about what is left.
+    def took(self, tokens: int | None) -> None:
+        """Take in what an answered request took; None where unknown."""
+        self._tokens = tokens
 
-        Args:
-            headers: of the response, case-insensitive.
-            tokens: that the request took; None where unknown.
-        """
+    def heard(self, headers: Mapping[str, str]) -> None:
+        """Take in that a request was answered, and what the response's headers say about what is left."""
         self._limit = min(self._most, self._limit + 1 / self._limit)
         self._left = math.inf
-        for kind, each in (("requests", 1), ("tokens", tokens)):
+        for kind, each in (("requests", 1), ("tokens", self._tokens)):
             remaining = _number(headers.get(f"x-ratelimit-remaining-{kind}"))
             if remaining is None or not each or remaining // each >= self._left:
                 continue

@@ -1,0 +1,163 @@
+"""A server with OpenAI's files and batches endpoints, as its API reference has them, that answers by a script."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.annotation.scripted_server import Reply
+
+Script = Callable[[str, int], Reply | None]
+"""From the last user message and the number of earlier rows with it; None leaves the row unanswered."""
+
+
+class BatchServer:
+    """Runs each batch the moment it is looked at ``looks`` times; counts what every question was asked and paid."""
+
+    def __init__(self, script: Script = lambda question, earlier: Reply(), looks: int = 1) -> None:
+        self.script, self.looks = script, looks
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+        self.asked: Counter[str] = Counter()
+        self.fail_next: list[str] = []
+        """Codes with which the next batches fail as a whole."""
+        self.drop_next: list[str] = []
+        """Paths whose next requests are carried out, but lose their reply."""
+        self.missing = False
+        """Whether there is no such API here."""
+        self._seen: Counter[str] = Counter()
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                owner._get(self)
+
+            def do_POST(self) -> None:
+                owner._post(self)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _post(self, handler: BaseHTTPRequestHandler) -> None:
+        data = handler.rfile.read(int(handler.headers["content-length"]))
+        if handler.path == "/v1/files" and not self.missing:
+            made = self._file(_uploaded(data, handler.headers["content-type"]))
+            self._send(handler, {"id": made, "object": "file", "purpose": "batch", "bytes": len(data)})
+        elif handler.path == "/v1/batches":
+            self._send(handler, self._create(json.loads(data)))
+        else:
+            self._send(handler, {"error": {"message": "no"}}, status=404)
+
+    def _get(self, handler: BaseHTTPRequestHandler) -> None:
+        path = handler.path.partition("?")[0].removeprefix("/v1/")
+        if path == "batches":
+            found = list(self.batches.values())[::-1]
+            self._send(handler, {"object": "list", "data": found, "has_more": False})
+        elif path.startswith("batches/"):
+            self._send(handler, self._look(path.removeprefix("batches/")))
+        else:
+            self._send(handler, self.files[path.split("/")[1]])
+
+    def _file(self, data: bytes) -> str:
+        name = f"file-{len(self.files)}"
+        self.files[name] = data
+        return name
+
+    def _create(self, asked: dict[str, Any]) -> dict[str, Any]:
+        assert asked["endpoint"] == "/v1/chat/completions"
+        assert asked["completion_window"] == "24h"
+        name = f"batch_{len(self.batches)}"
+        self.batches[name] = {
+            "id": name,
+            "object": "batch",
+            "endpoint": asked["endpoint"],
+            "input_file_id": asked["input_file_id"],
+            "completion_window": "24h",
+            "created_at": 1,
+            "status": "in_progress",
+            "metadata": asked["metadata"],
+            "output_file_id": None,
+            "error_file_id": None,
+        }
+        return self.batches[name]
+
+    def _look(self, name: str) -> dict[str, Any]:
+        batch = self.batches[name]
+        self._seen[name] += 1
+        if batch["status"] == "in_progress" and self._seen[name] >= self.looks:
+            self._run(batch)
+        return batch
+
+    def _run(self, batch: dict[str, Any]) -> None:
+        if self.fail_next:
+            errors = {
+                "object": "list",
+                "data": [{"code": self.fail_next.pop(0), "message": "sk-very-secret"}],
+            }
+            batch |= {"status": "failed", "errors": errors}
+            return
+        good, bad, left = [], [], 0
+        for line in self.files[batch["input_file_id"]].splitlines():
+            row = json.loads(line)
+            assert (row["method"], row["url"]) == ("POST", "/v1/chat/completions")
+            question = next(m["content"] for m in row["body"]["messages"] if m["role"] == "user")
+            reply = self.script(question, self.asked[question])
+            self.asked[question] += 1
+            if reply is None:
+                left += 1
+                bad.append(_row(row, None, {"code": "batch_expired", "message": "expired"}))
+                continue
+            response = {"status_code": reply.status, "request_id": "r", "body": json.loads(reply.body("m"))}
+            (good if reply.status == 200 else bad).append(_row(row, response, None))
+        batch |= {"status": "expired" if left else "completed"}
+        batch["output_file_id"] = self._file(b"".join(good)) if good else None
+        batch["error_file_id"] = self._file(b"".join(bad)) if bad else None
+
+    def _send(self, handler: BaseHTTPRequestHandler, body: Any, status: int = 200) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        if handler.path in self.drop_next:
+            self.drop_next.remove(handler.path)
+            handler.close_connection = True
+            return
+        handler.send_response(status)
+        kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
+        handler.send_header("content-type", kind)
+        handler.send_header("content-length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+
+
+def _row(row: dict[str, Any], response: Any, error: Any) -> bytes:
+    line = {"id": "x", "custom_id": row["custom_id"], "response": response, "error": error}
+    return json.dumps(line).encode() + b"\n"
+
+
+def _uploaded(data: bytes, kind: str) -> bytes:
+    """The file among the parts of a form."""
+    boundary = re.search(r"boundary=(\S+)", kind)[1].strip('"').encode()
+    for part in data.split(b"--" + boundary):
+        head, _, body = part.partition(b"\r\n\r\n")
+        if b'name="file"' in head:
+            return body.removesuffix(b"\r\n")
+    raise AssertionError("no file in the form")

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import pytest
+
+from annotation.estimate import estimate
+from annotation.llm.batches import BatchClient
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, Failed, Reason
+from annotation.llm.options import LlmOptions
+from annotation.llm_annotator import LlmAnnotator
+from annotation.params import AnnotateLlmOptions, AnnotateParams
+from schemas.errors import UserError
+from tests.annotation.batch_server import BatchServer
+from tests.annotation.scripted_server import Reply
+from tests.annotation.test_llm_annotator import questions
+from tests.annotation.test_llm_client import Store, requests
+
+
+class Killed(BaseException):
+    """As good as kill -9: nothing that follows is carried out."""
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    started = []
+
+    def start(*given, **more):
+        started.append(BatchServer(*given, **more))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+PRICES = {"price_in": 1000.0, "price_out": 1000.0}
+"""0.11 for an answer of the server, 0.055 in a batch."""
+
+
+def options(server, **more) -> LlmOptions:
+    return LlmOptions(base_url=server.url, model="m", poll=0.01, **{"max_retries": 2, **PRICES, **more})
+
+
+def ask(server, count, store, **more):
+    return list(BatchClient(options(server, **more)).complete_many(requests(count), store))
+
+
+def test_a_batch_answers_every_request_for_half_the_price_and_is_paid_once(batches):
+    server, store = batches(looks=3), Store()
+    outcomes = ask(server, 20, store)
+    assert sorted(outcome.request.id for outcome in outcomes) == sorted(f"q{n}" for n in range(20))
+    assert [outcome.cost for outcome in outcomes] == pytest.approx([0.055] * 20)
+    assert len(server.batches) == 1
+    again = ask(server, 20, store)
+    assert all(outcome.stored for outcome in again)
+    assert [outcome.cost for outcome in again] == pytest.approx([0.055] * 20)
+    assert len(server.batches) == 1
+
+
+def test_batches_and_single_requests_share_their_answers(batches):
+    server, store = batches(), Store()
+    ask(server, 5, store)
+    found = list(LlmClient(options(server)).complete_many(requests(5), store))
+    assert all(outcome.stored for outcome in found)
+
+
+def test_only_rows_that_failed_are_submitted_again(batches):
+    def script(question, earlier):
+        faults = {
+            "1": Reply(status=500),
+            "2": None,
+            "3": Reply(status=429),
+            "4": Reply(content='{"疾病组": "x"}'),
+        }
+        return faults.get(question, Reply()) if not earlier else Reply()
+
+    server, store = batches(script), Store()
+    outcomes = ask(server, 10, store)
+    assert all(isinstance(outcome, Answer) for outcome in outcomes)
+    assert dict(server.asked) == {str(n): 2 if 1 <= n <= 4 else 1 for n in range(10)}
+    assert len(server.batches) == 2
+
+
+def test_lasting_faults_are_classified_and_nothing_else_waits_for_them(batches):
+    faults = {
+        "0": (Reply(status=500), Reason.SERVER_ERROR),
+        "1": (None, Reason.TIMEOUT),
+        "2": (Reply(content="", refusal="no"), Reason.REFUSED),
+        "3": (Reply(content="{", finish_reason="length"), Reason.TRUNCATED),
+        "4": (Reply(content='{"疾病组": "心脏病"}'), Reason.INVALID_LABEL),
+        "5": (Reply(raw=b"[]"), Reason.MALFORMED_JSON),
+        "6": (Reply(status=400, content="context_length_exceeded"), Reason.TOO_LONG),
+    }
+    server, store = (
+        batches(lambda question, earlier: faults[question][0] if question in faults else Reply()),
+        Store(),
+    )
+    outcomes = {outcome.request.id[1:]: outcome for outcome in ask(server, 10, store, max_retries=1)}
+    for question, outcome in outcomes.items():
+        expected = faults[question][1] if question in faults else None
+        assert (outcome.reason if isinstance(outcome, Failed) else None) == expected
+    assert server.asked["2"] == server.asked["3"] == server.asked["6"] == 1
+    assert server.asked["0"] == server.asked["4"] == 2
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/batches"])
+def test_a_lost_reply_stops_the_run_and_the_next_goes_on_without_paying_twice(batches, path):
+    server, store = batches(), Store()
+    server.drop_next = [path]
+    with pytest.raises(UserError, match="run again"):
+        ask(server, 8, store)
+    assert all(isinstance(outcome, Answer) for outcome in ask(server, 8, store))
+    assert set(server.asked.values()) == {1}
+    assert len(server.batches) == 1
+
+
+def test_killed_at_any_write_it_goes_on_without_losing_or_paying_twice(batches):
+    writes = 0
+
+    class Fragile(Store):
+        left = 10**6
+
+        def put(self, key, value):
+            nonlocal writes
+            if self.left == 0:
+                raise Killed
+            self.left -= 1
+            writes += 1
+            super().put(key, value)
+
+    ask(batches(), 6, Fragile())
+    for survived in range(writes):
+        server, store = batches(looks=2), Fragile()
+        store.left = survived
+        with pytest.raises(Killed):
+            ask(server, 6, store)
+        store.left = 10**6
+        outcomes = ask(server, 6, store)
+        assert sum(isinstance(outcome, Answer) for outcome in outcomes) == 6
+        assert set(server.asked.values()) == {1}, f"killed after {survived} writes"
+
+
+def test_the_cap_holds_for_batches_at_their_price(batches):
+    server, store = batches(), Store()
+    outcomes = ask(server, 60, store, max_cost=2.0, max_tokens=10)
+    answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
+    assert 15 <= len(answers) <= 2.0 / 0.055
+    assert {outcome.reason for outcome in outcomes if isinstance(outcome, Failed)} == {Reason.SPENDING_CAP}
+    assert sum(server.asked.values()) == len(answers)
+
+
+def test_a_batch_that_is_refused_as_a_whole_is_told_by_its_code_alone(batches):
+    server, store = batches(), Store()
+    server.fail_next = ["invalid_model"]
+    with pytest.raises(UserError, match="invalid_model") as error:
+        ask(server, 3, store)
+    assert "secret" not in str(error.value)
+    assert all(isinstance(outcome, Answer) for outcome in ask(server, 3, store))
+
+
+def test_an_endpoint_without_batches_is_told(batches):
+    server = batches()
+    server.missing = True
+    with pytest.raises(UserError, match="run without --batch"):
+        ask(server, 1, Store())
+
+
+def test_a_changed_prompt_leaves_the_batches_of_the_other_alone(batches):
+    server, store = batches(), Store()
+    server.drop_next = ["/v1/batches"]
+    with pytest.raises(UserError):
+        ask(server, 3, store)
+    other = [
+        item.__class__(item.id, [{"role": "user", "content": "other " + item.id}]) for item in requests(2)
+    ]
+    list(BatchClient(options(server)).complete_many(other, store))
+    ask(server, 3, store)
+    assert set(server.asked.values()) == {1}
+
+
+def test_the_annotator_labels_through_batches_and_the_estimate_halves(batches):
+    server = batches()
+    llm = AnnotateLlmOptions(base_url=server.url, model="m", poll=0.01, price_in=1.0, price_out=1.0)
+    found = list(LlmAnnotator(llm, Store(), batch=True).annotate(questions(3), lambda done: None))
+    assert len(found) == 3
+    reckoned = estimate(questions(3), AnnotateParams(llm=llm))
+    assert reckoned.batch_cost == pytest.approx(reckoned.cost / 2)
+    assert estimate(questions(3), AnnotateParams(llm=llm, batch=True)).seconds is None
