@@ -21,7 +21,8 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
         return None
     names = dimensions()
     place = pl.col("dimension").replace_strict(list(names), list(range(len(names))), default=len(names))
-    judged = found.filter(pl.col("items") > 0).sort(place, pl.col("reviewers") != _ALL, "reviewers")
+    whole = pl.col("label").is_null() & pl.col("slice").is_null()
+    judged = found.filter((pl.col("items") > 0) & whole).sort(place, pl.col("reviewers") != _ALL, "reviewers")
     rows = [
         {
             **row,

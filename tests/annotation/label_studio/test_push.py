@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Project, ReplyLostError
-from annotation.label_studio.tasks import Task
+from annotation.label_studio.kinds import ADJUDICATION, REVIEW
+from annotation.label_studio.tasks import Task, prediction_of
 from schemas.errors import UserError
 
 
@@ -52,10 +53,16 @@ class LossyStudio:
             raise ReplyLostError
 
     def tasks(self, project_id, filters, *, match="and", results=True):
-        [wanted] = [item["value"] for item in filters]
-        for task_id, task in self.stored.items():
-            if task["data"]["question_id"] in wanted:
+        [(name, wanted)] = [(item["filter"], item["value"]) for item in filters]
+        for task_id, task in list(self.stored.items()):
+            found = (
+                task["data"]["question_id"] in wanted if "data." in name else task["annotations"] == wanted
+            )
+            if found:
                 yield {"id": task_id, "data": task["data"], "total_annotations": task["annotations"]}
+
+    def predictions(self, project_id):
+        return {task_id: task.get("predictions", []) for task_id, task in self.stored.items()}
 
     def replace_predictions(self, project_id, predictions):
         for task_id, prediction in predictions.items():
@@ -75,8 +82,10 @@ def tasks(count: int, digest: str = "1") -> list[Task]:
     return [Task(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
 
 
-def push(studio: LossyStudio, wanted: list[Task], batch: int = 4):
-    return pushing.push(studio, "demo", wanted, title=None, version="v", batch=batch, settle_seconds=0)
+def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, count=None):
+    return pushing.push(
+        studio, kind, "demo", wanted, title=None, version="v", batch=batch, count=count, settle_seconds=0
+    )
 
 
 def test_an_import_whose_reply_is_lost_is_not_repeated():
@@ -141,6 +150,57 @@ def test_a_prediction_outside_the_taxonomy_is_never_sent():
     with pytest.raises(UserError, match="question q000 do not fit the taxonomy"):
         push(studio, [Task("q000", {"question_id": "q000", "digest": "1"}, wrong)])
     assert studio.settings is None
+
+
+def labelled(label: str, score: float = 0.5) -> list[Task]:
+    prediction = prediction_of({"competency": label}, "v", score)
+    return [Task(task.question_id, task.data, prediction) for task in tasks(3)]
+
+
+def test_labels_that_changed_are_replaced_and_the_texts_left_alone():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    assert push(studio, labelled("疾病治疗")).unchanged == 3
+    before = {task_id: task["data"] for task_id, task in studio.stored.items()}
+    report = push(studio, labelled("医学基础知识"))
+    assert (report.updated, report.changed_after_review) == (3, ())
+    assert {task_id: task["data"] for task_id, task in studio.stored.items()} == before
+    [prediction] = studio.stored[1]["predictions"]
+    assert prediction["result"][0]["value"] == {"choices": ["医学基础知识"]}
+
+
+def test_batches_are_numbered_and_keep_their_numbers():
+    studio = LossyStudio()
+    assert [push(studio, tasks(5), count=2).batch for _ in range(3)] == [1, 2, 3]
+    assert push(studio, tasks(5), count=2).added == 0
+    push(studio, tasks(5, digest="2"))
+    batches = [task["data"]["batch"] for task in studio.stored.values()]
+    assert batches == ["1", "1", "2", "2", "3"]
+
+
+def test_so_many_are_sent_as_are_wanted_and_the_rest_is_told():
+    report = push(LossyStudio(), tasks(5), count=2)
+    assert (report.added, report.later, report.others, report.unchanged) == (2, 3, 0, 0)
+
+
+def test_a_question_that_was_sent_blind_stays_blind():
+    studio = LossyStudio()
+    blind = [Task(task.question_id, task.data, task.prediction, arm="blind") for task in labelled("疾病治疗")]
+    push(studio, blind)
+    assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
+    assert push(studio, labelled("疾病治疗")).unchanged == 3
+    assert {task["data"]["arm"] for task in studio.stored.values()} == {"blind"}
+
+
+def test_cases_that_need_no_ruling_any_more_are_withdrawn_unless_somebody_ruled():
+    studio = LossyStudio()
+    push(studio, tasks(4), kind=ADJUDICATION)
+    studio.stored[4]["annotations"] = 1
+    report = push(studio, tasks(1), kind=ADJUDICATION)
+    assert report.withdrawn == 2
+    assert studio.ids() == ["q000", "q003"]
+    assert studio.settings is not None
+    assert studio.settings["maximum_annotations"] == 1
 
 
 def pushing_choice(control: str, label: str) -> dict[str, Any]:

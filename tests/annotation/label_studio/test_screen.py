@@ -8,8 +8,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
-from annotation.label_studio.screen import FLAG_NAMES, labeling_config
-from annotation.label_studio.tasks import model_version, tasks_of
+from annotation.label_studio.screen import FLAG_NAMES, adjudication_config, review_config
+from annotation.label_studio.tasks import Task, by_uncertainty, model_version, tasks_of
+from annotation.label_studio.verification import verification_config
 from schemas.annotations import Annotation
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
@@ -18,7 +19,7 @@ from schemas.taxonomy import dimensions
 
 @pytest.fixture(scope="module")
 def screen() -> ET.Element:
-    return ET.fromstring(labeling_config())
+    return ET.fromstring(review_config())
 
 
 def choices(screen: ET.Element, name: str) -> list[ET.Element]:
@@ -27,9 +28,24 @@ def choices(screen: ET.Element, name: str) -> list[ET.Element]:
 
 
 def test_label_studio_accepts_the_screen():
-    interface = LabelInterface(labeling_config())
+    interface = LabelInterface(review_config())
     interface.validate()  # raises where Label Studio would refuse
-    assert [control.name for control in interface.controls] == [*dimensions(), "flags", "note"]
+    hidden = ["corrected", "base", "corrected_key", "base_key"]
+    assert [control.name for control in interface.controls] == [*hidden, *dimensions(), "flags", "note"]
+
+
+@pytest.mark.parametrize("config", [adjudication_config, verification_config])
+def test_label_studio_accepts_the_other_screens(config):
+    LabelInterface(config()).validate()
+
+
+def test_fields_for_corrections_show_only_when_the_flag_is_set(screen):
+    shown = {
+        element.get("whenChoiceValue"): [area.get("name") for area in element.iter("TextArea")]
+        for element in screen.iter("View")
+        if element.get("visibleWhen")
+    }
+    assert shown == {"题干有误": ["corrected", "base"], "答案有误": ["corrected_key", "base_key"]}
 
 
 @pytest.mark.parametrize("name", dimensions())
@@ -97,7 +113,9 @@ def test_a_task_has_everything_that_the_screen_shows(screen):
     }
     [task] = tasks_of([question()], [])
     assert shown <= task.data.keys()
-    assert all(task.data.values()), "Label Studio shows nothing for an empty value"
+    assert all(value for name, value in task.data.items() if name != "crop"), (
+        "nothing shows for an empty value"
+    )
     assert task.data["answer"].endswith("B")
     assert task.prediction is None
 
@@ -115,7 +133,7 @@ def test_a_task_is_prefilled_with_the_measured_difficulty_rather_than_an_estimat
 
 
 def test_predictions_fit_the_screen_and_wrong_ones_are_noticed():
-    interface = LabelInterface(labeling_config())
+    interface = LabelInterface(review_config())
     [good] = tasks_of([question()], [annotation(n, d.zh_names()[-1]) for n, d in dimensions().items()])
     [bad] = tasks_of([question()], [annotation("competency", "内科")])
     assert interface.validate_prediction(good.prediction, return_errors=True) == []
@@ -131,9 +149,40 @@ def test_the_digest_changes_with_what_the_expert_sees(changes):
     assert before.data["digest"] != after.data["digest"]
 
 
-def test_the_digest_changes_with_the_prefilled_labels_alone():
+def test_labels_do_not_change_the_digest_since_they_are_compared_themselves():
     [one] = tasks_of([question()], [annotation("competency", "疾病治疗")])
     [two] = tasks_of([question()], [annotation("competency", "不符合")])
-    [again] = tasks_of([question()], [annotation("competency", "疾病治疗")])
-    assert one.data["digest"] != two.data["digest"]
-    assert one == again
+    assert one.data == two.data
+    assert one.prediction != two.prediction
+
+
+def many(count: int, group: str | None = None) -> list[Question]:
+    return [question(question_id=f"q{n:04}", group_id=group and f"{group}{n // 2}") for n in range(count)]
+
+
+def test_the_blind_share_is_drawn_by_lot_and_a_question_keeps_its_lot():
+    first = {task.question_id: task.arm for task in tasks_of(many(2000), [], blind=0.2, seed=1)}
+    share = sum(arm == "blind" for arm in first.values()) / len(first)
+    assert 0.17 < share < 0.23
+    fewer = {task.question_id: task.arm for task in tasks_of(many(100), [], blind=0.2, seed=1)}
+    assert fewer == {name: first[name] for name in fewer}
+    assert first != {task.question_id: task.arm for task in tasks_of(many(2000), [], blind=0.2, seed=2)}
+    assert {task.arm for task in tasks_of(many(50), [])} == {"prefilled"}
+
+
+def test_questions_of_a_group_are_blind_together():
+    arms = [task.arm for task in tasks_of(many(100, "g"), [], blind=0.5, seed=3)]
+    assert arms[::2] == arms[1::2]
+    assert len(set(arms)) == 2
+
+
+def test_the_least_certain_come_first_and_groups_stay_together():
+    scores = {"q0000": 0.9, "q0001": 0.3, "q0002": 0.5, "q0003": None}
+    tasks = [
+        Task(name, {}, {"score": score, "result": []} if score is not None else None)
+        for name, score in scores.items()
+    ]
+    order = [task.question_id for task in by_uncertainty(tasks, {})]
+    assert order == ["q0003", "q0001", "q0002", "q0000"]
+    grouped = by_uncertainty(tasks, {"q0000": "g", "q0001": "g"})
+    assert [task.question_id for task in grouped] == ["q0003", "q0000", "q0001", "q0002"]
