@@ -20,6 +20,7 @@ import polars as pl
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.stage import run
+from pipeline.runtime.collection import seldom_collected
 from pipeline.stage import Result
 from schemas.questions import Question
 
@@ -33,8 +34,9 @@ class Memory(dict[str, Any]):
 
 
 def deduplicated(questions: pl.DataFrame, **params: Any) -> Result:
-    """The stage's result for a ``Question`` table."""
-    return run({"questions": questions}, DedupParams(**params), SimpleNamespace(seed=0, store=Memory()))
+    """The stage's result for a ``Question`` table, run as the runner does."""
+    with seldom_collected():
+        return run({"questions": questions}, DedupParams(**params), SimpleNamespace(seed=0, store=Memory()))
 
 
 def main() -> None:

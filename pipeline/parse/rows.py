@@ -17,6 +17,8 @@ from schemas.questions import Option, Question, QuestionType
 
 Fields = Mapping[str, Any]
 """A row's values by the lower-cased name of their column."""
+Loaded = tuple[Fields, cells.Pairs]
+"""A row's values and its options."""
 Doubts = list[tuple[str, str]]
 """What reading left open: (reason, detail)."""
 
@@ -44,10 +46,10 @@ class _Habits:
     key: cells.Key
 
     @classmethod
-    def of(cls, rows: Sequence[Fields]) -> _Habits:
+    def of(cls, rows: Sequence[Loaded]) -> _Habits:
         """The habits of a source's rows."""
-        shares = [cells.first(fields, columns.ACCURACY) for fields in rows]
-        answers = ((cells.first(fields, columns.ANSWER), _options(fields)) for fields in rows)
+        shares = [cells.first(fields, columns.ACCURACY) for fields, _ in rows]
+        answers = ((cells.first(fields, columns.ANSWER), options) for fields, options in rows)
         percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
         return cls(percent, cells.key_of(answers))
 
@@ -56,30 +58,27 @@ def questions_of(
     rows: Sequence[SourceRow], document: Document
 ) -> Iterator[tuple[SourceRow, tuple[Question, Doubts] | RowError]]:
     """What each row of a document holds, in their order."""
-    loaded = [_fields(row) for row in rows]
-    habits = _Habits.of([fields for fields in loaded if not isinstance(fields, RowError)])
-    for row, fields in zip(rows, loaded, strict=True):
+    loaded = [_loaded(row) for row in rows]
+    habits = _Habits.of([found for found in loaded if not isinstance(found, RowError)])
+    for row, found in zip(rows, loaded, strict=True):
         try:
-            yield row, fields if isinstance(fields, RowError) else _question(fields, row, document, habits)
+            yield row, found if isinstance(found, RowError) else _question(found, row, document, habits)
         except RowError as error:
             yield row, error
 
 
-def _options(fields: Fields) -> cells.Pairs:
-    return cells.read_options(cells.first(fields, columns.OPTIONS), fields)
-
-
-def _fields(row: SourceRow) -> Fields | RowError:
+def _loaded(row: SourceRow) -> Loaded | RowError:
     try:
         loaded = json.loads(row.fields)
     except (ValueError, RecursionError):
         return RowError("not_json", f"row {row.row} is no JSON that can be read")
     if not isinstance(loaded, dict):
         return RowError("not_an_object", f"row {row.row} is {type(loaded).__name__}, not an object")
-    return {str(key).strip().casefold(): value for key, value in loaded.items()}
+    fields = {str(key).strip().casefold(): value for key, value in loaded.items()}
+    return fields, cells.read_options(cells.first(fields, columns.OPTIONS), fields)
 
 
-def _question(fields: Fields, row: SourceRow, document: Document, habits: _Habits) -> tuple[Question, Doubts]:
+def _question(loaded: Loaded, row: SourceRow, document: Document, habits: _Habits) -> tuple[Question, Doubts]:
     """The question in a row, and what is doubtful about it.
 
     Label columns (Disease Group …) are not read: labels come from the annotation stage.
@@ -87,10 +86,10 @@ def _question(fields: Fields, row: SourceRow, document: Document, habits: _Habit
     Raises:
         RowError: it lacks a stem or options.
     """
+    fields, options = loaded
     stem = cells.text_of(fields, columns.STEM)
     if stem is None:
         raise RowError("no_stem", f"row {row.row} has none of {', '.join(columns.STEM[:3])} …")
-    options = _options(fields)
     if not options:
         raise RowError("no_options", f"row {row.row} has no options")
     labels = [label for label, _ in options]

@@ -20,6 +20,7 @@ from rich.console import Console
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime import ledger
+from pipeline.runtime.collection import seldom_collected
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.fingerprint import fingerprint
@@ -120,7 +121,8 @@ class Runner:
         outcome = "failed"
         try:
             params = self.config.params(stage.name)
-            result = stage.function()(self.tables(stage), params, context)
+            with seldom_collected():
+                result = stage.function()(self.tables(stage), params, context)
             _check(stage, result)
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
