@@ -11,17 +11,36 @@ if TYPE_CHECKING:
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
+_VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
+_VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
+_VISIBLE |= {
+    code: f"‹U+{code:04X}›"
+    for code in (
+        0x200B,
+        0x200C,
+        0x200D,
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x206A),
+        0xFEFF,
+    )
+}
+"""Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
+
 
 def render(template: str, /, **values: Any) -> bytes:
     """A page from a template that extends ``page.html``, in UTF-8.
 
     Args:
         template: ``package:name``; the template lies in the package's folder ``templates``.
-        values: what the template shows. Everything is escaped, also in scripts by ``|tojson``; what is
-            markup already (our own figures) is wrapped in ``markupsafe.Markup`` by the caller.
+        values: what the template shows. Everything is escaped, also in scripts by ``|tojson``; characters that hide
+            or turn text are shown by their names; what is markup already (our own figures) is wrapped in
+            ``markupsafe.Markup`` by the caller.
     """
     package, _, name = template.partition(":")
-    return _environment(package).get_template(name).render(policy=_POLICY, **values).encode()
+    page = _environment(package).get_template(name).render(policy=_POLICY, **values)
+    return page.translate(_VISIBLE).encode(errors="replace")
 
 
 def data_uri(content: bytes, media_type: str) -> str:

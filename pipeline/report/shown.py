@@ -1,4 +1,4 @@
-"""Texts of papers as the page shows them: cut to a bound, invisible characters made visible, differences marked."""
+"""Texts of papers as the page shows them: cut to a bound, differences marked."""
 
 from __future__ import annotations
 
@@ -10,22 +10,6 @@ from typing import Any
 Piece = tuple[str, bool]
 """A run of text, and whether it differs from what stands beside it."""
 
-_VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
-_VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
-_VISIBLE |= {
-    code: f"‹U+{code:04X}›"
-    for code in (
-        0x200B,
-        0x200C,
-        0x200D,
-        0x200E,
-        0x200F,
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x206A),
-        0xFEFF,
-    )
-}
-"""Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
 _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
 _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
@@ -120,15 +104,14 @@ def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> Text:
     for text, marked in pieces:
         if left <= 0:
             break
-        kept.append((_made_visible(text[:left], marked), marked))
+        kept.append((_blanks_shown(text[:left], marked), marked))
         left -= len(text)
     return Text(kept, max(0, length - limit))
 
 
 def _whole(text: str, limit: int, *, marked: bool) -> Text:
-    return Text([(_made_visible(text[:limit], marked), marked)], max(0, len(text) - limit))
+    return Text([(_blanks_shown(text[:limit], marked), marked)], max(0, len(text) - limit))
 
 
-def _made_visible(text: str, marked: bool) -> str:
-    shown = text.translate(_VISIBLE)
-    return shown.replace(" ", "␣").replace("\n", "⏎\n") if marked and not shown.strip() else shown
+def _blanks_shown(text: str, marked: bool) -> str:
+    return text.replace(" ", "␣").replace("\n", "⏎\n") if marked and not text.strip() else text

@@ -121,10 +121,10 @@ def browser() -> Iterator[Page]:
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
     profile = tempfile.mkdtemp(prefix="build-dataset-browser-")
-    # the browser reads from its descriptor 3 and writes to its descriptor 4
+    # The browser reads from its descriptor 3 and writes to 4; plain sh cannot name descriptors above 9.
     shell = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
     process = subprocess.Popen(
-        ["/bin/sh", "-c", shell, CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
+        ["bash", "-c", shell, CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
         pass_fds=(theirs_in, theirs_out),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -26,6 +26,11 @@ def test_text_from_papers_is_escaped(template):
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
 
 
+def test_characters_that_hide_or_turn_text_are_named(template):
+    page = html.render(template, stem="\x00甲\u202e乙\u200b丙\x1b[31m\ud800\n\t。").decode()
+    assert page.count("␀甲‹U+202E›乙‹U+200B›丙␛[31m?\n\t。") == 2
+
+
 def test_a_page_may_load_nothing_from_elsewhere(template):
     assert "default-src &#39;none&#39;; img-src data:" in html.render(template, stem="x").decode()
 

@@ -1,0 +1,67 @@
+"""What a page shows of a text is bounded, visible, and marked where it differs."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.report.shown import compare, cut, item_text
+
+PLAIN = st.text(alphabet="甲乙丙丁不的是，。0123 ab<>&\"'", max_size=60)
+
+
+def text(shown, *, unmarked=False):
+    return "".join(run for run, marked in shown.pieces if not (unmarked and marked))
+
+
+@given(PLAIN, PLAIN)
+def test_what_is_not_marked_stands_in_both_texts(one, other):
+    left, right = compare(one, other, 400)
+    assert text(left, unmarked=True) == text(right, unmarked=True)
+
+
+@given(PLAIN, PLAIN)
+def test_no_character_is_lost_or_added_but_for_signs_of_blanks(one, other):
+    for shown, said in zip(compare(one, other, 400), (one, other), strict=True):
+        assert text(shown).replace("␣", " ") == said
+        assert shown.more == 0
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.integers(40, 80))
+def test_a_text_is_cut_and_says_by_how_much(one, other, limit):
+    for shown, said in ((cut(one, limit), one), (compare(one, other, limit)[0], one)):
+        assert shown.more == max(0, len(said) - limit)
+
+
+def test_only_the_difference_is_marked():
+    left, right = compare("下列叙述正确的是", "下列叙述不正确的是", 400)
+    assert [run for run, marked in left.pieces if marked] == []
+    assert [run for run, marked in right.pieces if marked] == ["不"]
+
+
+def test_texts_that_share_a_few_characters_by_chance_are_marked_whole():
+    left, right = compare("四联方案中可以不用质子泵抑制剂", "停药后四周复查", 400)
+    assert all(marked for shown in (left, right) for _, marked in shown.pieces)
+
+
+def test_a_blank_that_differs_can_be_seen():
+    left, _ = compare("80 mmHg", "80mmHg", 400)
+    assert ("␣", True) in left.pieces
+
+
+def test_an_item_without_a_question_is_shown_as_it_is():
+    assert text(item_text("not JSON <b>", 400)["stem"]) == "not JSON <b>"
+    assert text(item_text(json.dumps({"rows": [1, 2]}), 400)["stem"]) == '{"rows": [1, 2]}'
+    assert item_text(None, 400) is None
+
+
+def test_an_item_in_the_words_of_its_source_is_shown_too():
+    shown = item_text(json.dumps({"题目": "题干", "答案": "A"}), 400)
+    assert text(shown["stem"]) == "题干"
+    assert shown["options"] == []
+
+
+def test_options_that_are_no_list_do_no_harm():
+    assert item_text(json.dumps({"stem": "s", "options": {"A": "x"}, "answer": "B"}), 400)["options"] == []

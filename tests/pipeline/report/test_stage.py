@@ -1,0 +1,300 @@
+"""The page tells what the manifests tell, whatever has run, and nothing that a paper says can do harm in it."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from pipeline.catalogue import stage as stage_named
+from pipeline.config import load
+from pipeline.report.params import ReportParams
+from pipeline.runtime.runner import Runner
+from schemas.annotations import Agreement, Label
+from schemas.documents import Page
+from schemas.errors import UserError
+from schemas.evaluation import Score
+from schemas.questions import Rejection, ReviewItem
+from tests.conftest import ROOT
+
+from .conftest import (
+    STAGES,
+    conflicting,
+    deduplicated,
+    manifest,
+    manifests,
+    question,
+    read,
+    rejection,
+    released,
+    splits,
+)
+
+HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&amp;\u202e倒\x00'
+
+
+@pytest.fixture(scope="module")
+def tables(sample_build):
+    """What the runner gives the stage of the sample."""
+    runner = Runner(load(ROOT / "dataset.toml", {"dataset.build": str(sample_build)}))
+    return runner.tables(stage_named("report"))
+
+
+def exported(rows):
+    outputs = {f"{name}.parquet": {"rows": frame.height, "sha256": name} for name, frame in rows.items()}
+    size = sum(frame.height for frame in rows.values())
+    return manifest("export", size, outputs=outputs), {
+        f"export/{name}": frame for name, frame in rows.items()
+    }
+
+
+def test_every_number_of_the_funnel_is_the_manifests(sample_build):
+    page = read((sample_build / "report" / "index.html").read_bytes())
+    shown = set()
+    for name in STAGES:
+        said = json.loads((sample_build / name / "manifest.json").read_text())
+        counts = {outcome: count for outcome, count in said["counts"].items() if outcome != "unit"}
+        for outcome, count in counts.items():
+            shown.add(f"{name}/{outcome}")
+            assert page.counted.get(f"{name}/{outcome}", 0) == count, (name, outcome)
+        for outcome, reasons in said["reasons"].items():
+            for reason, count in reasons.items():
+                shown.add(f"{name}/{outcome}/{reason}")
+                assert page.counted[f"{name}/{outcome}/{reason}"] == count
+        if name == "export":
+            for split in ("train", "validation", "test"):
+                shown.add(f"split/{split}")
+                assert page.counted[f"split/{split}"] == said["outputs"][f"{split}.parquet"]["rows"]
+    assert set(page.counted) <= shown
+
+
+def test_the_stages_of_questions_hand_on_what_they_keep(sample_build):
+    counted = read((sample_build / "report" / "index.html").read_bytes()).counted
+    for one, other in pairwise(("parse", "clean", "dedup", "split", "export")):
+        assert counted[f"{one}/kept"] == counted[f"{other}/in"]
+    assert counted["export/kept"] == sum(counted[f"split/{name}"] for name in ("train", "validation", "test"))
+
+
+def test_the_page_of_the_sample_has_its_sections(sample_build):
+    page = read((sample_build / "report" / "index.html").read_bytes())
+    assert page.sections == [
+        "overview",
+        "funnel",
+        "reading",
+        "rejected",
+        "waiting",
+        "conflicts",
+        "duplicates",
+        "exams",
+        "lengths",
+        "labels",
+        "labelling",
+        "splitting",
+        "leaking",
+        "evaluation",
+        "provenance",
+    ]
+
+
+def test_the_page_names_nothing_outside_its_folder(sample_build):
+    folder = sample_build / "report"
+    page = read((folder / "index.html").read_bytes())
+    targets = [
+        found[name] for _, found in page.tags for name in ("src", "href", "action", "data") if name in found
+    ]
+    assert targets
+    for target in targets:
+        assert (target or "").startswith("#") or (folder / (target or "")).is_file(), target
+    assert not {"script", "iframe", "object", "embed", "form", "link", "base"} & {tag for tag, _ in page.tags}
+
+
+def test_the_same_build_gives_the_same_bytes(tables, report):
+    assert report(tables, figures=False).files == report(tables, figures=False).files
+
+
+@pytest.mark.parametrize("last", range(1, len(STAGES)))
+def test_stages_that_have_not_run_are_named_and_missed_by_nobody(tables, report, last):
+    absent = STAGES[last:]
+    kept = {name: frame for name, frame in tables.items() if name.partition("/")[0] not in absent}
+    kept["manifests"] = tables["manifests"].with_columns(
+        manifest=tables["manifests"]["manifest"].zip_with(
+            ~tables["manifests"]["stage"].is_in(absent), tables["manifests"]["manifest"].clear(len(STAGES))
+        )
+    )
+    result = report(kept, figures=False)
+    assert result.counts.into == last
+    assert any(warning.endswith(f"{', '.join(absent)}.") for warning in result.facts["warnings"])
+    assert result.page.text.count("not run") == len(absent)
+
+
+def test_an_empty_build_says_what_to_run(report):
+    with pytest.raises(UserError, match="build-dataset run"):
+        report({"manifests": manifests()})
+
+
+def test_a_result_that_was_made_from_an_earlier_one_is_named(report):
+    dedup = manifest("dedup", 5, outputs={"questions.parquet": {"rows": 5, "sha256": "new"}})
+    split = manifest("split", 5, inputs={"dedup/questions": "old", "raw/files": "x"})
+    warnings = report({"manifests": manifests(dedup, split)}).facts["warnings"]
+    assert any(warning.startswith("split was made from an earlier result of dedup") for warning in warnings)
+
+
+def test_an_unfinished_stage_is_named(report):
+    warnings = report({"manifests": manifests(manifest("ocr", 5, complete=False))}).facts["warnings"]
+    assert any(warning.startswith("ocr is not complete") for warning in warnings)
+
+
+def test_what_a_paper_says_is_text_wherever_it_stands(report):
+    one, other = question("q1", HOSTILE + "甲"), question("q2", HOSTILE + "乙", answer=["B"])
+    one["options"][0]["text"] = HOSTILE
+    rows = splits(
+        train=[released("q1", HOSTILE, exam_type=HOSTILE, exam_class=HOSTILE, disease_group=HOSTILE)]
+    )
+    export, tables = exported(rows)
+    label = Label(
+        question_id="q1",
+        dimension="disease_group",
+        label=HOSTILE,
+        label_en=None,
+        status="unreviewed",
+        annotator=HOSTILE,
+        estimate=False,
+        reviewers=[],
+    )
+    score = Score(
+        run=HOSTILE,
+        dimension="overall",
+        label="全部",
+        label_en="all",
+        metric="accuracy",
+        value=0.5,
+        questions=1,
+        low=0.1,
+        high=0.9,
+    )
+    page_read = Page(
+        document=HOSTILE,
+        page=1,
+        width=1,
+        height=1,
+        method="ocr",
+        reason=HOSTILE,
+        engine="e",
+        engine_version=HOSTILE,
+        confidence=0.1,
+        lines=1,
+    )
+    clean = manifest("clean", 1, rejected={HOSTILE: 1}, waiting={}, params={"title": HOSTILE})
+    result = report(
+        {
+            "manifests": manifests(manifest("ocr", 1), clean, manifest("dedup", 1), export),
+            "clean/rejects": Rejection.to_frame([rejection(HOSTILE, HOSTILE, HOSTILE)]),
+            "dedup/review": conflicting(one, other),
+            **deduplicated(one, other),
+            **tables,
+            "review/labels": Label.to_frame([label]),
+            "evaluate/scores": Score.to_frame([score]),
+            "ocr/pages": Page.to_frame([page_read]),
+        },
+        figures=False,
+    )
+    tags = {tag for tag, _ in result.page.tags}
+    assert not tags & {"script", "img"}
+    assert not [name for _, found in result.page.tags for name in found if name.startswith("on")]
+    assert result.page.text.count("alert(1)") > 10
+    assert "\x00" not in result.page.text
+
+
+def test_long_texts_and_many_items_leave_the_page_small(report):
+    rejects = [rejection(f"q{number:05d}", "too_long", "长" * 5000) for number in range(2000)]
+    clean = manifest("clean", 1, rejected={"too_long": 2000})
+    result = report({"manifests": manifests(clean), "clean/rejects": Rejection.to_frame(rejects)}, examples=4)
+    assert len(result.files["index.html"]) < 60_000
+    assert "4,600 more characters" in result.page.text
+    shown = [f"q{number:05d}" for number in range(2000) if f"q{number:05d}" in result.page.text]
+    assert shown == ["q00000", "q00500", "q01000", "q01500"], "evenly spread"
+
+
+def test_examples_are_fewer_where_there_are_fewer_and_none_where_none_are_wanted(report):
+    tables = {
+        "manifests": manifests(manifest("clean", 1, rejected={"a": 2})),
+        "clean/rejects": Rejection.to_frame([rejection(f"q{number}", "a", "题") for number in range(2)]),
+    }
+    assert all(f"q{number}" in report(tables).page.text for number in range(2))
+    assert "q0" not in report(tables, examples=0).page.text
+
+
+def test_the_least_alike_merge_is_shown_first_and_its_difference_marked(report):
+    one, other = question("q1", "下列叙述正确的是"), question("q2", "下列叙述不正确的是")
+    result = report({"manifests": manifests(manifest("dedup", 1, merged=1)), **deduplicated(one, other)})
+    assert "score 0.900 · reworded" in result.page.text
+    assert "不" in result.page.marked
+
+
+def test_conflicts_stand_side_by_side_and_warn(report):
+    one, other = question("q1", "题干"), question("q2", "题干", answer=["B"])
+    dedup = manifest("dedup", 0, waiting={"conflicting_answers": 2})
+    result = report({"manifests": manifests(dedup), "dedup/review": conflicting(one, other)})
+    assert {"A", "B"} <= set(result.page.marked)
+    assert any("contradicting keys" in warning for warning in result.facts["warnings"])
+
+
+def test_what_waits_is_counted_over_all_and_shown_in_part(report):
+    items = [
+        ReviewItem(item_id=f"q{n}", question_ids=[f"q{n}"], stage="parse", reason="no_answer", detail="d")
+        for n in range(10)
+    ]
+    parse = manifest("parse", 0, waiting={"no_answer": 10})
+    result = report({"manifests": manifests(parse), "parse/review": ReviewItem.to_frame(items)}, examples=1)
+    assert result.page.counted["parse/waiting/no_answer"] == 10
+    assert "q0" in result.page.text
+    assert "q5" not in result.page.text
+
+
+def test_weak_agreement_warns_and_unknown_agreement_is_no_zero(report):
+    base = {
+        "dimension": "competency",
+        "items": 40,
+        "raw": 0.6,
+        "kappa": None,
+        "alpha_low": 0.2,
+        "alpha_high": 0.5,
+    }
+    fields = dict.fromkeys(Agreement.model_fields) | base
+    rows = [
+        Agreement(**{**fields, "reviewers": "all", "alpha": 0.4}),
+        Agreement(**{**fields, "reviewers": "a & b", "alpha": None, "alpha_low": None, "alpha_high": None}),
+    ]
+    result = report(
+        {"manifests": manifests(manifest("review", 40)), "review/agreement": Agreement.to_frame(rows)}
+    )
+    assert "Area of competency 0.40" in " ".join(result.facts["warnings"])
+    assert "0.40 [0.20, 0.50]" in result.page.text
+    assert "0.00" not in result.page.text
+
+
+def test_unreviewed_labels_are_counted_apart_with_their_annotator(report):
+    statuses = ["unreviewed", "agreed", "agreed", "unreviewed"]
+    labels = [
+        Label(
+            question_id=f"q{number}",
+            dimension="competency",
+            label="疾病治疗",
+            label_en="Treatment",
+            status=status,
+            annotator="lexicon" if status == "unreviewed" else None,
+            estimate=False,
+            reviewers=[],
+        )
+        for number, status in enumerate(statuses)
+    ]
+    result = report({"manifests": manifests(manifest("review", 4)), "review/labels": Label.to_frame(labels)})
+    warnings = " ".join(result.facts["warnings"])
+    assert "50 % of all labels were seen by no expert (2 of 4)" in warnings
+    assert "2 labels are the offline lexicon's" in warnings
+
+
+def test_options_of_the_stage_have_sane_bounds():
+    with pytest.raises(ValueError, match="greater than or equal to 0"):
+        ReportParams(examples=-1)

@@ -1,0 +1,122 @@
+"""A stage may read tables that need not be there, and what the stages before it say of themselves."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from pipeline.config import load
+from pipeline.runtime import runner as module
+from pipeline.runtime import sources
+from pipeline.runtime.runner import Runner
+from pipeline.stage import Counts, Result, Stage
+from schemas.base import Record
+from schemas.params import Params
+from schemas.questions import Rejection
+
+
+class Word(Record):
+    text: str
+
+
+class NoParams(Params):
+    pass
+
+
+def made(name, rejected):
+    def run(tables, params, context):
+        rejects = [Rejection(item_id="r", stage=name, reason="odd", detail="odd")] * rejected
+        return Result(
+            {"words": Word.to_frame([Word(text=name)])}, Counts(1 + rejected, 1, rejected=rejected), rejects
+        )
+
+    return run
+
+
+SEEN = []
+
+
+def tell(tables, params, context):
+    SEEN.append(tables)
+    return Result({}, Counts(1, 1))
+
+
+FUNCTIONS = {"x:ocr": made("ocr", 1), "x:parse": made("parse", 0), "x:report": tell}
+STAGES = (
+    Stage("ocr", "reads", "files", (), {"words": Word}, NoParams, "x:ocr"),
+    Stage("parse", "parses", "words", (), {"words": Word}, NoParams, "x:parse"),
+    Stage(
+        "report",
+        "tells",
+        "stages",
+        ("build/manifests",),
+        {},
+        NoParams,
+        "x:report",
+        optional=("*/rejects", "parse/words"),
+    ),
+)
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch):
+    SEEN.clear()
+    monkeypatch.setattr(module, "STAGES", STAGES)
+    monkeypatch.setattr(sources, "STAGES", STAGES)
+    monkeypatch.setattr(Stage, "function", lambda self: FUNCTIONS[self.target])
+    monkeypatch.setattr(
+        module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed])
+    )
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    return Runner(load(tmp_path / "dataset.toml", {}))
+
+
+def test_a_table_of_a_stage_that_has_not_run_is_missing(runner):
+    runner.run(["ocr", "report"])
+    assert sorted(SEEN[0]) == ["manifests", "ocr/rejects"]
+    assert SEEN[0]["ocr/rejects"]["reason"].to_list() == ["odd"]
+
+
+def test_a_table_that_is_there_is_read_by_its_whole_name(runner):
+    runner.run(["ocr", "parse", "report"])
+    assert sorted(SEEN[0]) == ["manifests", "ocr/rejects", "parse/rejects", "parse/words"]
+
+
+def test_manifests_are_in_the_catalogues_order_and_leave_out_who_reads_them(runner):
+    runner.run(["parse", "report"])
+    frame = SEEN[0]["manifests"]
+    assert frame["stage"].to_list() == ["ocr", "parse"]
+    assert frame["manifest"].is_null().to_list() == [True, False]
+    said = json.loads(frame["manifest"][1])
+    assert said["counts"]["kept"] == 1
+    assert "fingerprint" not in said
+
+
+def test_it_is_told_anew_when_a_stage_has_run_since_and_not_otherwise(runner):
+    runner.run(["ocr", "report"])
+    assert runner.state(STAGES[2]) == "done"
+    runner.run(["report"])
+    assert len(SEEN) == 1
+    runner.run(["parse"])
+    assert runner.state(STAGES[2]) == "stale"
+    runner.run(["report"])
+    assert len(SEEN) == 2
+
+
+def test_a_count_that_changed_makes_it_stale(runner):
+    runner.run(["ocr", "report"])
+    path = runner.build / "ocr" / "manifest.json"
+    said = json.loads(path.read_text())
+    said["counts"]["in"] = 9
+    path.write_text(json.dumps(said))
+    assert runner.state(STAGES[2]) == "stale"
+
+
+def test_a_result_that_is_not_whole_counts_as_not_run(runner):
+    runner.run(["ocr", "parse"])
+    (runner.build / "parse" / "words.parquet").unlink()
+    runner.run(["report"])
+    assert "parse/words" not in SEEN[0]
+    assert SEEN[0]["manifests"].filter(pl.col("stage") == "parse")["manifest"].to_list() == [None]

@@ -1,0 +1,163 @@
+"""The report in a real browser: nothing goes wrong in it, it asks nothing of anybody, papers do nothing in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("report_browser", Path(__file__).with_name("browser.py"))
+browsing = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(browsing)
+
+pytestmark = pytest.mark.skipif(browsing.CHROMIUM is None, reason="no Chromium on this machine")
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 800)}
+COUNTED = """[...document.querySelectorAll('[data-stage] [data-count]')].map(e =>
+  [e.closest('[data-stage]').dataset.stage, e.dataset.count, Number(e.textContent.replaceAll(',', ''))])"""
+REASONS = """[...document.querySelectorAll('[data-stage] [data-reason]')].map(e =>
+  [e.closest('[data-stage]').dataset.stage, e.dataset.reason,
+   Number(e.querySelector('b').textContent.replaceAll(',', ''))])"""
+SPLITS = """[...document.querySelectorAll('[data-split]')].map(e =>
+  [e.dataset.split, Number(e.textContent.replaceAll(',', ''))])"""
+CONTRAST = """(() => {
+  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(v => { v /= 255;
+    return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 }); return .2126 * r + .7152 * g + .0722 * b };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  return ['p', 'h1', '.soft', '.lead', 'th', '[lang=zh]'].map(name => {
+    const ink = light(getComputedStyle(document.querySelector(name)).color);
+    return (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05) }) })()"""
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browsing.browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def sample(page, sample_build):
+    page.requests.clear()
+    page.errors.clear()
+    page.open(sample_build / "report" / "index.html")
+    return page
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_opens_without_an_error_or_a_request_and_fits_its_window(page, sample_build, tmp_path, size, dark):
+    page.look(width=SIZES[size][0], height=SIZES[size][1], dark=dark)
+    page.requests.clear()
+    page.errors.clear()
+    path = sample_build / "report" / "index.html"
+    page.open(path)
+    assert page.requests == [path.as_uri()]
+    assert page.errors == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
+    assert min(page.evaluate(CONTRAST)) >= 4.5, "WCAG AA"
+    page.screenshot(tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 10_000
+
+
+def test_dark_and_light_are_two_looks(page, sample_build):
+    papers = set()
+    for dark in (False, True):
+        page.look(width=1280, height=900, dark=dark)
+        page.open(sample_build / "report" / "index.html")
+        papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(papers) == 2
+
+
+def test_every_number_of_the_funnel_equals_the_manifests(sample, sample_build):
+    counted = sample.evaluate(COUNTED)
+    assert len(counted) > 20
+    for stage, outcome, count in counted:
+        assert count == said(sample_build, stage)["counts"][outcome], (stage, outcome)
+    reasons = {(stage, reason): count for stage, reason, count in sample.evaluate(REASONS)}
+    expected = {
+        (path.parent.name, f"{outcome}/{reason}"): count
+        for path in sample_build.glob("*/manifest.json")
+        for outcome, found in json.loads(path.read_text())["reasons"].items()
+        for reason, count in found.items()
+    }
+    assert reasons == expected
+    for split, count in sample.evaluate(SPLITS):
+        assert count == said(sample_build, "export")["outputs"][f"{split}.parquet"]["rows"]
+
+
+def test_every_bar_adds_up_to_what_came_in(sample, sample_build):
+    sums: dict[str, int] = {}
+    for stage, outcome, count in sample.evaluate(COUNTED):
+        sums[stage] = sums.get(stage, 0) + (-count if outcome == "in" else count)
+    assert set(sums.values()) == {0}
+
+
+def test_links_inside_the_page_lead_to_its_sections(sample):
+    broken = (
+        "[...document.querySelectorAll('a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length"
+    )
+    assert sample.evaluate(broken) == 0
+    assert sample.evaluate("document.querySelectorAll('nav a').length") > 8
+
+
+HOSTILE = (
+    "<script>document.title = 'run'</script>",
+    "<img src=x onerror=\"document.title = 'run'\">",
+    '"><svg onload=alert(1)>',
+    "'; document.title = 'run'; '",
+    "</style><style>body { display: none }</style>",
+    "\u202e倒着写的题干\u202d",
+    "العربية سؤال طويل",
+    "长" * 20_000,
+    "a" * 5_000,
+    "{{ 7 * 7 }} {% raw %}",
+    "https://example.org/x.png",
+)
+
+
+def test_hostile_stems_are_inert(page, tmp_path):
+    """A dataset whose questions, options and explanations attack the page, built by the whole pipeline."""
+    from pipeline.catalogue import STAGES
+    from pipeline.config import load
+    from pipeline.runtime.runner import Runner
+
+    (tmp_path / "raw").mkdir()
+    rows = [
+        {
+            "Question": f"{text} 第{number}问，{twin}正确的是",
+            "Options": "\n".join(f"{label} {text[:300]}{label}{number}" for label in "ABCDE"),
+            "Answer": "AB"[number % 2],
+            "Explanation": text,
+        }
+        for number, text in enumerate(HOSTILE)
+        for twin in ("", "", "不")
+    ]
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (tmp_path / "raw" / "<b>x.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "dataset.toml").write_text(
+        '[dataset]\nname = "hostile"\ntitle = "<script>alert(1)</script>"\n'
+    )
+    runner = Runner(load(tmp_path / "dataset.toml", {}))
+    runner.run([stage.name for stage in STAGES])
+    page.look(width=1280, height=900, dark=False)
+    page.requests.clear()
+    page.errors.clear()
+    path = runner.build / "report" / "index.html"
+    page.open(path)
+    assert page.evaluate("document.title") == "<script>alert(1)</script> · report"
+    assert page.requests == [path.as_uri()]
+    assert page.errors == []
+    assert (
+        page.evaluate("document.querySelectorAll('script, img, svg, iframe, [onerror], [onload]').length")
+        == 0
+    )
+    assert page.evaluate("document.querySelectorAll('style').length") == 1
+    assert page.evaluate("getComputedStyle(document.body).display") == "block"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert path.stat().st_size < 1_000_000
+
+
+def said(build: Path, stage: str) -> dict:
+    return json.loads((build / stage / "manifest.json").read_text())
