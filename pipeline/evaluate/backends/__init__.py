@@ -10,6 +10,7 @@ from pipeline.evaluate.params import ModelOptions
 
 BACKENDS: dict[str, str] = {
     "openai": "pipeline.evaluate.backends.openai:OpenAiBackend",
+    "transformers": "pipeline.evaluate.backends.local.backend:TransformersBackend",
     "random": "pipeline.evaluate.backends.baselines:RandomBackend",
     "majority": "pipeline.evaluate.backends.baselines:MajorityBackend",
 }

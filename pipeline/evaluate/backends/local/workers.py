@@ -1,0 +1,87 @@
+"""One loaded model a device: batches go to whichever is free."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
+from typing import Literal
+
+from pipeline.evaluate.backends.local.batching import Batch
+from pipeline.evaluate.backends.local.engine import Engine, Made, OutOfMemoryError
+from pipeline.evaluate.params import TransformersModel
+
+Full = Literal["out of memory"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A batch and what to do with it."""
+
+    batch: Batch
+    repeat: int = 0
+    letters: tuple[tuple[str, int], ...] = ()
+    """Option letters and their tokens, to choose the likeliest; empty to write a text."""
+
+
+Done = tuple[Job, list[Made] | Full]
+
+
+def run_jobs(options: TransformersModel, devices: list[str], jobs: Iterable[Job]) -> Iterator[Done]:
+    """Do every job; those that did not fit in memory come back as such, to be cut and handed in again by the caller.
+
+    Args:
+        options: the model.
+        devices: one worker each; a single one works in this process.
+        jobs: may grow while they are done.
+    """
+    waiting = jobs if isinstance(jobs, deque) else deque(jobs)
+    if len(devices) == 1:
+        engine = Engine(options, devices[0])
+        while waiting:
+            job = waiting.popleft()
+            yield job, _do(engine, job)
+        return
+    with ExitStack() as stack:
+        context = get_context("spawn")
+        names: Queue[str] = context.Queue()
+        for name in devices:
+            names.put(name)
+        pool = stack.enter_context(
+            ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names))
+        )
+        running: dict[Future[list[Made] | Full], Job] = {}
+        while waiting or running:
+            while waiting and len(running) < 2 * len(devices):
+                job = waiting.popleft()
+                running[pool.submit(_work, job)] = job
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+
+
+_ENGINE: Engine | None = None
+"""Of this worker process."""
+
+
+def _start(options: TransformersModel, names: Queue[str]) -> None:
+    global _ENGINE
+    _ENGINE = Engine(options, names.get())
+
+
+def _work(job: Job) -> list[Made] | Full:
+    if _ENGINE is None:
+        raise RuntimeError("the worker was not started")
+    return _do(_ENGINE, job)
+
+
+def _do(engine: Engine, job: Job) -> list[Made] | Full:
+    try:
+        if not job.letters:
+            return engine.generate(job.batch, job.repeat)
+        return engine.choose(job.batch, dict(job.letters))
+    except OutOfMemoryError:
+        return "out of memory"

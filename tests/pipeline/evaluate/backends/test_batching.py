@@ -1,0 +1,55 @@
+"""Batches lose no prompt, read a common head once and stay within their budget."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.evaluate.backends.local.batching import SHORTEST_HEAD, Sequenced, common_head, plan
+
+TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=30).map(tuple)
+GROUPS = st.lists(st.tuples(st.integers(0, 100), st.lists(TOKENS, min_size=1, max_size=8)), max_size=4)
+
+
+@given(GROUPS, st.integers(1, 400), st.integers(1, 50))
+def test_every_prompt_is_in_one_batch_with_all_its_tokens(groups, budget, new_tokens):
+    made, index = [], 0
+    for length, prompts in groups:
+        head = (9,) * length
+        made.append([Sequenced(index + place, head + prompt) for place, prompt in enumerate(prompts)])
+        index += len(prompts)
+    wanted = {item.index: item.tokens for group in made for item in group}
+    batches = list(plan(made, budget, new_tokens))
+    found = [(tail.index, batch.head + tail.tokens) for batch in batches for tail in batch.tails]
+    assert dict(found) == wanted
+    assert len(found) == len(wanted)
+    for batch in batches:
+        width = len(batch.head) + max(len(tail.tokens) for tail in batch.tails) + new_tokens
+        assert len(batch.tails) == 1 or width * len(batch.tails) <= budget
+        assert all(tail.tokens for tail in batch.tails)
+
+
+def test_a_head_is_kept_only_where_it_is_long_and_shared():
+    long = (7,) * SHORTEST_HEAD
+    assert common_head([(*long, 1), (*long, 2, 3)]) == long
+    assert common_head([(*long[1:], 1), (*long[1:], 2)]) == ()
+    assert common_head([(*long, 1)]) == ()
+
+
+def test_a_prompt_that_is_the_head_of_another_keeps_a_token():
+    long = (7,) * (SHORTEST_HEAD + 5)
+    assert common_head([long, (*long, 1)]) == long[:-1]
+
+
+def test_a_batch_is_cut_in_halves_without_loss():
+    (batch,) = plan([[Sequenced(index, (1, 2)) for index in range(5)]], 10_000, 1)
+    one, other = batch.halves()
+    assert (*one.tails, *other.tails) == batch.tails
+    assert one.tails
+    assert other.tails
+
+
+def test_the_longest_prompts_come_first():
+    groups = [[Sequenced(0, (1,))], [Sequenced(1, (1,) * 9), Sequenced(2, (1,) * 5)]]
+    order = [tail.index for batch in plan(groups, 1, 1) for tail in batch.tails]
+    assert order == [1, 2, 0]
