@@ -93,6 +93,7 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.model_fields if name != "question_id"]
     shared = [name for name in names if name in old.columns]
+    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.model_fields, "split"}))
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
@@ -111,11 +112,10 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
         *_edits(both, shared),
     ]
     table = pl.concat(rows).sort("question_id", "change")
-    known = {*ReleaseRow.model_fields, "split"}
     return Changes(
         table.select(Change.polars_schema().names()).cast(Change.polars_schema()),
         tuple(name for name in names if name not in shared),
-        tuple(sorted(set(old.columns) - known)),
+        gone,
     )
 
 

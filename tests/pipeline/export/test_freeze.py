@@ -1,0 +1,192 @@
+"""Releases as users make them; one by the whole pipeline, the others from deduplicated questions on."""
+
+import json
+import random
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.catalogue import STAGES
+from pipeline.cli.app import app
+from pipeline.config import load
+from pipeline.export import freeze as module
+from pipeline.export.freeze import freeze
+from pipeline.runtime.publish import Publication
+from pipeline.runtime.runner import Runner
+from pipeline.runtime.sources import raw_files
+from schemas.errors import UserError
+from schemas.questions import Question
+
+NAMES = [stage.name for stage in STAGES]
+TO_EXPORT = NAMES[: NAMES.index("export") + 1]
+DONE = dict.fromkeys(TO_EXPORT, "done")
+
+
+def texts(count, least=20):
+    lots = random.Random(0)
+    return ["".join(chr(lots.randrange(0x4E00, 0x5200)) for _ in range(least)) for _ in range(count)]
+
+
+def question(number, stem):
+    return {
+        "question_id": f"q{number:04d}",
+        "document": "d",
+        "question_type": "A1",
+        "stem": stem,
+        "options": [{"label": label, "text": stem[place : place + 3]} for place, label in enumerate("ABCD")],
+        "answer": ["A"],
+        "exam_class": ("执业医师", "护师")[number % 2],
+        "content_hash": stem,
+    }
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with ``dataset.toml``; ``make`` builds so many questions, from deduplication on."""
+
+    class Project:
+        home = tmp_path
+        releases = tmp_path / "releases"
+
+        def configure(self, version):
+            (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "d"\nversion = "{version}"\n')
+            return load(tmp_path / "dataset.toml")
+
+        def make(self, version, count):
+            config = self.configure(version)
+            for stage in STAGES:
+                if stage.name in TO_EXPORT[: TO_EXPORT.index("split")]:
+                    publication = Publication(tmp_path / "build" / stage.name)
+                    for name, record in stage.writes.items():
+                        publication.table(name, pl.DataFrame(schema=record.polars_schema()))
+                    if stage.name == "dedup":
+                        rows = [question(*item) for item in enumerate(texts(count))]
+                        publication.table("questions", pl.DataFrame(rows, schema=Question.polars_schema()))
+                    publication.commit(
+                        {key: {} for key in ("stage", "fingerprint", "counts", "reasons", "facts")}
+                        | {"complete": True}
+                    )
+            assert Runner(config).run(["split", "leaks", "export"])
+            return config
+
+        def splits(self, folder):
+            return {
+                name: split
+                for split in ("train", "validation", "test")
+                for name in pl.read_parquet(folder / f"{split}.parquet")["question_id"].to_list()
+            }
+
+    return Project()
+
+
+def test_a_thousand_questions_more_move_none_of_those_released(project):
+    freeze(project.make("1.0.0", 300).dataset, DONE)
+    before = project.splits(project.releases / "1.0.0")
+    config = project.make("1.1.0", 1300)
+    after = project.splits(project.home / "build" / "export")
+    assert {name: after[name] for name in before} == before
+    assert [[*after.values()].count(split) for split in ("train", "validation", "test")] == [1040, 130, 130]
+    made = freeze(config.dataset, DONE)
+    assert made.facts["changes"]["added"] == 1000
+    assert made.facts["changes"]["moved"] == 0
+    assert made.facts["level"] == "minor"
+
+
+def test_the_command_releases_what_the_whole_pipeline_made(project):
+    config = project.configure("1.0.0")
+    items = [
+        {"question": text, "option": {"A": text[:3], "B": text[3:6]}, "answer": "A"} for text in texts(30)
+    ]
+    config.dataset.raw.mkdir()
+    (config.dataset.raw / "a.json").write_text(json.dumps(items), encoding="utf-8")
+
+    def call():
+        return CliRunner().invoke(app, ["release", "-c", str(project.home / "dataset.toml")])
+
+    assert "ocr is missing: run `build-dataset run --to export`" in str(call().exception)
+    Runner(config).run(TO_EXPORT)
+    result = call()
+    assert result.exit_code == 0, result.output
+    assert "released 1.0.0 (the first release)" in result.output
+    assert isinstance(call().exception, UserError)
+    folder, export = project.releases / "1.0.0", project.home / "build" / "export"
+    for path in export.rglob("*.*"):
+        if path.is_file():
+            assert (folder / path.relative_to(export)).read_bytes() == path.read_bytes()
+    assert {path.stem for path in (folder / "manifests").iterdir()} == set(TO_EXPORT)
+
+
+def test_the_same_run_after_a_release_changes_no_row(project):
+    config = project.make("1.0.0", 80)
+    files = [project.home / f"build/export/{name}.parquet" for name in ("train", "validation", "test")]
+    before = [path.read_bytes() for path in files]
+    freeze(config.dataset, DONE)
+    assert Runner(config).run(["split", "leaks", "export"])
+    assert [path.read_bytes() for path in files] == before
+    assert Runner(config).state(STAGES[NAMES.index("export")]) == "done"
+
+
+def test_what_stands_in_the_way_of_a_release_is_told(project):
+    config = project.make("0.1.0", 60)
+    hints = {
+        "stale": "split is stale: run `build-dataset run --to export`",
+        "incomplete": "split is not complete",
+    }
+    for state, hint in hints.items():
+        with pytest.raises(UserError, match=hint):
+            freeze(config.dataset, DONE | {"split": state})
+    freeze(config.dataset, DONE)
+    with pytest.raises(UserError, match=r"0\.1\.0 is released already"):
+        freeze(config.dataset, DONE)
+    config = project.make("0.1.1", 30)
+    with pytest.raises(
+        UserError, match=r"since 0\.1\.0 there are major changes: set dataset\.version to 0\.2\.0"
+    ):
+        freeze(config.dataset, DONE)
+    assert [path.name for path in project.releases.iterdir()] == ["0.1.0"]
+    freeze(project.make("0.2.0", 30).dataset, DONE)
+
+
+def test_duplicates_across_splits_are_not_released(project):
+    config = project.make("1.0.0", 60)
+    path = project.home / "build" / "leaks" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["facts"]["across_splits"] = {"exact": 0, "near": 1}
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(UserError, match=r"0 exact and 1 near duplicates .*leaks\.parquet"):
+        freeze(config.dataset, DONE)
+    assert not project.releases.exists()
+
+
+def test_an_export_that_somebody_edited_is_not_released(project):
+    config = project.make("1.0.0", 60)
+    card = project.home / "build" / "export" / "README.md"
+    card.write_text(card.read_text() + " ")
+    with pytest.raises(UserError, match=r"README\.md of the export was changed"):
+        freeze(config.dataset, DONE)
+    assert [*project.releases.iterdir()] == []
+
+
+def test_a_release_killed_while_it_is_copied_is_none_and_can_be_made_again(project, monkeypatch):
+    config = project.make("1.0.0", 60)
+
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_check", killed)
+        with pytest.raises(KeyboardInterrupt):
+            freeze(config.dataset, DONE)
+    assert Runner(config).state(STAGES[NAMES.index("split")]) == "done"
+    freeze(config.dataset, DONE)
+    assert [path.name for path in project.releases.iterdir()] == ["1.0.0"]
+
+
+def test_releases_inside_the_raw_folder_are_no_papers(project):
+    dataset = project.configure("1.0.0").dataset
+    dataset = dataset.model_copy(update={"releases": dataset.raw / "releases"})
+    (dataset.releases / "1.0.0").mkdir(parents=True)
+    (dataset.releases / "1.0.0" / "train.parquet").write_bytes(b"x")
+    (dataset.raw / "paper.pdf").write_bytes(b"x")
+    assert raw_files(dataset)["document"].to_list() == ["paper.pdf"]
