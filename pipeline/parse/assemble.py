@@ -24,6 +24,7 @@ from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.outline import Group, Item, Outline
 from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
+from schemas.documents import LineKind
 from schemas.trace import Part
 
 LABELLED = 2.3
@@ -178,6 +179,7 @@ def _trace_options(draft: Draft, head: str, run: Run) -> None:
     first, last = head.count("\n", 0, run.start), head.count("\n")
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
+    draft.options_in_cells = _tables_from(draft.pieces) >= first
     draft.because(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
 
 
@@ -211,6 +213,14 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
+
+
+def _tables_from(pieces: list[Piece]) -> int:
+    """On which line the cells of the first table begin; -1 for one without cells that were read."""
+    table = next((i for i, piece in enumerate(pieces) if piece.kind is LineKind.TABLE), len(pieces))
+    if table == len(pieces):
+        return -1
+    return next((i for i, piece in enumerate(pieces) if piece.in_table), -1)
 
 
 def _use_codes(draft: Draft) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, Piece, spans
 from pipeline.parse.outline import Block
-from schemas.documents import Box
+from schemas.documents import Box, LineKind
 from schemas.questions import Region
 from schemas.trace import Part, Step
 
@@ -33,6 +33,8 @@ class Draft:
     shared_stem: str | None = None
     group: str | None = None
     """Name of its group within the paper."""
+    options_in_cells: bool = False
+    """Whether every table in it begins with one of its options' labels."""
     shared_options: bool = False
     shared_pieces: list[Piece] = field(default_factory=list)
     """The pieces of its shared stem or options."""
@@ -93,8 +95,11 @@ class Draft:
 
     @property
     def attachments(self) -> list[str] | None:
-        """Kinds of regions inside it."""
-        return sorted({piece.kind.value for piece in self.all_pieces if piece.kind in REGIONS}) or None
+        """Kinds of regions inside it; a table whose cells are its options is read, so it is none."""
+        kinds = {piece.kind for piece in self.all_pieces if piece.kind in REGIONS}
+        if self.options_in_cells:
+            kinds.discard(LineKind.TABLE)
+        return sorted(kind.value for kind in kinds) or None
 
     @property
     def confidence(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.parse.text import true_digits
 
@@ -26,6 +27,10 @@ _NUMBER_LABEL = re.compile(r"\s*(?:题号|題號|题序|題序|题目|題目|序
 _ANSWER_LABEL = re.compile(r"\s*(?:答案|標準答案|标准答案|Answers?|Key)[\s:：]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s:：]*([第题題\d\s.．|]*)$")
 _ANSWERS = re.compile(r"[\s:：]*([A-K#*\s|]*)$")
+
+
+FAR = 200
+"""Numbers further apart than this on one line number no questions: 1000 H 2000 H is a table of addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ def line_pairs(text: str) -> list[Pair]:
     """
     bare = true_digits(text.strip())
     pairs = _pairs(bare)
+    if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
+        return []
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):
         pairs = _pairs(bare.upper())
         if len(pairs) < 3 or not _contiguous(pairs):
@@ -144,7 +151,7 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
     lower = _row(texts, upper[2], _ANSWER_LABEL, _ANSWERS) if upper else None
     if upper is None or lower is None:
         return None
-    numbers = [int(number) for number in re.findall(r"\d+", upper[0])]
+    numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
     cells = re.findall(r"[A-K]+|[#*]", lower[0])
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):
         cells = list(cells[0])
@@ -158,6 +165,21 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
         return None
     pairs = tuple(Pair(number, cell) for number, cell in zip(numbers, cells, strict=False))
     return Grid(pairs, tuple(numbers), lower[2] - start)
+
+
+def _numbers(row: str) -> list[int]:
+    """The numbers of a labelled row; where recognition joined some (23 2425 26), those its digits spell in order."""
+    numbers = [int(number) for number in re.findall(r"\d+", row)]
+    digits = "".join(re.findall(r"\d", row))
+    for width in (1, 2, 3):
+        spelled = ""
+        run: list[int] = []
+        while len(spelled) < len(digits):
+            run.append(int(digits[:width] or 0) + len(run))
+            spelled += f"{run[-1]:0{width}d}"
+        if spelled == digits and len(run) > len(numbers):
+            return run
+    return numbers
 
 
 def _row(

@@ -21,6 +21,7 @@ from pipeline.parse.gates import (
 from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
 from pipeline.parse.lines import Piece, pieces
 from pipeline.parse.outline import Outline
+from pipeline.parse.script import in_one_script
 from schemas.documents import Line
 
 
@@ -64,7 +65,7 @@ class Paper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = split_heads(pieces(lines))
+    parts = split_heads(in_one_script(pieces(lines)))
     kept = {(piece.page, piece.order) for piece in parts}
     running = [
         Piece(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
