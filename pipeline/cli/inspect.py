@@ -1,4 +1,4 @@
-"""``status`` and ``explain``: what is there, and why."""
+"""``status``, ``explain`` and ``inspect``: what is there, and why."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from pipeline.runtime import ledger
 from pipeline.runtime.publish import read_manifest
 from pipeline.runtime.runner import Runner
 from schemas.dataset import DatasetParams
+from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
@@ -33,9 +34,45 @@ _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]")(status)
+    app.command(epilog="Example: [cyan]build-dataset inspect sample/internal-medicine.pdf[/cyan]")(inspect)
     app.command(
         epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017 --crop[/cyan] (the start of an id will do)"
     )(explain)
+
+
+def inspect(
+    paper: Annotated[str, typer.Argument(help="The paper's name, or a part of it that no other has.")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    pages: Annotated[
+        str | None,
+        typer.Option("--pages", metavar="FIRST-LAST", help="Show these pages; the first 120 when absent."),
+    ] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Check a paper in a minute: its pages with a box for what every line became, its questions beside them."""
+    from pipeline.inspect.page import inspect_page
+
+    dataset = configure(config, overrides).dataset
+    document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
+    path = dataset.build / "inspect" / f"{_file_name(document)}.html"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    Console().print(f"{escape(shown(path))}: open it in a browser", soft_wrap=True, highlight=False)
+
+
+def _page_range(text: str | None) -> range | None:
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip()) if text else None
+    if found is None and text is None:
+        return None
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise UserError(f"--pages {text}: write it as FIRST-LAST, e.g. --pages 1-20")
+    return range(first, last + 1)
+
+
+def _file_name(name: str) -> str:
+    """A name of a document or question as that of a file: it may hold slashes and worse."""
+    return re.sub(r"[^\w.-]", "_", name)[-70:]
 
 
 def status(
@@ -124,7 +161,7 @@ def _write_crop(dataset: DatasetParams, story: Story) -> Path:
 
     document, regions = place(dataset.build, story)
     picture = crop(find_paper(dataset.build, dataset.raw, document), regions)
-    path = dataset.build / "crops" / re.sub(r"[^\w.-]", "_", f"{story.question_id}.png")
+    path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(picture)
     return path

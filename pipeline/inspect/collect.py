@@ -1,0 +1,219 @@
+"""From the tables of a build folder to what the page of a paper shows."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pipeline.catalogue import STAGES
+from pipeline.inspect.model import Card, Event, Fate
+from pipeline.runtime.publish import read_manifest, read_table
+from schemas.documents import Document, Line, Page
+from schemas.errors import UserError
+from schemas.trace import Part, Span, Trace
+
+LOW_CONFIDENCE = 0.9
+"""Lowest confidence of a question's lines below which it is shown among the uncertain ones."""
+
+_FATES = {
+    Part.HEAD: Fate.HEAD,
+    Part.SHARED: Fate.HEAD,
+    Part.RUNNING: Fate.RUNNING,
+    Part.COVER: Fate.COVER,
+    Part.KEY: Fate.KEY,
+    Part.ANSWER: Fate.KEY,
+}
+"""What the lines of a paper's own steps became; text of all others is unused."""
+
+Place = tuple[int, int]
+"""Page and ``Line.order``."""
+
+
+class Tables:
+    """The rows of a build folder that speak of one document."""
+
+    def __init__(self, build: Path, wanted: str) -> None:
+        """Find the document whose name is, or alone contains, ``wanted``.
+
+        Raises:
+            UserError: nothing was read, no such document, several, or one that is tabular.
+        """
+        self.build = build
+        self.document = _resolve(build, wanted)
+        self.prefix = f"{self.document.sha256[:8]}-"
+        name = pl.col("document") == self.document.document
+        self.pages = list(Page.from_frame(self._frame("ocr/pages").filter(name)))
+        self.lines = list(Line.from_frame(self._frame("ocr/lines").filter(name)))
+        self.traces = list(Trace.from_frame(self.mine("parse/traces", "document", exact=True)))
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        path = self.build / f"{table}.parquet"
+        if not path.exists():
+            raise UserError(f"{path} is not there: run `build-dataset run` first")
+        return read_table(path)
+
+    def mine(self, table: str, column: str, *, exact: bool = False) -> pl.DataFrame:
+        """Rows of a table whose ``column`` is the document, or (not ``exact``) one of its items."""
+        path = self.build / f"{table}.parquet"
+        if not path.exists():
+            return pl.DataFrame({column: []}, schema={column: pl.String})
+        is_document = pl.col(column) == self.document.document
+        is_item = pl.lit(False) if exact else pl.col(column).str.starts_with(self.prefix)
+        return read_table(path).filter(is_document | is_item)
+
+
+def _resolve(build: Path, wanted: str) -> Document:
+    path = build / "ocr" / "documents.parquet"
+    if not path.exists():
+        raise UserError(f"nothing read in {build}: run `build-dataset run` first")
+    known = {document.document: document for document in Document.from_frame(read_table(path))}
+    found = [wanted] if wanted in known else sorted(name for name in known if wanted in name)
+    if len(found) > 1:
+        raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
+    if not found:
+        near = get_close_matches(wanted, known, n=3, cutoff=0.4) or sorted(known)[:3]
+        raise UserError(f"no paper {wanted} in {build}; did you mean {', '.join(near)}?")
+    if known[found[0]].pages is None:
+        raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
+    return known[found[0]]
+
+
+def cards(tables: Tables) -> list[Card]:
+    """The paper's items, and its unused text, in the order in which a person should look at them."""
+    found = {name: Card(name, Fate.KEPT, question=row) for name, row in _questions(tables).items()}
+    for name, event, row in _events(tables):
+        card = found.setdefault(name, Card(name, Fate.KEPT))
+        card.events.append(event)
+        card.question = card.question or row
+    for trace in tables.traces:
+        if trace.item_id in found:
+            found[trace.item_id].steps = trace.steps
+            found[trace.item_id].pages = sorted({span.page for span in trace.spans})
+    for card in found.values():
+        card.fate = _fate(card)
+        card.pages = card.pages or list((card.question or {}).get("pages") or ())
+    order = {name: index for index, name in enumerate(_reading_order(tables.traces, found))}
+    all_cards = sorted(found.values(), key=lambda card: order[card.name])
+    ranks = {fate: rank for rank, fate in enumerate(Fate)}
+    return sorted([*_unused(tables), *all_cards], key=lambda card: ranks[card.fate])
+
+
+def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
+    """Items as they stand in the paper; those that stand nowhere (a missing number) by their ids among them."""
+    places = {trace.item_id: min(_places(trace.spans), default=(0, 0)) for trace in traces}
+    last: Place = (0, 0)
+    keys: dict[str, tuple[Place, str]] = {}
+    for name in sorted(names):
+        last = places.get(name, last)
+        keys[name] = (last, name)
+    return sorted(keys, key=lambda name: keys[name])
+
+
+def _questions(tables: Tables) -> dict[str, dict[str, Any]]:
+    """The newest row of each question."""
+    rows: dict[str, dict[str, Any]] = {}
+    for stage in STAGES:
+        if "questions" in stage.writes:
+            frame = tables.mine(f"{stage.name}/questions", "question_id")
+            rows |= {row["question_id"]: row for row in frame.to_dicts()}
+    return rows
+
+
+def _events(tables: Tables) -> Iterator[tuple[str, Event, dict[str, Any] | None]]:
+    """What stages set aside or merged: the item, the event, and the item itself where it is told."""
+    for stage in STAGES:
+        for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
+            for row in tables.mine(f"{stage.name}/{table}", "item_id").to_dicts():
+                event = Event(stage.name, outcome, row["reason"], row["detail"])
+                yield row["item_id"], event, _item(row["item"])
+        for row in tables.mine(f"{stage.name}/merges", "question_id").to_dicts():
+            detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
+            yield row["question_id"], Event(stage.name, "merged", row["reason"], detail), None
+
+
+def _item(text: str | None) -> dict[str, Any] | None:
+    """The question inside a row of rejects or review, where there is one."""
+    value = json.loads(text) if text else None
+    return value if isinstance(value, dict) and "stem" in value else None
+
+
+def _fate(card: Card) -> Fate:
+    """What became of an item in the end; waiting wins, because a person has to look at it."""
+    outcomes = {event.outcome for event in card.events}
+    for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
+        if fate.value in outcomes:
+            return fate
+    doubtful = card.confidence is not None and card.confidence < LOW_CONFIDENCE
+    return Fate.DOUBTFUL if doubtful else Fate.KEPT
+
+
+def _unused(tables: Tables) -> Iterator[Card]:
+    """A card for each run of text that became nothing."""
+    texts = {(line.page, line.order): line.text for line in tables.lines}
+    fates = line_fates(tables)
+    run: list[Place] = []
+    for place in [*sorted(texts), (0, 0)]:
+        unused = texts.get(place) and fates.get(place) is Fate.UNUSED
+        if run and not (unused and place[0] == run[0][0]):
+            name = unused_name(run[0])
+            yield Card(name, Fate.UNUSED, texts=[texts[one] for one in run], pages=[run[0][0]])
+            run = []
+        if unused:
+            run.append(place)
+
+
+def unused_name(place: Place) -> str:
+    """Of the card of unused text that begins at ``place``."""
+    return f"unused-{place[0]}-{place[1]}"
+
+
+def line_items(tables: Tables) -> dict[Place, list[str]]:
+    """The items that each line belongs to."""
+    found: dict[Place, list[str]] = defaultdict(list)
+    for trace in tables.traces:
+        if trace.item_id != trace.document:
+            for place in _places(trace.spans):
+                found[place].append(trace.item_id)
+    return found
+
+
+def line_fates(tables: Tables) -> dict[Place, Fate]:
+    """What became of the lines that belong to no item; a paper that is a key as a whole became that."""
+    items = line_items(tables)
+    fates: dict[Place, Fate] = {}
+    for trace in tables.traces:
+        for step in trace.steps if trace.item_id == trace.document else ():
+            fates |= dict.fromkeys(_places(step.spans), _FATES.get(step.part, Fate.UNUSED))
+    rest = Fate.KEY if key_of(tables) else Fate.UNUSED
+    for line in tables.lines:
+        place = (line.page, line.order)
+        if place in items:
+            fates.pop(place, None)
+        elif line.kind in ("header", "footer"):
+            fates[place] = Fate.RUNNING
+        elif line.kind == "text":
+            fates.setdefault(place, rest)
+    return fates
+
+
+def key_of(tables: Tables) -> str | None:
+    """The paper whose answers this document holds; None when it is no key."""
+    manifest = read_manifest(tables.build / "parse") or {}
+    found: str | None = manifest.get("facts", {}).get("keys", {}).get(tables.document.document)
+    return found
+
+
+def keys_for(tables: Tables) -> list[str]:
+    """The documents that hold this paper's answers."""
+    keys = (read_manifest(tables.build / "parse") or {}).get("facts", {}).get("keys", {})
+    return sorted(key for key, paper in keys.items() if paper == tables.document.document)
+
+
+def _places(spans: Sequence[Span]) -> list[Place]:
+    return [(span.page, order) for span in spans for order in range(span.first, span.last + 1)]
