@@ -12,12 +12,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from annotation.label_studio import push as pushing
+from annotation.label_studio.kinds import REVIEW
+from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
 from annotation.standing import State
-from pipeline import review
+from pipeline.review import fetching, sending
+from pipeline.review import stage as review
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -53,7 +55,12 @@ def context(context, request: pytest.FixtureRequest):
 
 @pytest.fixture
 def pushed(params: ReviewParams, context) -> PushReport:
-    return review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    return sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+
+
+def pull_reviews(params: ReviewParams, context) -> PullReport:
+    """Pull, and what came of the review project."""
+    return fetching.pull(params, context)[0]
 
 
 def pulled(context) -> pl.DataFrame:
@@ -78,7 +85,7 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     answer_all(label_studio, pushed.project, ZHANG, {})
     answer_all(label_studio, pushed.project, LI, {1: theirs, 2: theirs, 3: flagged})
 
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert (report.new, report.deleted, report.questions, dict(report.rejects)) == (
         2 * QUESTIONS,
         0,
@@ -108,14 +115,22 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert f"{ZHANG.email} = 内科" in reasons["001"][1]
     assert reasons["003"] == ("flagged", f"wrong_key by {LI.email}; note by {LI.email}: 应为 B")
 
-    agreement = {(row["dimension"], row["reviewers"]): row for row in result.tables["agreement"].to_dicts()}
+    agreement = {
+        (row["dimension"], row["reviewers"]): row
+        for row in result.tables["agreement"].to_dicts()
+        if row["label"] is None and row["slice"] is None
+    }
     department = agreement["clinical_department", f"{LI.email} & {ZHANG.email}"]
     assert department["items"] == QUESTIONS
     assert department["raw"] == pytest.approx(10 / 12)
     assert department["kappa"] == pytest.approx(0.0)
     assert set(pulled(context)["origin"]) == {"prediction"}
 
-    status = review.status({**found, "pulled": pulled(context)}, params)
+    status, paces, _ = review.status({**found, "pulled": pulled(context)}, params)
+    assert [(pace.reviewer, pace.done, pace.left) for pace in paces] == [
+        (LI.email, QUESTIONS, 0),
+        (ZHANG.email, QUESTIONS, 0),
+    ]
     assert status.states[State.DISPUTED] == 2
     assert status.states[State.FLAGGED] == 1
     assert status.states[State.DONE] == QUESTIONS - 3
@@ -128,7 +143,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
         "annotations": pl.read_parquet(sample_build / "annotate" / "annotations.parquet"),
     }
     count = found["questions"].height
-    sent = review.push(found, params, context)
+    sent = sending.push(found, params, context)
     assert sent.added == count
     numbers = sorted(tasks(label_studio, sent.project))
     disputed, flagged = set(numbers[::10]), numbers[5]
@@ -144,7 +159,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
                 )
             flags = ["超出范围"] if task["data"][QUESTION_ID] == flagged else []
             expert.submit(task["id"], answer(labels, flags))
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert (report.new, report.questions, dict(report.rejects)) == (2 * count, count, {})
     result = settle(context, params, found)
     assert {item.item_id for item in result.review if item.reason == "disputed"} == disputed
@@ -153,11 +168,13 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     labels = result.tables["labels"]
     assert labels.filter(pl.col("status") == "agreed").height == 5 * count - len(disputed)
     said = {
-        row["dimension"]: row for row in result.tables["agreement"].to_dicts() if row["reviewers"] == "all"
+        row["dimension"]: row
+        for row in result.tables["agreement"].to_dicts()
+        if row["reviewers"] == "all" and row["label"] is None
     }
     assert said["medical_discipline"]["raw"] == pytest.approx(1 - len(disputed) / count)
     assert all(said[name]["raw"] == 1 for name in said if name != "medical_discipline")
-    assert review.push(found, params, context).unchanged == count
+    assert sending.push(found, params, context).unchanged == count
 
 
 def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, context, pushed):
@@ -167,7 +184,7 @@ def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, contex
     )
     task = task_ids(label_studio, pushed.project)[1]
     label_studio.as_expert(WANG).submit(task, answer(PREFILLED | {"competency": "疾病治疗"}))
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert report.third_experts == (question(1).question_id,)
     adjudicated = params.model_copy(update={"adjudicators": [WANG.email]})
     result = settle(context, adjudicated, tables(map(question, range(1, QUESTIONS + 1))))
@@ -178,7 +195,7 @@ def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, contex
 
 
 def test_a_second_push_adds_nothing(params, context, pushed):
-    again = review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
     assert (again.created, again.project) == (False, pushed.project)
     assert (again.added, again.updated, again.unchanged, again.others) == (0, 0, QUESTIONS, 0)
 
@@ -186,9 +203,9 @@ def test_a_second_push_adds_nothing(params, context, pushed):
 def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     changed = [question(1, "改过的题干"), *map(question, range(2, QUESTIONS + 2))]
-    report = review.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
+    report = sending.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
     assert (report.added, report.updated) == (1, QUESTIONS)
-    assert report.changed_after_review == tuple(question(n).question_id for n in range(1, QUESTIONS + 1))
+    assert report.changed_after_review == (question(1).question_id,)
     task = (
         label_studio.as_expert(LI).http.get(f"/api/tasks/{task_ids(label_studio, pushed.project)[1]}/").json()
     )
@@ -199,14 +216,14 @@ def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params,
 
 
 def test_questions_that_left_the_dataset_are_counted_and_left_alone(params, context, pushed):
-    assert review.push(tables(map(question, range(1, 5))), params, context).others == QUESTIONS - 4
+    assert sending.push(tables(map(question, range(1, 5))), params, context).others == QUESTIONS - 4
 
 
 def test_a_second_pull_changes_nothing(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
-    first = review.pull(params, context)
+    first = pull_reviews(params, context)
     before = _bytes(context.build / "reviews")
-    second = review.pull(params, context)
+    second = pull_reviews(params, context)
     assert (first.full, second.full) == (True, False)
     assert (second.new, second.changed, second.deleted) == (0, 0, 0)
     assert _bytes(context.build / "reviews") == before
@@ -214,12 +231,12 @@ def test_a_second_pull_changes_nothing(label_studio, params, context, pushed):
 
 def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params, context, pushed):
     mine = answer_all(label_studio, pushed.project, ZHANG, {})
-    review.pull(params, context)
+    pull_reviews(params, context)
     expert = label_studio.as_expert(ZHANG)
     expert.change(mine[1], answer(PREFILLED | {"difficulty": "较难"}))
     expert.delete(mine[2])
     label_studio.as_expert(LI).submit(task_ids(label_studio, pushed.project)[3], answer())
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert (report.full, report.new, report.changed, report.deleted) == (False, 1, 1, 1)
     rows = pulled(context)
     assert question(2).question_id not in set(rows["question_id"])
@@ -231,12 +248,12 @@ def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params
 
 def test_a_deleted_task_takes_its_reviews_along(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
-    review.pull(params, context)
+    pull_reviews(params, context)
     label_studio.as_expert(ADMIN).delete_task(task_ids(label_studio, pushed.project)[5])
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert (report.deleted, report.full) == (1, True)
     assert question(5).question_id not in set(pulled(context)["question_id"])
-    assert review.push(tables(map(question, range(1, QUESTIONS + 1))), params, context).added == 1
+    assert sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context).added == 1
 
 
 def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, params, context, pushed):
@@ -247,7 +264,7 @@ def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, 
     zhang.submit(tasks[3], answer())
     zhang.submit(tasks[3], answer(PREFILLED | {"difficulty": "易"}))
     zhang.submit(tasks[4], [], skip=True)
-    report = review.pull(params, context)
+    report = pull_reviews(params, context)
     assert dict(report.rejects) == {"missing_dimension": 4, "skipped": 1, "superseded": 1, "unknown_label": 1}
     rejects = list(Rejection.from_frame(pl.read_parquet(context.build / "reviews" / "rejects.parquet")))
     assert any("no label '随便' in the taxonomy" in reject.detail for reject in rejects)
@@ -256,50 +273,50 @@ def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, 
         (pl.col("question_id") == question(3).question_id) & (pl.col("dimension") == "difficulty")
     )
     assert again["label"].to_list() == ["易"]
-    assert review.pull(params, context).full is False
+    assert pull_reviews(params, context).full is False
 
 
 def test_a_deleted_project_is_told_and_nothing_pulled_is_lost(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
-    review.pull(params, context)
+    pull_reviews(params, context)
     before = _bytes(context.build / "reviews")
     label_studio.as_expert(ADMIN).delete_project(pushed.project)
     with pytest.raises(UserError, match="is gone from Label Studio"):
-        review.pull(params, context)
+        pull_reviews(params, context)
     assert _bytes(context.build / "reviews") == before
-    assert review.push(tables(map(question, range(1, 4))), params, context).created
+    assert sending.push(tables(map(question, range(1, 4))), params, context).created
 
 
 def test_a_pull_before_any_push_says_to_push(params, context):
     with pytest.raises(UserError, match="run `build-dataset review push`"):
-        review.pull(params, context)
+        pull_reviews(params, context)
 
 
 def test_a_server_that_is_down_is_told_in_one_line(params, context):
     down = params.model_copy(update={"url": f"http://127.0.0.1:{free_port()}"})
     with pytest.raises(UserError, match=r"does not answer at .*make label-studio") as caught:
-        review.pull(down, context)
+        pull_reviews(down, context)
     assert "\n" not in str(caught.value)
 
 
 def test_a_wrong_token_is_told_in_one_line_without_the_token(params, context, monkeypatch):
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "f" * 40)
     with pytest.raises(UserError, match="refuses the token in LABEL_STUDIO_API_KEY") as caught:
-        review.pull(params, context)
+        pull_reviews(params, context)
     assert "f" * 40 not in str(caught.value)
 
 
 def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     with pytest.raises(UserError, match="LABEL_STUDIO_API_KEY is not set"):
-        review.push(tables([question(1)]), params, context)
+        sending.push(tables([question(1)]), params, context)
 
 
 @pytest.mark.parametrize("faults", [[REPLY_LOST], [REQUEST_LOST, REPLY_LOST]], ids="-then-".join)
 def test_a_push_over_a_bad_network_adds_every_question_once(label_studio, params, context, faults):
     found = tables(map(question, range(1, QUESTIONS + 1)))
     with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
-        report = review.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
+        report = sending.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
     assert (report.added, report.replies_lost, report.duplicates_removed) == (QUESTIONS, len(faults), 0)
     assert len(task_ids(label_studio, report.project)) == QUESTIONS
     assert _count(label_studio, report.project) == QUESTIONS
@@ -318,18 +335,18 @@ def test_a_push_killed_in_the_middle_is_completed_by_the_next(label_studio, para
         process.kill()
         process.join()
         assert _progress(label_studio, context) < count
-    report = review.push(found, params, context)
+    report = sending.push(found, params, context)
     assert _count(label_studio, report.project) == count
     assert sorted(task_ids(label_studio, report.project)) == list(range(1, count + 1))
 
 
 def _push_slowly(found, params, context) -> None:
-    review.push(found, params.model_copy(update={"batch": 1}), context)
+    sending.push(found, params.model_copy(update={"batch": 1}), context)
 
 
 def _progress(server: LabelStudioServer, context) -> int:
     projects = server.as_expert(ADMIN).http.get("/api/projects/").json()["results"]
-    marker = pushing.project_marker(context.dataset.name)
+    marker = REVIEW.marker(context.dataset.name)
     return sum(project["task_number"] for project in projects if marker in project["description"])
 
 
@@ -338,4 +355,4 @@ def _count(server: LabelStudioServer, project: int) -> int:
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
