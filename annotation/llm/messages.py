@@ -90,7 +90,7 @@ class ChatRequest:
         }
         optional = {
             "temperature": options.temperature if options.send_temperature else None,
-            "seed": options.seed,
+            "seed": None if options.seed is None else options.seed + self.sample,
             "response_format": self.response_format,
             "logprobs": self.logprobs or None,
         }
