@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
 from pipeline.dedup.phrases import ASKED, FILLER, OPPOSITES
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
 COPIES = ("exact", "reordered", "reworded", "noise1", "noise3", "noise5")
 TWINS = ("negation", "number", "unit", "sex", "age")
-OTHERS = ("conflict", "variant")
 
 
 def _pairs(*lines: str) -> tuple[tuple[str, str], ...]:
@@ -95,37 +96,44 @@ def generate(bases: list[Question], size: int, seed: int) -> list[Made]:
     rng = random.Random(seed)
     alphabet = sorted({char for base in bases for char in base.stem if _IDEOGRAPH.match(char)})
     made: list[Made] = []
-    replica = 0
-    while len(made) < size:
-        shuffled = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
-        for base in shuffled:
+    for replica in count():
+        renamed = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
+        for base in renamed:
+            if len(made) >= size:
+                rng.shuffle(made)
+                return made[:size]
             made.append(Made(base, "base", base.question_id, base.question_id))
-            made += _family(base, shuffled, alphabet, rng)
-        replica += 1
-    rng.shuffle(made)
-    return made[:size]
+            made += _family(base, renamed, alphabet, rng)
+    return made
 
 
 def _family(base: Question, bases: list[Question], alphabet: list[str], rng: random.Random) -> Iterator[Made]:
     name = base.question_id
-    makers: dict[str, Callable[[], Question | None]] = {
-        "exact": lambda: _typeset(base, rng),
-        "reordered": lambda: _reordered(base, rng),
-        "reworded": lambda: _reworded(base, rng),
-        "noise1": lambda: _noisy(base, 0.01, alphabet, rng),
-        "noise3": lambda: _noisy(base, 0.03, alphabet, rng),
-        "noise5": lambda: _noisy(base, 0.05, alphabet, rng),
-        "negation": lambda: _stem(base, _swapped(base.stem, _FLIPS)),
-        "number": lambda: _stem(base, _renumbered(base.stem, r"[0-9]+(?![0-9]*岁)", rng)),
-        "unit": lambda: _stem(base, _unit_changed(base.stem)),
-        "sex": lambda: _stem(base, base.stem.translate(str.maketrans("男女", "女男"))),
-        "age": lambda: _stem(base, _renumbered(base.stem, r"[0-9]+(?=岁)", rng)),
-        "variant": lambda: _other_options(base, bases, rng),
+    makers: dict[str, Maker] = {
+        "exact": _typeset,
+        "reordered": _reordered,
+        "reworded": _reworded,
+        "noise1": lambda base, rng: _noisy(base, 0.01, alphabet, rng),
+        "noise3": lambda base, rng: _noisy(base, 0.03, alphabet, rng),
+        "noise5": lambda base, rng: _noisy(base, 0.05, alphabet, rng),
+        "variant": lambda base, rng: _other_options(base, bases, rng),
+        **HELD_OUT_COPIES,
     }
-    for kind in rng.sample([*COPIES, *TWINS, "variant"], 6):
-        if (question := makers[kind]()) is not None:
-            truth = name if kind in COPIES else f"{name}#{kind}"
+    twins: dict[str, Maker] = {
+        "negation": lambda base, _: _stem(base, _swapped(base.stem, _FLIPS)),
+        "number": lambda base, rng: _stem(base, _renumbered(base.stem, r"[0-9]+(?![0-9]*岁)", rng)),
+        "unit": lambda base, _: _stem(base, _unit_changed(base.stem)),
+        "sex": lambda base, _: _stem(base, base.stem.translate(str.maketrans("男女", "女男"))),
+        "age": lambda base, rng: _stem(base, _renumbered(base.stem, r"[0-9]+(?=岁)", rng)),
+        **HELD_OUT_TWINS,
+    }
+    for kind in rng.sample(list(makers), 5):
+        if (question := makers[kind](base, rng)) is not None:
+            truth = f"{name}#variant" if kind == "variant" else name
             yield Made(_named(question, f"{name}~{kind}"), kind, name, truth)
+    shuffled = [(kind, twins[kind](base, rng)) for kind in rng.sample(list(twins), len(twins))]
+    for kind, question in [pair for pair in shuffled if pair[1] is not None][:2]:
+        yield Made(_named(question, f"{name}~{kind}"), kind, name, f"{name}#{kind}")
     if rng.random() < 0.04:
         yield Made(_named(_other_key(base, rng), f"{name}~conflict"), "conflict", name, name)
 
@@ -135,20 +143,15 @@ def _named(question: Question, name: str) -> Question:
 
 
 def _stem(base: Question, stem: str | None) -> Question | None:
-    return None if stem is None or stem == base.stem else base.model_copy(update={"stem": stem})
-
-
-def _with_texts(base: Question, stem: str, texts: list[str]) -> Question:
-    options = [
-        Option(label=option.label, text=text) for option, text in zip(base.options, texts, strict=True)
-    ]
-    return base.model_copy(update={"stem": stem, "options": options})
+    if stem is None or stem == base.stem:
+        return None
+    return with_texts(base, stem, [option.text for option in base.options])
 
 
 def _typeset(base: Question, rng: random.Random) -> Question:
     wide = str.maketrans("0123456789%()", "０１２３４５６７８９％（）")
     spaced = "".join(char + (" " if rng.random() < 0.05 else "") for char in base.stem)
-    return _with_texts(base, spaced.translate(wide), [f" {option.text}。" for option in base.options])
+    return with_texts(base, spaced.translate(wide), [f" {option.text}。" for option in base.options])
 
 
 def _reordered(base: Question, rng: random.Random) -> Question:
@@ -159,7 +162,8 @@ def _reordered(base: Question, rng: random.Random) -> Question:
     options = [Option(label=labels[place], text=base.options[old].text) for place, old in enumerate(order)]
     moved = {labels[old]: labels[place] for place, old in enumerate(order)}
     answer = sorted(moved[letter] for letter in base.answer or []) or None
-    return base.model_copy(update={"options": options, "answer": answer})
+    said = content_hash(base.stem, [option.text for option in options], base.shared_stem)
+    return base.model_copy(update={"options": options, "answer": answer, "content_hash": said})
 
 
 def _reworded(base: Question, rng: random.Random) -> Question | None:
@@ -183,7 +187,7 @@ def _noisy(base: Question, rate: float, alphabet: list[str], rng: random.Random)
                 out.append(char + rng.choice(alphabet))
         return "".join(out) or text
 
-    return _with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
+    return with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
 
 
 def _swapped(text: str, pairs: tuple[tuple[str, str], ...]) -> str | None:
@@ -220,7 +224,7 @@ def _other_options(base: Question, bases: list[Question], rng: random.Random) ->
     places = rng.sample(range(len(texts)), 2)
     for place in places:
         texts[place] = rng.choice(rng.choice(bases).options).text
-    return _with_texts(base, base.stem, texts)
+    return with_texts(base, base.stem, texts)
 
 
 def _renamed(base: Question, replica: int, alphabet: list[str]) -> Question:
@@ -235,5 +239,5 @@ def _renamed(base: Question, replica: int, alphabet: list[str]) -> Question:
             end = found.end()
         return "".join([*parts, text[end:].translate(table)])
 
-    renamed = _with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
+    renamed = with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
     return renamed.model_copy(update={"question_id": f"{base.question_id}.{replica}"})

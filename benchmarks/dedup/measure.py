@@ -8,9 +8,11 @@ Prints recall by kind of copy, precision of merges, twins merged (must be none),
 from __future__ import annotations
 
 import argparse
+import math
 import resource
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
+from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.stage import run
 from pipeline.runtime.collection import seldom_collected
@@ -68,38 +71,60 @@ def distinct(questions: list[Question]) -> list[Question]:
 def report(made: list[Made], result: Result, misses: int) -> None:
     """Print the table of what was found."""
     by_id = {item.question.question_id: item for item in made}
-    place = {row: row for row in by_id}
-    for merge in result.tables["merges"].iter_rows(named=True):
-        place[merge["question_id"]] = merge["survivor_id"]
-    waiting = {member: item.item_id for item in result.review for member in item.question_ids}
-    place |= waiting
-    wrong = [(one, other) for one, other in place.items() if by_id[one].truth != by_id[other].truth]
-    total, found, conflicts = Counter[str](), Counter[str](), Counter[bool]()
+    place = places(by_id, result)
+    waiting = {member for item in result.review for member in item.question_ids}
+    total, found, conflicts = Counter[str](), Counter[str](), 0
     for name, item in by_id.items():
-        base = item.base
-        if base not in by_id or name == base:
+        if item.base not in by_id or name == item.base:
             continue
+        together = place[name] == place[item.base]
         total[item.how] += 1
-        together = place[name] == place[base]
         found[item.how] += together
-        if item.how == "conflict":
-            conflicts[together and name in waiting] += 1
-        elif misses and together != (item.how in COPIES):
+        conflicts += item.how == "conflict" and together and name in waiting
+        if misses and item.how != "conflict" and together != (item.how in (*COPIES, *HELD_OUT_COPIES)):
             misses -= 1
-            print(f"  {item.how}: {_line(item.question)}\n  of: {_line(by_id[base].question)}")
-    for kind in (*COPIES, *TWINS, "variant", "conflict"):
-        print(f"{kind:10} {found[kind]:6} of {total[kind]:6} placed with their base")
-    same = sum(total[kind] for kind in COPIES)
-    right = sum(found[kind] for kind in COPIES)
-    moved = sum(one != other for one, other in place.items())
-    twins = sum(found[kind] for kind in TWINS)
+            print(f"  {item.how}: {_line(item.question)}\n  of: {_line(by_id[item.base].question)}")
+    kinds = (*COPIES, *TWINS, "variant", "conflict", *HELD_OUT_COPIES, *HELD_OUT_TWINS)
+    for kind in kinds:
+        held_out = " (held out)" if kind in (*HELD_OUT_COPIES, *HELD_OUT_TWINS) else ""
+        print(f"{kind:13} {found[kind]:6} of {total[kind]:6} placed with their base{held_out}")
+    moved = [name for name in by_id if place[name] != name]
+    wrong = [name for name in moved if by_id[name].truth != by_id[place[name]].truth]
     print(
-        f"same question: recall {right / same:.4f}, "
-        f"precision {1 - len(wrong) / moved:.4f} ({len(wrong)} wrong of {moved})"
+        f"same question: recall {_share(found, total, COPIES)}, held out {_share(found, total, HELD_OUT_COPIES)}, "
+        f"precision {1 - len(wrong) / len(moved):.4f} ({len(wrong)} wrong of {len(moved)})"
     )
-    print(f"twins merged: {twins} of {sum(total[kind] for kind in TWINS)}")
-    print(f"conflicts sent to review: {conflicts[True]} of {conflicts.total()}")
+    print(
+        f"twins merged: {sum(found[kind] for kind in TWINS)} of {sum(total[kind] for kind in TWINS)}, held out "
+        f"{sum(found[kind] for kind in HELD_OUT_TWINS)} of {sum(total[kind] for kind in HELD_OUT_TWINS)}"
+    )
+    print(f"conflicting keys found: {conflicts} of {total['conflict']}")
     print(f"counts {result.counts}, facts {result.facts}")
+
+
+def places(names: Iterable[str], result: Result) -> dict[str, str]:
+    """Where each question ended: the question that stands for it, itself included."""
+    place = {name: name for name in names}
+    place |= dict(result.tables["merges"].select("question_id", "survivor_id").iter_rows())
+    return place | {member: item.item_id for item in result.review for member in item.question_ids}
+
+
+def _share(found: Counter[str], total: Counter[str], kinds: Iterable[str]) -> str:
+    """The share with its 95 % interval (Wilson, "Probable inference", 1927)."""
+    names = list(kinds)
+    low, high = interval(sum(found[kind] for kind in names), sum(total[kind] for kind in names))
+    share = sum(found[kind] for kind in names) / max(1, sum(total[kind] for kind in names))
+    return f"{share:.4f} [{low:.4f}–{high:.4f}]"
+
+
+def interval(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    if not total:
+        return 0.0, 1.0
+    share, spread = right / total, z * z / total
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    return middle - half, middle + half
 
 
 def _line(question: Question) -> str:

@@ -49,7 +49,7 @@ def main() -> None:
         peak = watch(process)
     print_stages(options.folder / "build" / "runs.jsonl")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\nprocessor time {used.ru_utime + used.ru_stime:.1f} s, peak memory {peak / 2**20:.0f} MiB")
+    print(f"\nprocessor time {used.ru_utime + used.ru_stime:.1f} s, peak memory {peak / 2**10:.0f} MiB")
     if process.returncode:
         raise SystemExit(process.returncode)
 

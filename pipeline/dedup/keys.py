@@ -15,6 +15,12 @@ OPTION_BREAK = "\x1f"
 
 _CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，。；;！!：:？?（()）\s_.]*$"
 
+_HEAD = (
+    r"^\s*(?:(?:第\s*)?[0-9０-９]{1,4}\s*(?:[题題]|[．、)）]|\.\s)"
+    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[题題]|[题題]|[选選])[】\]）)〕])"
+)
+"""What papers and question banks put before a stem: its number, its kind, its marks."""
+
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     """Comparison keys of questions, row by row.
@@ -26,12 +32,13 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
         Columns ``key`` (shared stem and stem), ``core``, ``ask`` (core of the last clause), ``option_keys`` (list),
         ``exact`` (equal for questions that say the same, options in any order).
     """
-    whole = pl.concat_str(pl.col("shared_stem").fill_null(""), pl.col("stem"))
+    stem = _without_head(pl.col("stem"))
+    whole = pl.concat_str(_without_head(pl.col("shared_stem").fill_null("")), stem)
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = texts.list.join(OPTION_BREAK).fill_null("")
     keyed = questions.select(
         key=folded(whole),
-        ask=core(folded(pl.col("stem").str.extract(_CLAUSE, 1).fill_null(pl.col("stem")))),
+        ask=core(folded(stem.str.extract(_CLAUSE, 1).fill_null(stem))),
         option_keys=folded(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
     )
     return keyed.with_columns(
@@ -40,6 +47,13 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
             pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"
         ),
     )
+
+
+def _without_head(text: pl.Expr) -> pl.Expr:
+    """A text without what stands before stems: at most three such marks."""
+    for _ in range(3):
+        text = text.str.replace(_HEAD, "")
+    return text
 
 
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:

@@ -27,6 +27,7 @@ _DROPPED = frozenset(
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _CLASS_OF = {char: name for name, chars in _CLASSES.items() for char in chars}
 _TELLING = frozenset(_CLASS_OF)
+_LETTERS = frozenset(_CLASSES["letter"])
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
 _MODIFIERS = frozenset("亚次超拟抗类伪假副单双再初原继新老重轻全部易难特真复非似旁共总主异同自他微巨泛遗")
 """Characters that make another term of a term: 亚急性, 抗心律失常."""
@@ -140,6 +141,14 @@ def opposite_pair(first: str, second: str) -> str | None:
         for other in second:
             if one + other in _OPPOSITE:
                 return f"{one}/{other}"
+    return None
+
+
+def letters_exchanged(first: str, second: str) -> str | None:
+    """``d/b`` when Latin or Greek letters stand where others stood: HLA-B and HLA-D are two things."""
+    for edit in edits(first, second):
+        if edit.old and edit.new and _LETTERS.issuperset(edit.old + edit.new):
+            return f"{edit.old}/{edit.new}"
     return None
 
 

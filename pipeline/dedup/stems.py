@@ -14,6 +14,7 @@ from pipeline.dedup.meaning import difference, meaning
 from pipeline.dedup.misreading import (
     described,
     leftovers,
+    letters_exchanged,
     looks_misread,
     only_characters_differ,
     opposite_pair,
@@ -82,7 +83,7 @@ def compare_stems(
     if first.core == second.core:
         return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
     one, other = leftovers(first.core, second.core)
-    if changed := opposite_pair(one, other):
+    if changed := opposite_pair(one, other) or letters_exchanged(first.core, second.core):
         return StemRelation("term", score, changed)
     share = max(len(one), len(other)) / max(len(first.core), len(second.core))
     said = described(first.core, second.core)
