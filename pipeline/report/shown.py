@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Piece = tuple[str, bool]
 """A run of text, and whether it differs from what stands beside it."""
@@ -74,6 +77,13 @@ def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
         "answer": answer(found.get("answer")),
         "where": where(found),
     }
+
+
+def spread(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    """At most that many rows, spread evenly over all of them."""
+    if not most:
+        return rows.clear()
+    return rows.gather_every(-(-rows.height // most)) if rows.height else rows
 
 
 def where(question: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from pipeline.report.section import Section
 from pipeline.report.sections import (
     agreement,
     aside,
+    changes,
     conflicts,
     duplicates,
     evaluation,
@@ -24,6 +25,7 @@ from pipeline.report.sections import (
     provenance,
     reading,
     splitting,
+    tidied,
 )
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
@@ -33,6 +35,7 @@ _SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
     overview.section,
     funnel.section,
     reading.section,
+    tidied.section,
     aside.rejected,
     aside.waiting,
     conflicts.section,
@@ -44,6 +47,7 @@ _SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
     agreement.section,
     splitting.section,
     leaking.section,
+    changes.section,
     evaluation.section,
     provenance.section,
 )

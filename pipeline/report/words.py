@@ -11,6 +11,7 @@ STAGES: Mapping[str, str] = {
     "dedup": "去重",
     "annotate": "预标注",
     "review": "专家审核",
+    "calibrate": "校准",
     "split": "划分",
     "leaks": "泄漏检查",
     "export": "导出",

@@ -9,6 +9,7 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
+from schemas.evaluation import Task
 
 _OVERALL = "overall"
 _RATES = ("no_answer_rate", "refused_rate", "truncated_rate")
@@ -19,7 +20,7 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
     scores = build.table("evaluate/scores")
     if scores is None:
         return None
-    rows = _runs(scores.filter(pl.col("dimension") == _OVERALL))
+    rows = _runs(scores.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
     if not rows:
         return None
     asked = max(row["questions"] for row in rows)

@@ -10,13 +10,14 @@ from typing import Any
 import polars as pl
 import pytest
 
+from pipeline import catalogue
 from pipeline.report.params import ReportParams
 from schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
 from schemas.release import ReleaseRow
 from schemas.runs import StageManifest
 from schemas.taxonomy import dimensions
 
-STAGES = ("ocr", "parse", "clean", "dedup", "annotate", "review", "split", "leaks", "export", "evaluate")
+STAGES = tuple(stage.name for stage in catalogue.STAGES if stage.name != "report")
 UNITS = {"ocr": "files", "parse": "items", "evaluate": "prompts"}
 
 

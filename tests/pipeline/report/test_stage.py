@@ -15,7 +15,8 @@ from schemas.annotations import Agreement, Label
 from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score
-from schemas.questions import Rejection, ReviewItem
+from schemas.questions import Rejection, ReviewItem, TextChange
+from schemas.release import Change, Leak
 from tests.conftest import ROOT
 
 from .conftest import (
@@ -82,6 +83,7 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
         "overview",
         "funnel",
         "reading",
+        "tidied",
         "rejected",
         "waiting",
         "conflicts",
@@ -298,3 +300,60 @@ def test_unreviewed_labels_are_counted_apart_with_their_annotator(report):
 def test_options_of_the_stage_have_sane_bounds():
     with pytest.raises(ValueError, match="greater than or equal to 0"):
         ReportParams(examples=-1)
+
+
+def test_texts_that_were_tidied_stand_beside_what_was_read(report):
+    rows = [
+        TextChange(question_id=f"q{number}", part="option:A", before="１0℃", after="10℃")
+        for number in range(50)
+    ]
+    result = report(
+        {"manifests": manifests(manifest("clean", 50)), "clean/changes": TextChange.to_frame(rows)}
+    )
+    assert "50 texts of 50 questions" in result.page.text
+    assert {"１", "1"} <= set(result.page.marked)
+
+
+def test_the_difference_from_the_previous_release_is_counted_and_a_leak_into_training_warns(report):
+    rows = [
+        Change(
+            question_id="q1",
+            change="changed",
+            split="train",
+            previous_split="train",
+            columns=["stem", "answer"],
+        ),
+        Change(question_id="q2", change="moved", split="train", previous_split="test", columns=[]),
+    ]
+    result = report({"manifests": manifests(manifest("export", 2)), "export/changes": Change.to_frame(rows)})
+    assert "answer 1, stem 1" in result.page.text
+    assert "1 question moved from test to train" in " ".join(result.facts["warnings"])
+
+
+def test_leaks_are_counted_by_kind_and_warn(report):
+    rows = [
+        Leak(question_id="q1", split="test", kind="near", score=0.9, other_id="q2", other_split="train"),
+        Leak(
+            question_id="q3", split="test", kind="overlap", score=0.4, file="b.jsonl", line=3, span="<b>题干"
+        ),
+    ]
+    result = report({"manifests": manifests(manifest("leaks", 3)), "leaks/leaks": Leak.to_frame(rows)})
+    warnings = " ".join(result.facts["warnings"])
+    assert "1 question of one split found again in another" in warnings
+    assert "1 question overlapping with public benchmarks" in warnings
+    assert "b.jsonl line 3" in result.page.text
+    assert "<b>题干" in result.page.text
+
+
+def test_scores_stand_with_their_intervals(report):
+    fields = {"run": "m", "dimension": "overall", "label": "全部", "label_en": "all", "questions": 50}
+    scores = [
+        Score(**fields, metric="accuracy", value=0.5, low=0.36, high=0.64),
+        Score(**fields, metric="expected_accuracy", value=0.2, low=None, high=None),
+        Score(**fields, metric="no_answer_rate", value=0.04, low=0.01, high=0.13),
+    ]
+    ran = manifest("evaluate", 50, params={"split": "test"})
+    result = report({"manifests": manifests(ran), "evaluate/scores": Score.to_frame(scores)})
+    assert "36.0 % – 64.0 %" in result.page.text
+    assert "4.0 %" in result.page.text
+    assert "Models were asked 50 questions only" in " ".join(result.facts["warnings"])
