@@ -24,7 +24,7 @@ class Event:
 
     stage: str
     outcome: str
-    """``kept``, ``merged``, ``rejected``, ``waiting``."""
+    """``kept``, ``corrected``, ``merged``, ``rejected``, ``waiting``."""
     reason: str | None = None
     detail: str | None = None
 
@@ -108,7 +108,22 @@ def _follow(build: Path, stage: str, story: Story) -> None:
     for merge in _rows(build, f"{stage}/merges", pl.col("question_id") == story.question_id):
         detail = f"into {merge['survivor_id']} ({merge['kind']}, score {merge['score']:.3f})"
         story.events.append(Event(stage, "merged", merge["reason"], detail))
+    story.events += _corrected(build, stage, story.question_id)
     story.events += _set_aside(build, stage, story.question_id)
+
+
+def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
+    """What people corrected, and who they are."""
+    rows = _rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
+    return [
+        Event(
+            stage,
+            "corrected",
+            row["field"],
+            f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})",
+        )
+        for row in rows
+    ]
 
 
 def _set_aside(build: Path, stage: str, question_id: str) -> list[Event]:

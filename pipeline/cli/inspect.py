@@ -27,7 +27,13 @@ from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
-_OUTCOME_COLOURS = {"kept": "green", "merged": "cyan", "rejected": "red", "waiting": "yellow"}
+_OUTCOME_COLOURS = {
+    "kept": "green",
+    "corrected": "magenta",
+    "merged": "cyan",
+    "rejected": "red",
+    "waiting": "yellow",
+}
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 
 
