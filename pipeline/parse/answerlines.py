@@ -92,7 +92,7 @@ def answer_lines(pieces: Sequence[Piece], heads: frozenset[int]) -> dict[int, Ke
             armed = not _explained(pieces, index)
         else:
             armed = armed and (is_section_head(text) or numeral(text))
-    lines.update(_grid_lines(grids))
+    lines.update(_grid_lines(pieces, grids))
     return lines
 
 
@@ -112,14 +112,18 @@ def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None
     return pairs
 
 
-def _grid_lines(grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
-    """The answers of grids. A short row is read only where nothing follows: elsewhere a cell may be missing."""
+def _grid_lines(pieces: Sequence[Piece], grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
+    """The answers of grids.
+
+    A short row is read only where nothing follows, and never where it was recognised: a cell may be missing.
+    """
     lines: dict[int, KeyLine] = {}
     for place, (index, found) in enumerate(grids):
         following = grids[place + 1][1] if place + 1 < len(grids) else None
         runs_on = following is not None and following.numbers[0] == found.numbers[-1] + 1
         short = len(found.pairs) < len(found.numbers)
-        unsure = short and runs_on and following is not None and bool(following.pairs)
+        recognised = pieces[index].confidence is not None
+        unsure = short and (recognised or (runs_on and following is not None and bool(following.pairs)))
         lines[index] = KeyLine(() if unsure else found.pairs, 0, span=found.numbers)
     return lines
 

@@ -56,7 +56,6 @@ def check_questions(drafts: Sequence[Draft]) -> None:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
     _check_counts(drafts)
     _check_duplicates(drafts)
-    _check_joint_answers(drafts)
 
 
 def _check_options(draft: Draft) -> None:
@@ -119,24 +118,6 @@ def _check_duplicates(drafts: Sequence[Draft]) -> None:
                     one.doubt("duplicate_number", f"number {draft.number} stands twice")
         else:
             seen[key] = draft
-
-
-def _check_joint_answers(drafts: Sequence[Draft]) -> None:
-    """Questions without an answer before one whose answer has a letter for each of them: 3. … 4. … 答：CD."""
-    waiting: list[Draft] = []
-    for draft in drafts:
-        if draft.entry or not draft.options or draft.suffix:
-            waiting = []
-            continue
-        if draft.answer is None and not draft.answered:
-            waiting.append(draft)
-            continue
-        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
-            for one in (*waiting, draft):
-                one.doubt(
-                    "joint_answer", f"{draft.answer} may answer {len(waiting) + 1} questions, one letter each"
-                )
-        waiting = []
 
 
 def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:

@@ -26,7 +26,7 @@ _RANGE = re.compile(
 _NUMBER_LABEL = re.compile(r"\s*(?:题号|題號|题序|題序|题目|題目|序号|序號|No\.?)[\s:：]*", re.IGNORECASE)
 _ANSWER_LABEL = re.compile(r"\s*(?:答案|標準答案|标准答案|Answers?|Key)[\s:：]*", re.IGNORECASE)
 _NUMBERS = re.compile(r"[\s:：]*([第题題\d\s.．|]*)$")
-_ANSWERS = re.compile(r"[\s:：]*([A-K#*\s|]*)$")
+_ANSWERS = re.compile(r"[\s:：]*([A-K#*井\s|]*)$")
 
 
 FAR = 200
@@ -152,7 +152,7 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
     if upper is None or lower is None:
         return None
     numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
-    cells = re.findall(r"[A-K]+|[#*]", lower[0])
+    cells = re.findall(r"[A-K]+|[#*]", lower[0].replace("井", "#"))
     if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):
         cells = list(cells[0])
     if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):

@@ -83,12 +83,23 @@ _TIGHT = re.compile(
     re.DOTALL,
 )
 _TIGHT_STRENGTH = 1.5
+_LETTERS_ALONE = re.compile(r"[A-K#\s]{1,40}")
 _THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
 
 
 def find_run(text: str, start: int = 0) -> Run | None:
     """The run of at least two options in ``text`` from ``start`` on, or None."""
+    run = _find_run(text, start)
+    return None if run and _is_row_of_answers([option for _, option in run.options]) else run
+
+
+def _is_row_of_answers(texts: Sequence[str]) -> bool:
+    """Whether what look like options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
+    return all(map(_LETTERS_ALONE.fullmatch, texts)) and any(len(text) > 2 for text in texts)
+
+
+def _find_run(text: str, start: int) -> Run | None:
     labels = find_labels(text, start)
     chain = _best_chain(labels) or []
     shuffled = _any_order(labels, chain)
@@ -140,6 +151,8 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
 def _add(found: dict[int, Label], text: str, start: int, end: int, letter: str, form: Form) -> None:
     strength = _place(text, start) + _FORM_STRENGTH[form]
     if form is Form.LOWER and strength < 1:
+        return
+    if form is Form.BARE and _TERMS.search(text[:start].rstrip()[-4:]):
         return
     found[start] = Label(letter, start, end, form, strength)
 

@@ -18,6 +18,7 @@ from pipeline.parse.gates import (
     gaps,
     unread_keys,
 )
+from pipeline.parse.joint import joint_answers
 from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
 from pipeline.parse.lines import Piece, pieces
 from pipeline.parse.outline import Outline
@@ -94,6 +95,7 @@ def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
 
 def judge(paper: Paper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
+    joint_answers(paper.drafts)
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count)

@@ -18,6 +18,10 @@ from schemas.questions import Question, Rejection, ReviewItem
 from schemas.trace import Trace
 
 
+WHOLE = 0.9
+"""What share of a paper's questions a key must answer to override another: less of it may have been misread."""
+
+
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noqa: ARG001 -- the stage's signature
     """Parse every document and row.
 
@@ -122,7 +126,8 @@ def pair_keys(papers: list[Paper]) -> Outcome:
             continue
         if not corrected:
             originals[paper.document].append(key.document)
-        applied = apply_key(paper, key.key, replace=corrected)
+        whole = key.key.size >= WHOLE * len(paper.questions)
+        applied = apply_key(paper, key.key, replace=corrected and whole)
         outcome.keys[key.document] = paper.document
         numbers = [number for _, number in applied.unmatched]
         if numbers:

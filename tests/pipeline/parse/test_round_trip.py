@@ -61,11 +61,12 @@ KINDS = tuple(kind for kind in Kind if kind is not Kind.K)
 def styles(draw):
     """Habits in every combination, but for those that leave two readings.
 
-    A bare number after a letter in brackets may be an option's text; explanations of an excerpt, all at the end and
-    without heads for all numbers, may be lists.
+    A bare number after a letter in brackets may be an option's text; explanations that stand alone at the end, of an
+    excerpt or with numbers in brackets, may be lists.
     """
     key = draw(st.sampled_from(KEYS))
-    numbers = [number for number in NUMBERS if key != "before" or number != "{} "]
+    unclear = {"before": ("{} ",), "explained_at_end": ("（{}）", "({})", "{}）", "{} ")}.get(key, ())
+    numbers = [number for number in NUMBERS if number not in unclear]
     return Style(
         number=draw(st.sampled_from(numbers)),
         restart=draw(st.booleans()),
