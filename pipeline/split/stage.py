@@ -22,6 +22,7 @@ from pipeline.split.draw import SPLITS, TEST, VALIDATION, Contents, Draw, draw
 from pipeline.split.params import SplitParams
 from pipeline.split.previous import find_splits, read_splits, settle
 from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
+from pipeline.split.repair import repair
 from pipeline.split.strata import Stratum
 from pipeline.split.units import Unit, find_units
 from pipeline.stage import Context, Counts, Result, Tables
@@ -131,7 +132,9 @@ def _draw(
         totals = _totals(sum(counts), units_in[pot], params)
         quotas += round_cells(counts, members, totals)
     state = draw(contents, quotas, given)
-    balance(state, quotas, [[numbers[stratum] for stratum in members] for members in pots.values()])
+    numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
+    repair(state, quotas, numbered)
+    balance(state, quotas, numbered)
     return state, numbers, quotas
 
 
