@@ -16,10 +16,10 @@ OPTION_BREAK = "\x1f"
 _CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，。；;！!：:？?（()）\s_.]*$"
 
 _HEAD = (
-    r"^\s*(?:(?:第\s*)?[0-9０-９]{1,4}\s*(?:[题題]|[．、)）]|\.\s)"
-    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[题題]|[题題]|[选選])[】\]）)〕])"
+    r"^\s*(?:第?\s*[0-9０-９]{1,4}\s*[题題]|[0-9０-９]{1,4}\s*(?:[．、)）]|\.\s)"
+    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[题題]|[题題]|[选選])[】\]）)〕])\s*([^0-9０-９\s])"
 )
-"""What papers and question banks put before a stem: its number, its kind, its marks."""
+"""What papers and question banks put before a stem: its number, its kind, its marks. A list of numbers is none."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
@@ -52,7 +52,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
 def _without_head(text: pl.Expr) -> pl.Expr:
     """A text without what stands before stems: at most three such marks."""
     for _ in range(3):
-        text = text.str.replace(_HEAD, "")
+        text = text.str.replace(_HEAD, "${1}")
     return text
 
 

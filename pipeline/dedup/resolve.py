@@ -46,6 +46,7 @@ class Resolver:
         """
         self._items, self._ranks = items, ranks
         self._vocabulary, self._params = vocabulary, params
+        self._contradictions: dict[int, int] = {}
         self._known: dict[tuple[int, int], Relation | None] = {}
 
     def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
@@ -62,6 +63,8 @@ class Resolver:
             if one == other or (relation := self._relation(one, other)) is None:
                 continue
             found.edges.append((one, other, relation.kind))
+            if relation.kind == CONFLICT:
+                self._contradictions[one] = other
             if relation.same_text:
                 same.union(one, other)
                 best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
@@ -87,14 +90,35 @@ class Resolver:
             else:
                 leader, relation = best
                 followers[leader][row] = relation
+        disputed = self._disputed(followers)
+        found.conflicts += disputed
+        waiting = {row for rows in disputed for row in rows}
         for leader, copies in followers.items():
-            if not copies:
-                continue
             found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
-            if self._in_conflict(leader, copies):
-                found.conflicts.append([leader, *copies])
-            else:
+            if leader not in waiting:
                 found.merges += [(row, leader, relation) for row, relation in copies.items()]
+
+    def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
+        """Leaders with their copies whose answers contradict each other, the best first.
+
+        Two copies that say the same and answer differently can stand under two leaders, when a leader is worded so
+        differently that it could be another question. Both then wait.
+        """
+        leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
+        disputes = DisjointSets()
+        for leader, copies in followers.items():
+            if self._in_conflict(leader, copies):
+                disputes.union(leader, leader)
+        for row, leader in leader_of.items():
+            if (other := self._contradictions.get(row)) is not None:
+                disputes.union(leader, leader_of[other])
+        return [
+            sorted(
+                (row for leader in leaders for row in (leader, *followers[leader])),
+                key=self._ranks.__getitem__,
+            )
+            for leaders in disputes.members()
+        ]
 
     def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
         """The leader that is most like ``row``, of those that are the same question."""

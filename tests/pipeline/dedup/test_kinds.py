@@ -30,6 +30,24 @@ def test_typesetting_does_not_make_another_question(make, dedup, copy: str) -> N
     assert result.tables["merges"]["score"].to_list() == [1.0]
 
 
+@pytest.mark.parametrize("head", ["12．", "3、 ", "第8题 ", "【单选题】", "（A1型题）", "5. 〔2分〕"])
+def test_what_stands_before_a_stem_does_not_make_another_question(make, dedup, head: str) -> None:
+    assert merges(dedup([make("a", CASE), make("b", head + CASE)])) == {"b": ("a", "exact")}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("11、21、16釉质发育不全，致病因素发生于", "11、13、16釉质发育不全，致病因素发生于"),
+        ("第2、3、4鳃弓形成的突起最后形成", "第2、11、4鳃弓形成的突起最后形成"),
+        ("3、5岁儿童的体检间隔是", "2、5岁儿童的体检间隔是"),
+        ("用药前应做HLA-B*5801基因筛查的抗痛风药物是", "用药前应做HLA-D*5801基因筛查的抗痛风药物是"),
+    ],
+)
+def test_numbers_and_letters_of_a_question_are_its_own(make, dedup, first: str, second: str) -> None:
+    assert dedup([make("a", first), make("b", second)]).counts.kept == 2
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -136,6 +154,18 @@ def test_different_answers_to_one_question_wait_for_a_person(make, dedup) -> Non
     (item,) = result.review
     assert (item.reason, sorted(item.question_ids)) == ("conflicting_answers", ["a", "b", "c"])
     assert "b says B" in item.detail
+
+
+def test_two_answers_to_one_text_are_a_conflict_whatever_copy_is_the_best(make, dedup) -> None:
+    """The best copy is worded so that with another answer it could be another question."""
+    best = make("a", "真菌繁殖器官为", "芽胞 菌丝 孢子", "C", explanation="孢子是真菌的繁殖器官。")
+    copies = [
+        make(name, "真菌的繁殖器官是", "芽胞 菌丝 孢子", answer) for name, answer in (("b", "C"), ("c", "A"))
+    ]
+    result = dedup([best, *copies])
+    (item,) = result.review
+    assert sorted(item.question_ids) == ["a", "b", "c"]
+    assert result.counts.waiting == 3
 
 
 def test_a_missing_answer_contradicts_nothing(make, dedup) -> None:
