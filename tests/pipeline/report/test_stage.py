@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+import polars as pl
 import pytest
 
 from pipeline.catalogue import stage as stage_named
@@ -15,7 +16,7 @@ from schemas.annotations import Agreement, Label
 from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score
-from schemas.questions import Rejection, ReviewItem, TextChange
+from schemas.questions import Cluster, Merge, Rejection, ReviewItem, TextChange
 from schemas.release import Change, Leak
 from tests.conftest import ROOT
 
@@ -26,6 +27,7 @@ from .conftest import (
     manifest,
     manifests,
     question,
+    questions,
     read,
     rejection,
     released,
@@ -227,11 +229,37 @@ def test_examples_are_fewer_where_there_are_fewer_and_none_where_none_are_wanted
     assert "q0" not in report(tables, examples=0).page.text
 
 
-def test_the_least_alike_merge_is_shown_first_and_its_difference_marked(report):
+def test_the_least_alike_merges_are_shown_and_their_differences_marked(report):
     one, other = question("q1", "下列叙述正确的是"), question("q2", "下列叙述不正确的是")
-    result = report({"manifests": manifests(manifest("dedup", 1, merged=1)), **deduplicated(one, other)})
+    tables = deduplicated(one, other)
+    alike = tables["dedup/merges"].with_columns(question_id=pl.lit("q0"), score=0.99)
+    tables["dedup/merges"] = pl.concat([alike, tables["dedup/merges"]])
+    tables["clean/questions"] = pl.concat([tables["clean/questions"], questions(question("q0", "叙述"))])
+    result = report({"manifests": manifests(manifest("dedup", 1, merged=2)), **tables}, pairs=1)
     assert "score 0.900 · reworded" in result.page.text
+    assert "score 0.990" not in result.page.text
     assert "不" in result.page.marked
+
+
+def test_twins_stand_beside_the_most_similar_of_their_cluster(report):
+    rows = [
+        question("q1", "患者，男，30岁"),
+        question("q2", "完全是另一道题目"),
+        question("q3", "患者，女，30岁"),
+    ]
+    members = [
+        Cluster(question_id=row["question_id"], cluster_id="c", kind=kind)
+        for row, kind in zip(rows, ("sex", "group", "sex"), strict=True)
+    ]
+    tables = {
+        "clean/questions": questions(*rows),
+        "dedup/merges": Merge.to_frame([]),
+        "dedup/clusters": Cluster.to_frame(members),
+    }
+    page = report({"manifests": manifests(manifest("dedup", 3)), **tables}).page
+    assert {"男", "女"} <= set(page.marked)
+    assert "另一道" not in page.text
+    assert page.text.count("cluster c") == 1, "no pair twice"
 
 
 def test_conflicts_stand_side_by_side_and_warn(report):
