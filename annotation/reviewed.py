@@ -12,6 +12,9 @@ from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import LabelName, dimensions
 
+ADJUDICATION = "adjudication"
+"""The project of reviews by the third expert, who has seen the other labels."""
+_OUTWEIGHS = 1000  # votes
 _SPOILT = {"wrong_stem", "out_of_scope"}
 """Flags that say that a question is none to learn from; a wrong key says nothing about its labels."""
 
@@ -28,14 +31,16 @@ class Reviewed:
 def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
     """What experts say most often about each question, in the order of ``questions``.
 
-    One expert's label counts where no other has looked; where as many say one thing as another, none does.
+    An adjudicator's label outweighs the others; one expert's counts where no other has looked; where as many say
+    one thing as another, none does.
     """
     votes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     latest, _ = latest_reviews(list(reviews))
     spoilt = {review.question_id for review in latest if _SPOILT & set(review.flags)}
     for review in latest:
         if review.question_id not in spoilt:
-            votes[review.question_id][review.dimension][review.label] += 1
+            weight = _OUTWEIGHS if review.project == ADJUDICATION else 1
+            votes[review.question_id][review.dimension][review.label] += weight
     found = []
     for question in questions:
         labels = _settled(votes.get(question.question_id, {}))

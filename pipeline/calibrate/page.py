@@ -1,0 +1,187 @@
+"""The calibration report for people: a page, the same as Markdown, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pipeline import html
+from pipeline.calibrate.opinions import EXPERTS, Opinions
+from pipeline.figures import COLOURS, figure, save
+from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.taxonomy import dimensions
+
+if TYPE_CHECKING:
+    from pipeline.calibrate.stage import Found
+
+PAGE, MARKDOWN = "index.html", "calibration.md"
+_SHOWN = 5  # confusions of an annotator in a dimension
+
+
+def files(found: Found, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
+    """``index.html``, ``calibration.md`` and ``figures/*.svg``."""
+    from markupsafe import Markup
+
+    figures = dict(_figures(found, list(opinions.annotators)))
+    inline = {path: Markup(data[data.index(b"<svg") :].decode()) for path, data in figures.items()}  # noqa: S704
+    values = {
+        "name": name,
+        "opinions": opinions,
+        "target": target,
+        "against": [row for row in found.calibration if row.reference == EXPERTS],
+        "pairs": [row for row in found.calibration if row.reference != EXPERTS],
+        "mixed": _mixed(found),
+        "confusions": _worst(found.confusions),
+        "dimensions": dimensions(),
+        "figures": inline,
+    }
+    page = html.render("pipeline.calibrate:calibration.html", **values)
+    markdown = _markdown(found, opinions, target, name, sorted(figures))
+    return {PAGE: page, MARKDOWN: markdown.encode()} | figures
+
+
+def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
+    """The commonest confusions with experts' labels."""
+    kept: list[Confusion] = []
+    for row in rows:
+        same = [one for one in kept if (one.annotator, one.dimension) == (row.annotator, row.dimension)]
+        if row.reference == EXPERTS and len(same) < _SHOWN:
+            kept.append(row)
+    return kept
+
+
+def _mixed(found: Found) -> list[tuple[SharingPoint, float]]:
+    """By pair and dimension, the largest share of labels that the cheaper one can give without loss of accuracy.
+
+    Returns:
+        Each with the accuracy of the dearer one alone.
+    """
+    alone = {
+        (row.annotator, row.dimension): row.accuracy for row in found.calibration if row.reference == EXPERTS
+    }
+    best: dict[tuple[str, str, str], SharingPoint] = {}
+    for point in found.sharing:
+        dearer = alone.get((point.dearer, point.dimension))
+        key = (point.annotator, point.dearer, point.dimension)
+        if dearer is not None and point.accuracy >= dearer and key not in best:
+            best[key] = point
+    return [(point, alone[point.dearer, point.dimension]) for point in best.values()]
+
+
+def _figures(found: Found, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    if found.reliability:
+        yield "figures/reliability.svg", _reliability(found.reliability, names)
+    rows = [row for row in found.sharing if row.dearer == EXPERTS]
+    if rows:
+        yield "figures/sharing.svg", _sharing(rows, names)
+
+
+def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:
+    """Accuracy by stated confidence; the diagonal is a confidence that can be taken at its word."""
+    shown = list(dict.fromkeys(row.dimension for row in rows))
+    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
+        axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for ax, dimension in zip(axes, shown, strict=True):
+            ax.plot([0, 1], [0, 1], color="#8a8f98", linewidth=0.8, linestyle="--")
+            for name, colour in zip(names, COLOURS, strict=False):
+                own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
+                if own:
+                    ax.plot([r.confidence for r in own], [r.accuracy for r in own], color=colour, label=name)
+                    ax.scatter(
+                        [r.confidence for r in own],
+                        [r.accuracy for r in own],
+                        s=[6 + 60 * r.items / sum(one.items for one in own) for r in own],
+                        color=colour,
+                    )
+            ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence 置信度", title=dimensions()[dimension].zh)
+        axes[0].set_ylabel("accuracy 正确率")
+        axes[0].legend(loc="upper left")
+        return save(drawn, "svg")
+
+
+def _sharing(rows: Sequence[SharingPoint], names: Sequence[str]) -> bytes:
+    """Accuracy of all labels by the share that experts do not look at."""
+    shown = list(dict.fromkeys(row.dimension for row in rows))
+    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
+        axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for ax, dimension in zip(axes, shown, strict=True):
+            for name, colour in zip(names, COLOURS, strict=False):
+                own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
+                if own:
+                    ax.plot([r.share for r in own], [r.accuracy for r in own], color=colour, label=name)
+            ax.set(xlim=(0, 1), xlabel="not reviewed 免审比例", title=dimensions()[dimension].zh)
+        axes[0].set_ylabel("accuracy of all 总正确率")
+        axes[0].legend(loc="lower left")
+        return save(drawn, "svg")
+
+
+def _markdown(found: Found, opinions: Opinions, target: float, name: str, figures: Sequence[str]) -> str:
+    lines = [f"# Calibration of {name}", "", _lead(opinions), ""]
+    against = [row for row in found.calibration if row.reference == EXPERTS]
+    if against:
+        lines += _table(
+            [
+                "dimension",
+                "annotator",
+                "questions",
+                "accuracy [95 %]",
+                "κ",
+                "calibration error",
+                "cost per correct label",
+                f"accepted at {target:g}",
+            ],
+            [_cells(row) for row in against],
+        )
+    pairs = [row for row in found.calibration if row.reference != EXPERTS]
+    if pairs:
+        lines += ["", "## Annotators among themselves", ""]
+        cells = [
+            [
+                row.dimension,
+                f"{row.annotator} / {row.reference}",
+                f"{row.items}",
+                _interval(row),
+                _two(row.kappa),
+            ]
+            for row in pairs
+        ]
+        lines += _table(["dimension", "pair", "questions", "same [95 %]", "κ"], cells)
+    lines += ["", *(f"![{path}]({path})" for path in figures)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _lead(opinions: Opinions) -> str:
+    if not opinions.experts:
+        return f"No expert has reviewed yet; annotators are compared on {opinions.questions} questions."
+    return (
+        f"{opinions.questions} questions that experts reviewed. Experts saw the labels of the annotate stage "
+        "unless they reviewed blind: its own accuracy may be flattered."
+    )
+
+
+def _cells(row: Calibration) -> list[str]:
+    accepted = "–" if row.accepted is None else f"{row.accepted:.0%} from {row.threshold:.2f}"
+    cost = "–" if row.cost_per_correct is None else f"{row.cost_per_correct:.6f}"
+    return [
+        f"{dimensions()[row.dimension].zh} {row.dimension}",
+        row.annotator,
+        f"{row.items}",
+        _interval(row),
+        _two(row.kappa),
+        _two(row.calibration_error),
+        cost,
+        accepted,
+    ]
+
+
+def _interval(row: Calibration) -> str:
+    return f"{row.accuracy:.2f} [{row.low:.2f}, {row.high:.2f}]"
+
+
+def _two(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    safe = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *safe)]

@@ -1,0 +1,208 @@
+"""The calibrate stage: annotators against experts and each other, dimension by dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from annotation.calibration import Judged, Point, calibration_error, confusions, reliability, sharing
+from annotation.coefficients import cohen_kappa
+from pipeline.calibrate import page
+from pipeline.calibrate.opinions import EXPERTS, Key, Opinions, Said, gather
+from pipeline.calibrate.params import CalibrateParams
+from pipeline.evaluate.intervals import wilson
+from pipeline.stage import Context, Counts, Result, Tables
+from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.taxonomy import dimensions
+
+_WORST = 10  # pairs of labels that a dimension's confusion lists
+
+
+@dataclass
+class Found:
+    """The rows of all tables."""
+
+    calibration: list[Calibration] = field(default_factory=list)
+    confusions: list[Confusion] = field(default_factory=list)
+    reliability: list[ReliabilityBin] = field(default_factory=list)
+    sharing: list[SharingPoint] = field(default_factory=list)
+
+
+def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
+    """Compare every annotator with the experts, and with every other annotator.
+
+    Counts are of questions: all of them are kept; those compared are a fact of the manifest.
+    """
+    opinions = gather(tables, params.others)
+    found = Found()
+    for name in opinions.annotators:
+        _against_experts(found, name, opinions, params.target)
+    for one, other in combinations(opinions.annotators, 2):
+        _against_each_other(found, one, other, opinions)
+    total = tables["questions"].height
+    return Result(
+        tables={
+            "calibration": Calibration.to_frame(found.calibration),
+            "confusions": Confusion.to_frame(found.confusions),
+            "reliability": ReliabilityBin.to_frame(found.reliability),
+            "sharing": SharingPoint.to_frame(found.sharing),
+        },
+        counts=Counts(into=total, kept=total),
+        files=page.files(found, opinions, params.target, context.dataset.name),
+        facts={
+            "compared": opinions.questions,
+            "reviewed_labels": len(opinions.experts),
+            "annotators": sorted(opinions.annotators),
+        },
+        notes=_notes(found, opinions),
+    )
+
+
+def _against_experts(found: Found, name: str, opinions: Opinions, target: float) -> None:
+    said = opinions.annotators[name]
+    for dimension in dimensions():
+        judged = _judged(said, opinions.experts, dimension)
+        if not judged:
+            continue
+        bins = reliability(judged)
+        found.reliability += [
+            ReliabilityBin(
+                annotator=name,
+                dimension=dimension,
+                low=one.low,
+                high=one.high,
+                items=one.items,
+                confidence=round(one.confidence, 4),
+                accuracy=round(one.accuracy, 4),
+            )
+            for one in bins
+        ]
+        points = sharing(judged) if bins else []
+        found.sharing += _points(name, EXPERTS, dimension, points, len(judged))
+        found.calibration.append(
+            _row(name, EXPERTS, dimension, judged, cost=opinions.costs[name], accept=_least(points, target))
+        )
+        found.confusions += _confusions(name, EXPERTS, dimension, judged)
+
+
+def _against_each_other(found: Found, one: str, other: str, opinions: Opinions) -> None:
+    labels = {key: said.label for key, said in opinions.annotators[other].items()}
+    for dimension in dimensions():
+        judged = _judged(opinions.annotators[one], labels, dimension)
+        if judged:
+            found.calibration.append(_row(one, other, dimension, judged))
+            found.confusions += _confusions(one, other, dimension, judged)
+    cheap, dear = _by_cost(one, other, opinions)
+    for dimension in dimensions():
+        pairs = list(_shared(cheap, dear, dimension, opinions))
+        if pairs and any(item.confidence is not None for item, _ in pairs):
+            points = sharing([item for item, _ in pairs], [right for _, right in pairs])
+            found.sharing += _points(cheap, dear, dimension, points, len(pairs))
+
+
+def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
+    """The cheaper first; where neither costs, the one that experts agree with less."""
+
+    def rank(name: str) -> tuple[float, int]:
+        cost = opinions.costs[name]
+        said = opinions.annotators[name]
+        right = sum(key in said and said[key].label == label for key, label in opinions.experts.items())
+        return (cost if cost is not None else float("inf"), right)
+
+    return (one, other) if rank(one) <= rank(other) else (other, one)
+
+
+def _shared(cheap: str, dear: str, dimension: str, opinions: Opinions) -> Iterator[tuple[Judged, bool]]:
+    """The cheaper one's labels, and whether the dearer one is right, where both and the experts labelled."""
+    for key, label in opinions.experts.items():
+        first, second = opinions.annotators[cheap].get(key), opinions.annotators[dear].get(key)
+        if key[1] == dimension and first and second:
+            yield Judged(first.label, first.confidence, label), second.label == label
+
+
+def _judged(said: Mapping[Key, Said], reference: Mapping[Key, str], dimension: str) -> list[Judged]:
+    return [
+        Judged(said[key].label, said[key].confidence, label)
+        for key, label in sorted(reference.items())
+        if key[1] == dimension and key in said
+    ]
+
+
+def _row(
+    name: str,
+    reference: str,
+    dimension: str,
+    judged: Sequence[Judged],
+    *,
+    cost: float | None = None,
+    accept: Point | None = None,
+) -> Calibration:
+    same = sum(item.right for item in judged)
+    low, high = wilson(same, len(judged))
+    error = calibration_error(reliability(judged)) if reference == EXPERTS else None
+    kappa = cohen_kappa([item.label for item in judged], [item.reference for item in judged])
+    return Calibration(
+        annotator=name,
+        reference=reference,
+        dimension=dimension,
+        items=len(judged),
+        same=same,
+        accuracy=round(same / len(judged), 4),
+        low=round(low, 4),
+        high=round(high, 4),
+        kappa=None if kappa is None else round(kappa, 4),
+        calibration_error=None if error is None else round(error, 4),
+        cost_per_correct=None if cost is None or not same else round(cost * len(judged) / same, 8),
+        threshold=accept.threshold if accept else None,
+        accepted=round(accept.accepted / len(judged), 4) if accept else None,
+    )
+
+
+def _least(points: Sequence[Point], target: float) -> Point | None:
+    """The lowest threshold from which labels are surely right often enough; None where none is."""
+    for point in points:
+        if point.accepted and wilson(point.accepted_right, point.accepted)[0] >= target:
+            return point
+    return None
+
+
+def _points(
+    name: str, dearer: str, dimension: str, points: Sequence[Point], items: int
+) -> list[SharingPoint]:
+    return [
+        SharingPoint(
+            annotator=name,
+            dearer=dearer,
+            dimension=dimension,
+            threshold=point.threshold,
+            share=round(point.accepted / items, 4),
+            accuracy=round(point.right / items, 4),
+        )
+        for point in points
+    ]
+
+
+def _confusions(name: str, reference: str, dimension: str, judged: Sequence[Judged]) -> list[Confusion]:
+    return [
+        Confusion(
+            annotator=name,
+            reference=reference,
+            dimension=dimension,
+            said=said,
+            expected=expected,
+            items=count,
+        )
+        for said, expected, count in confusions(judged, _WORST)
+    ]
+
+
+def _notes(found: Found, opinions: Opinions) -> list[str]:
+    if not opinions.experts:
+        return ["no expert has reviewed yet: annotators are compared with each other alone"]
+    lines = []
+    for name in opinions.annotators:
+        rows = [row for row in found.calibration if (row.annotator, row.reference) == (name, EXPERTS)]
+        told = ", ".join(f"{row.dimension} {row.accuracy:.2f}" for row in rows)
+        lines.append(f"{name} against experts: {told}")
+    return lines

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from annotation.choose import choose
+from annotation.labelled_file import read_labelled
+from annotation.learned.model import folds_of
+from annotation.learned_annotator import LearnedAnnotator
+from annotation.params import AnnotateLlmOptions, AnnotateParams
+from annotation.reviewed import Reviewed
+from schemas.errors import UserError
+from schemas.taxonomy import dimensions
+from tests.annotation.test_lexicon import SCORED, question
+from tests.conftest import MemoryStore
+
+STEMS = {
+    "呼吸系统疾病": "支气管哮喘患者咳嗽{}，应选用",
+    "消化系统疾病": "胃溃疡患者腹痛{}，应选用",
+    "循环系统疾病": "心力衰竭患者水肿{}，应选用",
+}
+
+
+def asked(label: str, number: int):
+    stem = STEMS[label].format(number)
+    return question(stem).model_copy(update={"question_id": stem, "content_hash": stem})
+
+
+def reviewed(count: int, wrong: bool = False) -> list[Reviewed]:
+    """Questions with their label; ``wrong``: experts call each by the next one's, as no lexicon would."""
+    names = [*STEMS]
+    return [
+        Reviewed(
+            asked(names[number % 3], number),
+            {"disease_group": dimensions()["disease_group"].find(names[(number + wrong) % 3])},
+        )
+        for number in range(count)
+    ]
+
+
+def run(items, questions):
+    return list(LearnedAnnotator(items).annotate(questions, lambda _: None))
+
+
+def test_it_learns_what_experts_say_also_against_the_lexicon():
+    names = [*STEMS]
+    new = [asked(names[number % 3], 900 + number) for number in range(6)]
+    found = [item.verdicts["disease_group"].label.zh for item in run(reviewed(60, wrong=True), new)]
+    assert found == [names[(number + 1) % 3] for number in range(6)]
+
+
+def test_a_question_it_learned_from_is_labelled_by_a_model_that_had_not_seen_it():
+    items = reviewed(60)
+    odd = Reviewed(items[0].question, {"disease_group": dimensions()["disease_group"].find("肿瘤")})
+    (verdicts,) = [item.verdicts for item in run([odd, *items[1:]], [odd.question])]
+    assert verdicts["disease_group"].label.zh == "呼吸系统疾病"
+
+
+def test_every_question_has_verdicts_of_the_set_in_the_taxonomy_s_order():
+    for item in run(reviewed(40), [question(""), question("完全无关的文字")]):
+        assert list(item.verdicts) == list(dimensions())
+        for name, verdict in item.verdicts.items():
+            assert verdict.label in dimensions()[name].labels
+            assert verdict.confidence is None or 0 <= verdict.confidence <= 1
+
+
+def test_the_result_depends_on_nothing_but_the_questions():
+    new = [asked(label, 500) for label in STEMS]
+    assert run(reviewed(50), new) == run(reviewed(50)[::-1], new)
+
+
+def test_dimensions_that_nobody_reviewed_are_the_lexicon_s():
+    (item,) = run(reviewed(40), [question("执业医师法规定，吊销其执业证书的行政处罚")])
+    assert item.verdicts["competency"].label.zh == "公共卫生法律伦理"
+    assert item.verdicts["difficulty"].estimate
+
+
+def test_reviews_of_one_exam_alone_do_not_make_everything_that_exam():
+    dental = dimensions()["medical_discipline"].find("口腔医学")
+    items = [Reviewed(item.question, {**item.labels, "medical_discipline": dental}) for item in reviewed(60)]
+    (found,) = run(items, [question("具有清热燥湿功效的药物，其药材断面呈菊花心")])
+    assert found.verdicts["medical_discipline"].label.zh == "中药学"
+
+
+def test_questions_of_one_case_are_never_in_two_folds():
+    folds = folds_of(["case"] * 5 + [str(number) for number in range(500)])
+    assert len(set(folds[:5])) == 1
+    assert np.bincount(folds).min() > 60
+
+
+def test_auto_learns_once_enough_is_reviewed_and_an_llm_goes_first():
+    params = AnnotateParams(learn_from=30)
+    assert choose(params, MemoryStore(), reviewed(30)).identity.name == "learned"
+    assert choose(params, MemoryStore(), reviewed(29)).identity.name == "lexicon"
+    llm = AnnotateParams(llm=AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1"))
+    assert choose(llm, MemoryStore(), reviewed(500)).identity.name == "llm:m"
+
+
+def test_learning_from_too_little_is_told():
+    with pytest.raises(UserError, match="3 questions are reviewed, learned needs 20"):
+        choose(AnnotateParams(annotator="learned"), MemoryStore(), reviewed(3))
+
+
+def test_reviews_make_only_those_annotators_stale_that_learn_from_them(tmp_path):
+    llm = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
+    assert AnnotateParams(annotator="lexicon").ignores() == {"reviews/pulled"}
+    assert AnnotateParams(llm=AnnotateLlmOptions(**llm)).ignores() == {"reviews/pulled"}
+    assert not AnnotateParams(llm=AnnotateLlmOptions(**llm, shots=3)).ignores()
+    assert not AnnotateParams().ignores()
+    file = tmp_path / "x.csv"
+    file.write_text("a")
+    before = AnnotateParams(reviewed=file).semantic()
+    file.write_text("b")
+    assert AnnotateParams(reviewed=file).semantic() != before
+
+
+@pytest.fixture(scope="module")
+def labelled(shared_data, tmp_path_factory):
+    source = shared_data / "cmexam" / "annotated_dev.jsonl"
+    rows = [json.loads(line) for line in source.open(encoding="utf-8")]
+    path = tmp_path_factory.mktemp("labelled") / "x.jsonl"
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    items = read_labelled(path)
+    assert len(items) == 1000
+    order = np.random.default_rng(7).permutation(1000)
+    return [items[place] for place in order]
+
+
+def test_experts_labels_of_300_questions_tell_those_of_700_others(labelled):
+    wanted = dict(zip(SCORED, (0.62, 0.66, 0.75, 0.67), strict=True))
+    train, test = labelled[:300], labelled[300:]
+    found = run(train, [item.question for item in test])
+    for name, least in wanted.items():
+        gold = [item.labels[name].zh for item in test]
+        verdicts = [item.verdicts[name] for item in found]
+        right = [verdict.label.zh == zh for verdict, zh in zip(verdicts, gold, strict=True)]
+        assert np.mean(right) >= least, f"{name}: {np.mean(right):.3f}"
+        assert np.mean(right) > Counter(gold).most_common(1)[0][1] / len(gold) + 0.2
+        assert abs(np.mean(right) - np.mean([verdict.confidence for verdict in verdicts])) < 0.1

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from annotation.labelled_file import read_labelled
+from annotation.prompt import prompts
+from annotation.reviewed import Reviewed, digest, from_reviews, merged
+from annotation.shots import choose_shots
+from schemas.annotations import ExpertReview
+from schemas.errors import UserError
+from schemas.taxonomy import dimensions
+from tests.annotation.test_llm_annotator import questions
+
+LABELS = {
+    "disease_group": "循环系统疾病",
+    "clinical_department": "内科",
+    "medical_discipline": "临床医学",
+    "competency": "疾病治疗",
+    "difficulty": "易",
+}
+
+
+def labels(**other):
+    return {name: dimensions()[name].find(zh) for name, zh in {**LABELS, **other}.items()}
+
+
+def review(question, label, reviewer="a", dimension="competency", **more) -> ExpertReview:
+    plain = {"origin": None, "flags": [], "note": None, "annotation_id": 1, "updated_at": "2026-01-01"}
+    return ExpertReview(
+        question_id=question, dimension=dimension, label=label, reviewer=reviewer, **{**plain, **more}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reviews", "expected"),
+    [
+        ([("a", "疾病治疗")], "疾病治疗"),
+        ([("a", "疾病治疗"), ("b", "疾病治疗"), ("c", "医学基础知识")], "疾病治疗"),
+        ([("a", "疾病治疗"), ("b", "医学基础知识")], None),
+        ([("a", "没有这个类别")], None),
+    ],
+)
+def test_what_most_experts_say_is_learned_and_a_tie_is_not(reviews, expected):
+    found = from_reviews(questions(1), [review("q0", label, name) for name, label in reviews])
+    assert [item.labels["competency"].zh for item in found] == ([expected] if expected else [])
+
+
+def test_an_adjudicator_outweighs_two_who_agree():
+    said = [review("q0", "疾病治疗", "a"), review("q0", "疾病治疗", "b")]
+    said.append(review("q0", "医学基础知识", "c", project="adjudication"))
+    assert from_reviews(questions(1), said)[0].labels["competency"].zh == "医学基础知识"
+
+
+@pytest.mark.parametrize(("flag", "count"), [("wrong_stem", 0), ("out_of_scope", 0), ("wrong_key", 1)])
+def test_questions_that_are_none_teach_nothing(flag, count):
+    assert len(from_reviews(questions(1), [review("q0", "疾病治疗", flags=[flag])])) == count
+
+
+def test_the_digest_is_of_what_is_said_whatever_the_order():
+    items = [Reviewed(question, labels()) for question in questions(3)]
+    assert digest(items) == digest(items[::-1])
+    assert digest(items) != digest([*items[:2], Reviewed(items[2].question, labels(competency="不符合"))])
+    assert len(merged(items, items[::-1])) == 3
+
+
+def test_cmexam_s_own_csv_is_read(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "Question,Options,Answer,Explanation,Clinical Department,Disease Group,Area of Competency,"
+        "Medical Discipline,Difficulty level\n"
+        '首选的药物,"A 甲 乙\nB 丙",AB,,内科,循环系统疾病,疾病治疗,临床医学,2\n'
+        '无标签,"A 甲",A,,,,,,\n',
+        encoding="utf-8",
+    )
+    (found,) = read_labelled(path)
+    assert found.labels == labels(difficulty="较易")
+    assert [(option.label, option.text) for option in found.question.options] == [("A", "甲 乙"), ("B", "丙")]
+    assert found.question.answer == ["A", "B"]
+    assert found.question.explanation is None
+
+
+def test_jsonl_and_parquet_with_our_names_say_the_same(tmp_path):
+    row = {"stem": "题", "options": [{"label": "A", "text": "甲"}], "answer": ["A"], "competency": "疾病治疗"}
+    (tmp_path / "x.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+    pl.DataFrame([row]).write_parquet(tmp_path / "x.parquet")
+    first, second = read_labelled(tmp_path / "x.jsonl"), read_labelled(tmp_path / "x.parquet")
+    assert first == second
+    assert first[0].labels == {"competency": labels()["competency"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("x.txt", "", "none of"),
+        ("x.csv", "a,b\n1,2\n", "needs a column stem"),
+        ("x.csv", "stem,competency\n题,没有\n", "row 1"),
+        ("x.parquet", "junk", "cannot be read"),
+        ("x.jsonl", "{", "cannot be read"),
+        ("gone.csv", None, "no file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_in_one_line(tmp_path, name, content, says):
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=says) as error:
+        read_labelled(path)
+    assert "\n" not in str(error.value)
+
+
+def items(count):
+    names = dimensions()["disease_group"].zh_names()
+    return [
+        Reviewed(question, labels(disease_group=names[number % len(names)]))
+        for number, question in enumerate(questions(count))
+    ]
+
+
+def test_examples_show_many_labels_and_do_not_depend_on_the_order_of_reviews():
+    shots = choose_shots(items(20), 5)
+    assert len(shots) == 6
+    assert len({shot.labels["disease_group"].zh for shot in shots}) == 6
+    assert choose_shots(items(20)[::-1], 5) == shots
+    assert choose_shots(items(20), 0) == []
+
+
+def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_others():
+    shots = choose_shots(items(20), 3)
+    (prompt,) = prompts("json_schema", one_dimension_a_call=False, shots=shots)
+    shown = shots[0].question
+    own = prompt.messages(shown)
+    assert len(own) == len(prompt.messages(questions(30)[25])) == 2 + 2 * 3
+    assert all(shown.stem not in message["content"] for message in own[:-1])
+    assert prompt.messages(questions(30)[25])[:-1] == prompt.messages(questions(30)[26])[:-1]
+
+
+def test_examples_are_part_of_the_prompt_s_hash():
+    hashes = {
+        prompts("none", one_dimension_a_call=False, shots=choose_shots(given, 2))[0].hash
+        for given in ((), items(3), items(20)[10:])
+    }
+    assert len(hashes) == 3
