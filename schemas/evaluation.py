@@ -95,3 +95,59 @@ class Comparison(Record):
     """McNemar's exact test, two-sided."""
     p_adjusted: float
     """The same, corrected for the number of pairs compared (Holm)."""
+
+
+class Judgement(Record):
+    """A score that a judge, a model or an expert, gave a text in one aspect."""
+
+    run: str
+    task: Task
+    question_id: str
+    repeat: int = 0
+    judge: str
+    """``llm:MODEL`` or ``expert:NAME``."""
+    aspect: str
+    score: int
+    """From 1 to 5."""
+
+
+class Winner(StrEnum):
+    """Which of two answers is better."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+
+
+class Preference(Record):
+    """Which of two runs a judge prefers in one answer, asked in both orders."""
+
+    run_a: str
+    run_b: str
+    task: Task
+    question_id: str
+    repeat: int = 0
+    judge: str
+    shown_first_a: Winner
+    """What it said where a's answer stood first: ``first`` is a."""
+    shown_first_b: Winner
+    """What it said where b's answer stood first, turned round: ``first`` is a as well."""
+    better: Winner
+    """``first`` (a), ``second`` (b), or ``tie``, also where the two orders contradict each other."""
+    consistent: bool
+    """Whether the order made no difference."""
+
+
+class JudgeAgreement(Record):
+    """How far a judge agrees with the experts, in one aspect."""
+
+    judge: str
+    """``experts`` for the experts among themselves."""
+    against: str
+    aspect: str
+    answers: int
+    """Answers that both scored."""
+    pearson: float | None
+    spearman: float | None
+    alpha: float | None
+    """Krippendorff's, for interval data."""

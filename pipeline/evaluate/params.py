@@ -143,6 +143,19 @@ def _baselines() -> list[ModelOptions]:
     return [RandomModel(), MajorityModel()]
 
 
+class JudgeOptions(LlmOptions):
+    """A model that scores free text: ``[evaluate.judge]``."""
+
+    max_tokens: int = Field(256, ge=1, description="Most tokens of a verdict.")
+    compare: bool = Field(
+        False, description="Also ask which of two runs answered better, each pair in both orders."
+    )
+
+    def judge_name(self) -> str:
+        """What results call it."""
+        return f"llm:{self.model}"
+
+
 class EvaluateParams(Params):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
@@ -161,6 +174,12 @@ class EvaluateParams(Params):
     repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
     shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer of that model.")
+    judge: JudgeOptions | None = Field(
+        None, description="[evaluate.judge]: the model that scores explanations and clinical answers."
+    )
+    expert_scores: Path | None = Field(
+        None, description="CSV of experts' scores: run, task, question_id, aspect, expert, score."
+    )
     cases: Path | None = Field(
         None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
     )
@@ -182,7 +201,11 @@ class EvaluateParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
-        named = {self.prompt, *(model.prompt for model in self.models), self.cases and str(self.cases)}
+        named = {
+            self.prompt,
+            *(model.prompt for model in self.models),
+            *map(str, filter(None, (self.cases, self.expert_scores))),
+        }
         paths = sorted(name for name in named if name and Path(name).is_file())
         return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}
 

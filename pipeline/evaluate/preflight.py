@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from pipeline.evaluate.params import Asked, EvaluateParams, OpenAiModel
+from pipeline.evaluate.backends.local.needs import missing_packages
+from pipeline.evaluate.judging.scores import load_expert_scores
+from pipeline.evaluate.params import Asked, EvaluateParams, OpenAiModel, TransformersModel
 from pipeline.evaluate.prompting import load_template
 from pipeline.evaluate.tasks.cases import load_cases
 from schemas.dataset import DatasetParams
@@ -23,15 +27,25 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             found.append(f"evaluate, {model.run_name()}: {missing}")
         found += _unusable(model, params.cases)
+    if params.judge is not None and (missing := params.judge.missing()) is not None:
+        found.append(f"evaluate.judge: {missing}")
+    if params.expert_scores is not None:
+        found += _said(partial(load_expert_scores, params.expert_scores))
     return list(dict.fromkeys(found))
 
 
 def _unusable(model: Asked, cases: Path | None) -> list[str]:
     """What is wrong with the files that a model is asked with."""
+    found = _said(partial(load_template, model.template(), model.task))
+    if isinstance(model, TransformersModel) and (missing := missing_packages(model)) is not None:
+        found.append(missing)
+    return found + (_said(partial(load_cases, cases)) if model.task is Task.CLINICAL else [])
+
+
+def _said(attempt: Callable[[], object]) -> list[str]:
+    """What an attempt complains of."""
     try:
-        load_template(model.template(), model.task)
-        if model.task is Task.CLINICAL:
-            load_cases(cases)
+        attempt()
     except UserError as error:
         return [str(error)]
     return []

@@ -10,12 +10,15 @@ from typing import Any
 from pipeline.evaluate import report
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
+from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
+from pipeline.evaluate.judging.rubric import rubric
+from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
-from pipeline.evaluate.tasks import Material, Reading, TaskWork, open_task
+from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.evaluation import Comparison, Prediction, Score
+from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Prediction, Preference, Score
 from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
 
@@ -36,6 +39,8 @@ class _Outcomes:
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     graded: dict[str, list[Graded]] = field(default_factory=dict)
+    written: dict[str, list[Written]] = field(default_factory=dict)
+    verdicts: Verdicts = field(default_factory=Verdicts)
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
@@ -45,6 +50,8 @@ class _Outcomes:
         self.scores += reading.scores
         if reading.graded:
             self.graded[run] = reading.graded
+        if reading.written:
+            self.written[run] = reading.written
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
@@ -76,6 +83,9 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         for each in runs:
             _ask(each, made, advance)
     made.scores += _people(material.questions)
+    made.verdicts = _judged(params, made, context)
+    made.scores += judged_scores(made.verdicts.judgements)
+    made.waiting += made.verdicts.waiting
     return _result(params, runs, made)
 
 
@@ -85,6 +95,18 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
     made.add(each.name, each.work.read(each.name, each.backend, given))
     made.facts[each.name] = _facts(given.values())
     made.waiting += _waiting(each.name, (given[prompt.id] for prompt in each.work.prompts))
+
+
+def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdicts:
+    """What the judge says of the free texts, and what experts said of them."""
+    verdicts = Verdicts()
+    if params.judge is not None and made.written:
+        requests = requests_of(made.written, compare=params.judge.compare)
+        with context.progress(requests, "verdicts") as advance:
+            verdicts = judge(made.written, params.judge, context.store, advance)
+    if params.expert_scores is not None:
+        verdicts.judgements += load_expert_scores(params.expert_scores)
+    return verdicts
 
 
 def _people(questions: Sequence[ReleaseRow]) -> list[Score]:
@@ -113,11 +135,30 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
+def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
+    """Who judged, by which rubric, and what came of it."""
+    if params.judge is None:
+        return {}
+    found = made.verdicts
+    return {
+        "judge": {
+            "name": params.judge.judge_name(),
+            "rubric": rubric().version,
+            "requests": found.requests,
+            "without_verdict": len(found.waiting),
+            "cost": found.cost,
+        }
+    }
+
+
 def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
-    """What all outputs cost together, where every model that costs money has prices in one currency."""
+    """What all outputs and verdicts cost together, where all that costs money has prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
-    currencies = {model.currency for model in asked}
     costs = [made.facts[model.run_name()]["cost"] for model in asked]
+    currencies = {model.currency for model in asked}
+    if params.judge is not None:
+        costs.append(made.verdicts.cost)
+        currencies.add(params.judge.currency)
     if len(currencies) != 1 or None in costs:
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
@@ -148,7 +189,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         for each in runs
         for left in each.work.left_out
     ]
-    asked = len(made.predictions)
+    asked = len(made.predictions) + made.verdicts.requests
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
     return Result(
@@ -156,6 +197,9 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "predictions": Prediction.to_frame(made.predictions),
             "scores": Score.to_frame(made.scores),
             "comparisons": Comparison.to_frame(comparisons),
+            "judgements": Judgement.to_frame(made.verdicts.judgements),
+            "preferences": Preference.to_frame(made.verdicts.preferences),
+            "judge_agreement": JudgeAgreement.to_frame(judge_agreement(made.verdicts.judgements)),
         },
         counts=Counts(
             into=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
@@ -163,7 +207,12 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         rejects=rejects,
         review=made.waiting,
         files={"results.md": report.markdown(made.scores, title).encode()},
-        facts={"split": params.split, "models": made.facts, **_cost(params, made)},
+        facts={
+            "split": params.split,
+            "models": made.facts,
+            **_judge_facts(params, made),
+            **_cost(params, made),
+        },
         complete=not made.waiting,
         notes=_notes(params, made),
     )

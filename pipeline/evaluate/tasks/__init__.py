@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from pipeline.evaluate.params import ModelOptions
-from pipeline.evaluate.tasks.base import Material, Reading, TaskWork
+from pipeline.evaluate.tasks.base import Material, Reading, TaskWork, Written
 from schemas.evaluation import Task
 
 TASKS: dict[Task, str] = {
@@ -16,7 +16,7 @@ TASKS: dict[Task, str] = {
 }
 """Work by task, as ``module:class``."""
 
-__all__ = ["TASKS", "Material", "Reading", "TaskWork", "open_task"]
+__all__ = ["TASKS", "Material", "Reading", "TaskWork", "Written", "open_task"]
 
 
 def open_task(options: ModelOptions, material: Material) -> TaskWork:

@@ -11,7 +11,7 @@ from typing import Protocol
 from pipeline.evaluate.backends.base import Backend, Generation
 from pipeline.evaluate.prompting import Examples, Prompt
 from pipeline.evaluate.scoring import Graded, accepted
-from schemas.evaluation import Prediction, Score
+from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
@@ -65,6 +65,20 @@ class LeftOut:
     detail: str
 
 
+@dataclass(frozen=True)
+class Written:
+    """A text that a run wrote, and what it is to be compared with."""
+
+    run: str
+    task: Task
+    item_id: str
+    prompt: Prompt
+    outcome: Outcome
+    said: str
+    """What a reader is meant to see of it."""
+    reference: str
+
+
 @dataclass
 class Reading:
     """What became of one run's outputs."""
@@ -73,6 +87,8 @@ class Reading:
     scores: list[Score] = field(default_factory=list)
     graded: list[Graded] = field(default_factory=list)
     """Chosen answers, for comparisons between runs; empty for free text."""
+    written: list[Written] = field(default_factory=list)
+    """Free texts, for judges; those that were refused or empty are not among them."""
 
 
 class TaskWork(Protocol):

@@ -10,18 +10,11 @@ from pipeline.evaluate.intervals import Unit, interval_of_share
 from pipeline.evaluate.outcomes import read_text
 from pipeline.evaluate.prompting import Prompt
 from pipeline.evaluate.scoring import Maker, Slice
-from pipeline.evaluate.tasks.base import Reading
+from pipeline.evaluate.tasks.base import Reading, Written
 from pipeline.evaluate.textmetrics import TextCounts, compare, text_metrics
 from schemas.evaluation import Outcome, Prediction, Score, Task
 
-
-@dataclass(frozen=True)
-class Written:
-    """A text that a model wrote, with what it is compared to."""
-
-    prompt: Prompt
-    outcome: Outcome
-    counts: TextCounts
+_READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ def read_texts(
 ) -> Reading:
     """Score every text against its reference; ``wanted`` is by prompt id."""
     reading = Reading()
-    written: list[Written] = []
+    compared: list[tuple[Written, TextCounts]] = []
     for prompt in prompts:
         given = made[prompt.id]
         outcome, said = _read(given)
@@ -61,8 +54,11 @@ def read_texts(
             )
         )
         if outcome is not Outcome.FAILED:
-            written.append(Written(prompt, outcome, compare(said, wanted[prompt.id].reference)))
-    for part, items in _by_slice(written, wanted):
+            about = wanted[prompt.id]
+            text = Written(run, task, about.item_id, prompt, outcome, said, about.reference)
+            compared.append((text, compare(said, about.reference)))
+    reading.written = [text for text, _ in compared if text.outcome in _READABLE]
+    for part, items in _by_slice(compared, wanted):
         reading.scores += _scores(run, task, part, items, wanted)
     return reading
 
@@ -71,29 +67,31 @@ def _read(given: Generation) -> tuple[Outcome, str]:
     return (Outcome.FAILED, "") if given.text is None else read_text(given.text, given.finish)
 
 
+Compared = tuple[Written, TextCounts]
+
+
 def _by_slice(
-    written: Sequence[Written], wanted: Mapping[str, Wanted]
-) -> Iterable[tuple[Slice, list[Written]]]:
-    found: dict[Slice, list[Written]] = {}
-    for item in written:
-        for part in wanted[item.prompt.id].slices:
+    compared: Sequence[Compared], wanted: Mapping[str, Wanted]
+) -> Iterable[tuple[Slice, list[Compared]]]:
+    found: dict[Slice, list[Compared]] = {}
+    for item in compared:
+        for part in wanted[item[0].prompt.id].slices:
             found.setdefault(part, []).append(item)
     return found.items()
 
 
 def _scores(
-    run: str, task: Task, part: Slice, items: Sequence[Written], wanted: Mapping[str, Wanted]
+    run: str, task: Task, part: Slice, items: Sequence[Compared], wanted: Mapping[str, Wanted]
 ) -> list[Score]:
-    rounds: dict[int, list[Written]] = {}
+    rounds: dict[int, list[Compared]] = {}
     for item in items:
-        rounds.setdefault(item.prompt.repeat, []).append(item)
-    values = [text_metrics([item.counts for item in asked]) for _, asked in sorted(rounds.items())]
-    made = Maker(run, part, len({wanted[item.prompt.id].item_id for item in items}), task)
+        rounds.setdefault(item[0].prompt.repeat, []).append(item)
+    ordered = [asked for _, asked in sorted(rounds.items())]
+    values = [text_metrics([counts for _, counts in asked]) for asked in ordered]
+    made = Maker(run, part, len({text.item_id for text, _ in items}), task)
     scores = [made.score(metric, [each[metric] for each in values]) for metric in values[0]]
     for outcome in (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED):
-        shares = [
-            sum(item.outcome is outcome for item in asked) / len(asked) for _, asked in sorted(rounds.items())
-        ]
-        units = (Unit(wanted[item.prompt.id].cluster, item.outcome is outcome) for item in items)
+        shares = [sum(text.outcome is outcome for text, _ in asked) / len(asked) for asked in ordered]
+        units = (Unit(wanted[text.prompt.id].cluster, text.outcome is outcome) for text, _ in items)
         scores.append(made.score(f"{outcome.value}_rate", shares, interval_of_share(units)))
     return scores

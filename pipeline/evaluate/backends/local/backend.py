@@ -6,13 +6,13 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends.base import Generation, Setting
 from pipeline.evaluate.backends.local.batching import Sequenced, plan
 from pipeline.evaluate.backends.local.engine import Made, context_length, keeps_heads, load_tokenizer
+from pipeline.evaluate.backends.local.needs import missing_packages
 from pipeline.evaluate.backends.local.rendering import render
 from pipeline.evaluate.backends.local.weights import fingerprint
 from pipeline.evaluate.backends.local.workers import Job, run_jobs
@@ -145,20 +145,6 @@ class TransformersBackend:
 
     def _room(self, asked: Sequence[_Asked]) -> int:
         return self._options.max_tokens if any(not item.letters for item in asked) else 1
-
-
-def missing_packages(options: TransformersModel) -> str | None:
-    """The line that says what to install; None where all is there."""
-    wanted = [
-        "torch",
-        "transformers",
-        *(["peft"] if options.adapter else []),
-        *(["gguf"] if options.gguf_file else []),
-    ]
-    absent = [name for name in wanted if find_spec(name) is None]
-    if not absent:
-        return None
-    return f"kind = \"transformers\" needs {', '.join(absent)}: pip install 'build-dataset[local]'"
 
 
 def _identity(options: TransformersModel) -> dict[str, Any]:

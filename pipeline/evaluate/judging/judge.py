@@ -1,0 +1,167 @@
+"""A model as judge: four scores an answer, and, where two runs answered the same, which is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, ChatRequest, Failed
+from pipeline.evaluate.judging.rubric import (
+    pair_format,
+    pair_messages,
+    read_preference,
+    read_scores,
+    score_format,
+    score_messages,
+)
+from pipeline.evaluate.params import JudgeOptions
+from pipeline.evaluate.tasks.base import Written
+from pipeline.stage import Store
+from schemas.evaluation import Judgement, Preference, Winner
+from schemas.questions import ReviewItem
+
+
+@dataclass
+class Verdicts:
+    """What a judge said."""
+
+    judgements: list[Judgement] = field(default_factory=list)
+    preferences: list[Preference] = field(default_factory=list)
+    waiting: list[ReviewItem] = field(default_factory=list)
+    """Answers that the judge gave no verdict on; it is asked again on the next run."""
+    requests: int = 0
+    cost: float | None = 0.0
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """A request and what its reply is about."""
+
+    request: ChatRequest
+    answers: tuple[Written, ...]
+    """One to be scored, or two in the order shown."""
+
+
+def judge(
+    texts: Mapping[str, Sequence[Written]],
+    options: JudgeOptions,
+    store: Store,
+    advance: Callable[[int], None],
+) -> Verdicts:
+    """Score every text of every run and, if asked, compare runs pair by pair in both orders.
+
+    Args:
+        texts: by run.
+        options: of the judge.
+        store: keeps its replies.
+        advance: called with the number of verdicts that came.
+
+    Raises:
+        UserError: the judge cannot be asked.
+    """
+    asks = list(plan(texts, compare=options.compare))
+    by_id = {ask.request.id: ask for ask in asks}
+    found = Verdicts(requests=len(asks))
+    replies: dict[str, str] = {}
+    client = LlmClient(options)
+    for outcome in client.complete_many([ask.request for ask in asks], store, advance):
+        if isinstance(outcome, Failed):
+            found.waiting.append(_waiting(by_id[outcome.request.id], outcome))
+        else:
+            replies[outcome.request.id] = outcome.text
+            found.cost = _added(found.cost, outcome)
+    name = options.judge_name()
+    for ask in asks:
+        if len(ask.answers) == 1 and ask.request.id in replies:
+            found.judgements += _scored(ask.answers[0], name, replies[ask.request.id])
+    found.preferences = list(_preferred(asks, name, replies))
+    found.waiting.sort(key=lambda item: item.item_id)
+    return found
+
+
+def requests_of(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> int:
+    """How many requests a judge will get."""
+    return sum(1 for _ in plan(texts, compare=compare))
+
+
+def plan(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> Iterator[_Ask]:
+    """Every request to a judge, in a fixed order."""
+    for run, written in texts.items():
+        for text in written:
+            messages = score_messages(text.prompt.messages, text.reference, text.said)
+            request = ChatRequest(f"{run}|{text.prompt.id}", messages, score_format(), check=read_scores)
+            yield _Ask(request, (text,))
+    if not compare:
+        return
+    for one, other in combinations(texts, 2):
+        by_prompt = {text.prompt.id: text for text in texts[other]}
+        for text in texts[one]:
+            if (rival := by_prompt.get(text.prompt.id)) is not None:
+                yield from _both_orders(text, rival)
+
+
+def _both_orders(one: Written, other: Written) -> Iterator[_Ask]:
+    for first, second in ((one, other), (other, one)):
+        messages = pair_messages(first.prompt.messages, first.reference, first.said, second.said)
+        request = ChatRequest(
+            f"{first.run}|{second.run}|{first.prompt.id}", messages, pair_format(), check=read_preference
+        )
+        yield _Ask(request, (first, second))
+
+
+def _scored(text: Written, judge_name: str, reply: str) -> Iterator[Judgement]:
+    for aspect, score in read_scores(reply).items():
+        yield Judgement(
+            run=text.run,
+            task=text.task,
+            question_id=text.item_id,
+            repeat=text.prompt.repeat,
+            judge=judge_name,
+            aspect=aspect,
+            score=score,
+        )
+
+
+def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:
+    """One row a pair of answers; a preference counts only where it is the same in both orders."""
+    pairs = [ask for ask in asks if len(ask.answers) == 2]
+    for there, back in zip(pairs[::2], pairs[1::2], strict=True):
+        said = (replies.get(there.request.id), replies.get(back.request.id))
+        if said[0] is None or said[1] is None:
+            continue
+        one, other = read_preference(said[0]), _turned(read_preference(said[1]))
+        first, second = there.answers
+        yield Preference(
+            run_a=first.run,
+            run_b=second.run,
+            task=first.task,
+            question_id=first.item_id,
+            repeat=first.prompt.repeat,
+            judge=judge_name,
+            shown_first_a=one,
+            shown_first_b=other,
+            better=one if one == other else Winner.TIE,
+            consistent=one == other,
+        )
+
+
+def _turned(winner: Winner) -> Winner:
+    return {Winner.FIRST: Winner.SECOND, Winner.SECOND: Winner.FIRST}.get(winner, winner)
+
+
+def _waiting(ask: _Ask, failed: Failed) -> ReviewItem:
+    runs = " and ".join(text.run for text in ask.answers)
+    item = ask.answers[0].item_id
+    return ReviewItem(
+        item_id=ask.request.id,
+        question_ids=[item],
+        stage="evaluate",
+        reason=f"judge_{failed.reason}",
+        detail=f"no verdict on {runs}: {failed.detail}",
+    )
+
+
+def _added(cost: float | None, outcome: Answer) -> float | None:
+    return None if cost is None or outcome.cost is None else cost + outcome.cost

@@ -1,0 +1,101 @@
+"""Experts' scores are read, and judges are compared with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.judging.scores import (
+    interval_alpha,
+    judge_agreement,
+    judged_scores,
+    load_expert_scores,
+)
+from schemas.errors import UserError
+from schemas.evaluation import Judgement, Task
+
+HEADER = "run,task,question_id,aspect,expert,score\n"
+
+
+def given(judge: str, scores: dict[str, int], aspect: str = "fluency") -> list[Judgement]:
+    return [
+        Judgement(run="m", task=Task.CLINICAL, question_id=question, judge=judge, aspect=aspect, score=score)
+        for question, score in scores.items()
+    ]
+
+
+def by_judge(rows):
+    return {row.judge: row for row in judge_agreement(rows) if row.aspect == "fluency"}
+
+
+def test_alpha_for_interval_data_equals_the_published_example():
+    # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", example C/E: four observers, twelve units.
+    reliability = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+    ]
+    units = [[row[unit] for row in reliability if row[unit] is not None] for unit in range(12)]
+    assert interval_alpha(units) == pytest.approx(0.849, abs=5e-4)
+
+
+def test_alpha_is_undefined_where_nothing_varies():
+    assert interval_alpha([[3, 3], [3, 3]]) is None
+    assert interval_alpha([[3]]) is None
+
+
+def test_a_judge_that_ranks_like_the_experts_correlates_fully():
+    experts = given("expert:a", {"q1": 1, "q2": 3, "q3": 5}) + given("expert:b", {"q1": 2, "q2": 4, "q3": 5})
+    found = by_judge(experts + given("llm:j", {"q1": 2, "q2": 3, "q3": 4, "q4": 1}))
+    assert found["llm:j"].spearman == pytest.approx(1.0)
+    assert found["llm:j"].answers == 3
+    assert 0.5 < found["llm:j"].alpha < 1.0
+    assert found["experts"].answers == 3
+
+
+def test_a_judge_that_gives_one_score_to_all_has_no_correlation():
+    experts = given("expert:a", {"q1": 1, "q2": 5})
+    found = by_judge(experts + given("llm:j", {"q1": 4, "q2": 4}))
+    assert (found["llm:j"].pearson, found["llm:j"].spearman) == (None, None)
+
+
+def test_without_experts_there_is_nothing_to_agree_with():
+    assert judge_agreement(given("llm:j", {"q1": 4})) == []
+
+
+def test_experts_are_averaged_together():
+    rows = given("expert:a", {"q1": 1}) + given("expert:b", {"q1": 4})
+    (score,) = judged_scores(rows)
+    assert (score.metric, score.value, score.questions) == ("fluency (experts)", 2.5, 1)
+
+
+def test_a_file_of_scores_is_read(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("\ufeff" + HEADER + "m,clinical,clin-0-1,fluency,王医生,5\n", encoding="utf-8")
+    (row,) = load_expert_scores(path)
+    assert (row.judge, row.score, row.task) == ("expert:王医生", 5, "clinical")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("run,score\nm,5\n", "has no column 'aspect'"),
+        (HEADER + "m,clinical,q,beauty,x,5\n", "line 2: no aspect 'beauty'"),
+        (HEADER + "m,clinical,q,fluency,x,6\n", "line 2: score '6'"),
+        (HEADER + "m,clinical,q,fluency,x\n", "line 2: score ''"),
+        (HEADER + "m,poetry,q,fluency,x,5\n", "line 2: no task 'poetry'"),
+    ],
+)
+def test_a_wrong_row_is_told_with_its_line(tmp_path, content, said):
+    path = tmp_path / "scores.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        load_expert_scores(path)
+
+
+def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
+    with pytest.raises(UserError, match="cannot be read"):
+        load_expert_scores(tmp_path / "none.csv")
+    (tmp_path / "gbk.csv").write_bytes(HEADER.encode() + "m,clinical,q,fluency,王,5\n".encode("gbk"))
+    with pytest.raises(UserError, match="UTF-8"):
+        load_expert_scores(tmp_path / "gbk.csv")
