@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.params import AnnotateParams, ReviewParams
+from pipeline.calibrate.params import CalibrateParams
 from pipeline.clean.params import CleanParams
 from pipeline.dedup.params import DedupParams
 from pipeline.evaluate.params import EvaluateParams
@@ -14,9 +15,17 @@ from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
+from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.corrections import Correction
 from schemas.documents import Document, Line, Page, SourceRow
-from schemas.evaluation import Comparison, Prediction, Score
+from schemas.evaluation import (
+    Comparison,
+    JudgeAgreement,
+    Judgement,
+    Prediction,
+    Preference,
+    Score,
+)
 from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 from schemas.trace import Trace
@@ -95,6 +104,21 @@ STAGES: tuple[Stage, ...] = (
         ),
     ),
     Stage(
+        name="calibrate",
+        title="Compare annotators with experts: accuracy, confidence, confusions, cost, what sharing work saves.",
+        unit="questions",
+        reads=("dedup/questions", "annotate/annotations", "annotate/requests", "reviews/pulled"),
+        writes={
+            "calibration": Calibration,
+            "confusions": Confusion,
+            "reliability": ReliabilityBin,
+            "sharing": SharingPoint,
+        },
+        params=CalibrateParams,
+        target="pipeline.calibrate.stage:run",
+        examples=("build-dataset calibrate", "build-dataset calibrate --target 0.95"),
+    ),
+    Stage(
         name="split",
         title="Split into train, validation and test, stratified, keeping groups and clusters whole.",
         unit="questions",
@@ -138,7 +162,14 @@ STAGES: tuple[Stage, ...] = (
         title="Ask models the test questions and score their answers.",
         unit="prompts",
         reads=("export/train", "export/validation", "export/test"),
-        writes={"predictions": Prediction, "scores": Score, "comparisons": Comparison},
+        writes={
+            "predictions": Prediction,
+            "scores": Score,
+            "comparisons": Comparison,
+            "judgements": Judgement,
+            "preferences": Preference,
+            "judge_agreement": JudgeAgreement,
+        },
         params=EvaluateParams,
         target="pipeline.evaluate.stage:run",
         check="pipeline.evaluate.preflight:problems",
