@@ -19,9 +19,10 @@ from pipeline.parse.fields import (
 )
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
-from pipeline.parse.matching import Parts, SubItem, parts_with_options, split_off, stems_after_options
-from pipeline.parse.options import Run, find_run, find_runs
+from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
+from pipeline.parse.options import Run, find_run
 from pipeline.parse.outline import Group, Item, Outline
+from pipeline.parse.parts import draft_of, numbered_parts, part_drafts, unnumbered
 from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
 from schemas.documents import LineKind
@@ -31,6 +32,7 @@ LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
 """What the code of a K-type item is made of: the numbers of its statements."""
+_LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
 _AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
 _TAG = re.compile(
     r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
@@ -40,10 +42,11 @@ _TAG = re.compile(
 def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
-    shared = _SharedOptions()
+    texts = [_text_of(item.pieces) for item in outline.items]
+    ends = sum(_LETTER_END.search(text) is not None for text in texts)
+    shared = _SharedOptions(single_letters=3 * ends >= len(texts))
     in_key: set[int] = set()
-    for item in outline.items:
-        text = _text_of(item.pieces)
+    for item, text in zip(outline.items, texts, strict=True):
         own, rest = split_off(text)
         border = own.count("\n") if rest is not None else len(item.pieces)
         fields = split_fields(own)
@@ -52,7 +55,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
             in_key.add(id(item.block))
         drafts.extend(found)
         if rest is not None:
-            drafts.extend(_unnumbered(item, item.pieces[border:], rest))
+            drafts.extend(unnumbered(item, item.pieces[border:], rest))
     _continue_cases(drafts)
     return drafts
 
@@ -92,9 +95,14 @@ def _is_key(item: Item, overruled: set[int]) -> bool:
 
 
 class _SharedOptions:
-    """Options that stand before the items of a B section without a head of their own."""
+    """Options that stand before the items of a B section without a head of their own, and the paper's habit of answers.
 
-    def __init__(self) -> None:
+    Args:
+        single_letters: whether the paper prints answers as single letters on lines of their own.
+    """
+
+    def __init__(self, *, single_letters: bool) -> None:
+        self.single_letters = single_letters
         self.block: object = None
         self.run: Run | None = None
         self.count = 0
@@ -116,7 +124,9 @@ class _SharedOptions:
 def _drafts(
     item: Item, pieces: list[Piece], fields: Fields, shared: _SharedOptions, *, is_key: bool
 ) -> Iterable[Draft]:
-    head, bare_letters = letter_line(fields.head)
+    head, bare = fields.head, None
+    if not fields.answers and not item.given:
+        head, bare = letter_line(head, single=shared.single_letters)
     run = find_run(head)
     common = _group_options(item.group) or shared.of(item)
     if run is None and _is_entry(fields, is_key=is_key):
@@ -124,15 +134,15 @@ def _drafts(
         return
     parts = parts_with_options(head, fields.answers)
     if item.last > item.number:
-        yield from _numbered_parts(item, pieces, head, fields)
+        yield from numbered_parts(item, pieces, head, fields)
         return
     if parts is None and run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         parts = stems_after_options(fields.head, find_run(fields.head) or run)
     if parts is not None:
-        yield from _part_drafts(item, pieces, parts, fields)
+        yield from part_drafts(item, pieces, parts, fields)
         return
-    draft = _draft(item, pieces, fields)
+    draft = draft_of(item, pieces, fields)
     if common and (run is None or shared.run is not None):
         _use_shared(draft, head, run, common, shared)
     elif run is not None:
@@ -141,46 +151,12 @@ def _drafts(
     else:
         draft.stem = join_lines(fields.head)
         _use_codes(draft)
-    bare = bare_letters if run is not None and not item.given else None
-    _answer(draft, fields, item.given or bare, bare)
+    _answer(draft, fields, item.given or (bare if run is not None else None))
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
     set_aside(draft, fields)
     yield draft
-
-
-def _draft(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
-    draft = Draft(
-        number=item.number,
-        run=item.run,
-        pieces=pieces,
-        block=item.block,
-        explanation=fields.explanation,
-        answered=fields.answered,
-        verdict=fields.verdict,
-    )
-    _trace_item(draft, item)
-    for opened in fields.opened:
-        part = Part.ANSWER if opened.answer else Part.EXPLANATION
-        draft.because(part, "mark", opened.words[:20], pieces[opened.line : opened.line + 1])
-    return draft
-
-
-def _trace_item(draft: Draft, item: Item) -> None:
-    """Why the item was opened: its number and its head."""
-    draft.because(Part.NUMBER, item.habit, item.printed, item.pieces[:1])
-    if item.block.heads:
-        draft.because(Part.HEAD, announcement(item.block.text).kind or "unknown", item.block.heads[0][:40])
-
-
-def _trace_options(draft: Draft, head: str, run: Run) -> None:
-    """Which lines the options stand on, and how they are labelled."""
-    first, last = head.count("\n", 0, run.start), head.count("\n")
-    labels = "".join(label for label, _ in run.options)
-    detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
-    draft.options_in_cells = _tables_from(draft.pieces) >= first
-    draft.because(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
 
 
 def _is_entry(fields: Fields, *, is_key: bool) -> bool:
@@ -193,7 +169,7 @@ def _is_entry(fields: Fields, *, is_key: bool) -> bool:
 
 
 def _entry(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
-    draft = _draft(item, pieces, fields)
+    draft = draft_of(item, pieces, fields)
     draft.entry = True
     letters, rest = leading_letters(fields.head)
     draft.answer = letters or (fields.answers[0] if fields.answers else None)
@@ -223,6 +199,15 @@ def _tables_from(pieces: list[Piece]) -> int:
     return next((i for i, piece in enumerate(pieces) if piece.in_table), -1)
 
 
+def _trace_options(draft: Draft, head: str, run: Run) -> None:
+    """Which lines the options stand on, and how they are labelled."""
+    first, last = head.count("\n", 0, run.start), head.count("\n")
+    labels = "".join(label for label, _ in run.options)
+    detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
+    draft.options_in_cells = _tables_from(draft.pieces) >= first
+    draft.because(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
+
+
 def _use_codes(draft: Draft) -> None:
     """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
     codes = find_run(draft.block.text) if draft.announced == "K" else None
@@ -241,11 +226,8 @@ def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _
             shared.replace(run)
 
 
-def _answer(draft: Draft, fields: Fields, beside: str | None, bare: str | None) -> None:
-    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words.
-
-    A letter ``bare`` on its last line may be the end of an option, as a letter in a blank may be text.
-    """
+def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
+    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words."""
     labels = [label for label, _ in draft.options]
     if not labels:
         return
@@ -259,7 +241,6 @@ def _answer(draft: Draft, fields: Fields, beside: str | None, bare: str | None) 
         draft.explanation = without_answer(fields, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
-        draft.in_blank = not fields.answers and beside == bare and len(printed[0]) == 1
     else:
         draft.stem, letters = filled_blank(draft.stem, labels)
         draft.in_blank = letters is not None
@@ -279,72 +260,6 @@ def _take_tag(draft: Draft) -> None:
 
 def _usable(answer: str, labels: list[str]) -> bool:
     return set(answer) <= set(labels)
-
-
-def _numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -> Iterable[Draft]:
-    """Questions 2.3. on one text, with a run of options for each of them."""
-    runs = find_runs(head)
-    count = item.last - item.number + 1
-    letters = fields.answers[0] if fields.answers and len(fields.answers[0]) == count else None
-    for index in range(count):
-        draft = _draft(item, pieces, fields)
-        draft.number = item.number + index
-        draft.group = f"n{item.run}.{item.number}"
-        draft.shared_stem = join_lines(head[: runs[0].start] if runs else head) or None
-        draft.take_answer(letters[index] if letters else None, "letter_each")
-        if len(runs) == count:
-            draft.options = list(runs[index].options)
-        else:
-            draft.options = list(runs[0].options) if runs else []
-            draft.doubt("parts_and_options_differ", f"{count} numbers, {len(runs)} runs of options")
-        yield draft
-
-
-def _part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -> Iterable[Draft]:
-    group = f"p{item.run}.{item.number}"
-    for index, part in enumerate(parts.parts):
-        draft = _part_draft(item, pieces, part, parts)
-        draft.suffix = chr(97 + index) if index < 26 else f"z{index}"
-        draft.group = group
-        draft.answered = part.answer is not None or fields.answered
-        if not parts.shared_options:
-            draft.explanation = fields.explanation
-        if parts.doubt:
-            draft.doubt("parts_and_answers_differ", parts.doubt)
-        yield draft
-
-
-def _part_draft(item: Item, pieces: list[Piece], part: SubItem, parts: Parts) -> Draft:
-    draft = Draft(
-        number=item.number,
-        run=item.run,
-        pieces=pieces,
-        block=item.block,
-        stem=part.stem,
-        options=list(part.options),
-        explanation=part.explanation,
-        shared_stem=parts.lead or None,
-        shared_options=parts.shared_options,
-    )
-    _trace_item(draft, item)
-    draft.because(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
-    draft.take_answer(part.answer, "part")
-    return draft
-
-
-def _unnumbered(item: Item, pieces: list[Piece], rest: str) -> Iterable[Draft]:
-    """Options with stems that follow an answer and have no number: named after the item before them."""
-    run = find_run(rest)
-    parts = stems_after_options(rest, run) if run else None
-    if parts is None:
-        return
-    for index, part in enumerate(parts.parts):
-        draft = _part_draft(item, pieces, part, parts)
-        draft.number, draft.suffix = None, f"{item.number:03d}{chr(97 + index)}"
-        draft.group = f"u{item.run}.{item.number}" if len(parts.parts) > 1 else None
-        draft.shared_options = len(parts.parts) > 1
-        draft.answered = True
-        yield draft
 
 
 def _group_options(group: Group | None) -> Run | None:

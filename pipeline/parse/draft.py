@@ -43,7 +43,7 @@ class Draft:
     """Whether it is an entry of a key: an answer or explanation without a stem."""
     answered: bool = False
     in_blank: bool = False
-    """Whether its answer was read from a blank in its stem, or from a last line of letters alone."""
+    """Whether its answer was read from a blank in its stem."""
     tag: str = ""
     """The item type printed at its stem: [多选题]."""
     verdict: bool = False

@@ -165,10 +165,15 @@ def concluded(explanation: str | None) -> str | None:
     return found[1] if found else None
 
 
-def letter_line(head: str) -> tuple[str, str | None]:
-    """A head that ends with a line of letters alone: the head without it, and the letters."""
+def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
+    """A head that ends with a line of letters alone: the head without it, and the letters.
+
+    Args:
+        head: stem and options, lines apart.
+        single: whether one letter is enough: elsewhere 青霉素 / G is an option's end.
+    """
     found = _LETTER_LINE.search(head)
-    if not found or list(found[1]) != sorted(set(found[1])):
+    if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
         return head, None
     return head[: found.start()], found[1]
 

@@ -9,7 +9,9 @@ from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import is_case
 from schemas.trace import Part
 
-_REFERS = re.compile(r"(?:该|該|此|上述|本例)(?:名|位|例)?(?:患者|病人|患儿|患兒|病例|病患|女|男|孕妇|孕婦|产妇|患)")
+_REFERS = re.compile(
+    r"(?:该|該|此|上述|本例)(?:名|位|例)?(?:患者|病人|患儿|患兒|病例|病患|女|男|孕妇|孕婦|产妇|患)"
+)
 
 
 def joint_answers(drafts: Sequence[Draft]) -> None:

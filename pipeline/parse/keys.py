@@ -67,6 +67,12 @@ class Key:
         """How many questions it answers."""
         return sum(len(run.entries) for run in self.runs)
 
+    @property
+    def numbers(self) -> set[int]:
+        """The numbers it says something about."""
+        listed = {number for run in self.runs for number in run.entries}
+        return listed | {number for correction in self.corrections for number in correction.numbers}
+
 
 def key_of(outline: Outline, drafts: Sequence[Draft], text: str) -> Key:
     """The key inside a document: its lines of answers, entries, and notes on corrections.
@@ -81,7 +87,8 @@ def key_of(outline: Outline, drafts: Sequence[Draft], text: str) -> Key:
     for line in outline.keys:
         _add_line(key, line, positions[line.item])
     _add_entries(key, drafts)
-    key.corrections = corrections(text) if key.runs else []
+    if key.runs or not any(draft.options for draft in drafts):
+        key.corrections = corrections(text)
     return key
 
 

@@ -64,7 +64,7 @@ def find_paper(key: Paper, papers: Sequence[Paper]) -> Match:
 def _evidence(key: Paper, paper: Paper) -> int:
     """Points: exam code 2, count 1, year 1, folder 1; none where numbers of questions contradict."""
     numbers = {draft.number for draft in paper.items if draft.number is not None}
-    keyed = {number for run in key.key.runs for number in run.entries}
+    keyed = key.key.numbers
     if len(keyed & numbers) < 0.8 * max(len(keyed), 1):
         return 0
     points = 1 if keyed == numbers else 0

@@ -61,7 +61,7 @@ class Paper:
     @property
     def is_key(self) -> bool:
         """Whether it is a key alone: answers, no question with options, fewer other items than answers."""
-        return self.key.size > len(self.items) and not self.questions
+        return max(self.key.size, len(self.key.numbers)) > len(self.items) and not self.questions
 
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:

@@ -17,7 +17,6 @@ from schemas.identity import question_id
 from schemas.questions import Question, Rejection, ReviewItem
 from schemas.trace import Trace
 
-
 WHOLE = 0.9
 """What share of a paper's questions a key must answer to override another: less of it may have been misread."""
 
