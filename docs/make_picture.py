@@ -7,19 +7,22 @@ from pathlib import Path
 from pipeline.catalogue import STAGES
 
 TARGET = Path(__file__).parent / "img" / "stages.svg"
-WIDTH, HEIGHT, STEP, LEFT, TOP = 1361, 400, 121, 150, 128
-BOX_W, BOX_H = 103, 64
+HEIGHT, STEP, LEFT, TOP = 400, 104, 150, 128
+BOX_W, BOX_H = 90, 64
+WIDTH = LEFT + len(STAGES) * STEP + 6
 SAID = {  # stage → (Chinese name, what it makes)
     "ocr": ("识别", "pages, lines"),
     "parse": ("解析", "questions"),
     "clean": ("清洗", "questions"),
-    "dedup": ("去重", "survivors, clusters"),
+    "dedup": ("去重", "merges, clusters"),
     "annotate": ("预标注", "5 labels each"),
     "review": ("专家审核", "final labels"),
-    "split": ("划分", "8:1:1 or N each"),
+    "calibrate": ("校准", "who errs where"),
+    "split": ("划分", "8:1:1, N each"),
+    "leaks": ("泄漏检查", "overlaps"),
     "export": ("导出", "Parquet, card"),
-    "evaluate": ("评测", "predictions, scores"),
-    "report": ("报告", "one page, tables"),
+    "evaluate": ("评测", "answers, scores"),
+    "report": ("报告", "one page"),
 }
 INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · JSONL")
 STYLE = """
@@ -37,7 +40,7 @@ def text() -> str:
     """The picture as SVG."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        'aria-label="From exam papers through ten stages to a released and evaluated dataset">',
+        'aria-label="From exam papers through all stages to a released and evaluated dataset">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 8 4 0 8z" fill="#7b8a9c"/></marker></defs>',

@@ -28,9 +28,22 @@ def waiting(build: Build, params: ReportParams) -> Section | None:
     groups = list(_groups(build, "waiting", "review", params))
     if not groups:
         return None
-    total = sum(group["count"] for group in groups)
-    warning = f"Waiting for a person to decide, and in no split: {several(total, 'item')}."
-    return Section("waiting", "Waiting for a person", "等待人工处理", _values(groups), [warning])
+    return Section("waiting", "Waiting", "待处理", _values(groups), list(_warnings(build)))
+
+
+def _warnings(build: Build) -> Iterator[str]:
+    """What waits in a stage that hands questions on is missing from the splits; what waits later is only unsettled."""
+    waiting = {stage.name: stage.counts["waiting"] for stage in build.ran if stage.counts["waiting"]}
+    missing = sum(
+        count
+        for name, count in waiting.items()
+        if name == "ocr" or build.stage(name).rows("questions") is not None
+    )
+    if missing:
+        yield f"Waiting for a person to decide, and in no split: {several(missing, 'item')}."
+    for name, count in waiting.items():
+        if name != "ocr" and build.stage(name).rows("questions") is None:
+            yield f"Not settled in {name}: {several(count, build.stage(name).counts['unit'].removesuffix('s'))}."
 
 
 def _values(groups: list[dict[str, Any]]) -> dict[str, Any]:

@@ -282,6 +282,16 @@ def test_what_waits_is_counted_over_all_and_shown_in_part(report):
     assert "q5" not in result.page.text
 
 
+def test_what_waits_before_the_split_is_told_apart_from_what_is_not_settled_after_it(report):
+    parse = manifest(
+        "parse", 5, waiting={"no_answer": 2}, outputs={"questions.parquet": {"rows": 5, "sha256": "x"}}
+    )
+    review = manifest("review", 1, waiting={"disputed": 3, "flagged": 1})
+    warnings = " ".join(report({"manifests": manifests(parse, review)}).facts["warnings"])
+    assert "in no split: 2 items." in warnings
+    assert "Not settled in review: 4 questions." in warnings
+
+
 def test_weak_agreement_warns_and_unknown_agreement_is_no_zero(report):
     base = {
         "dimension": "competency",
