@@ -46,7 +46,7 @@ class Resolver:
         """
         self._items, self._ranks = items, ranks
         self._vocabulary, self._params = vocabulary, params
-        self._contradictions: dict[int, int] = {}
+        self._contradictions: dict[int, list[int]] = {}
         self._known: dict[tuple[int, int], Relation | None] = {}
 
     def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
@@ -64,7 +64,7 @@ class Resolver:
                 continue
             found.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
-                self._contradictions[one] = other
+                self._contradictions.setdefault(one, []).append(other)
             if relation.same_text:
                 same.union(one, other)
                 best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
@@ -110,7 +110,7 @@ class Resolver:
             if self._in_conflict(leader, copies):
                 disputes.union(leader, leader)
         for row, leader in leader_of.items():
-            if (other := self._contradictions.get(row)) is not None:
+            for other in self._contradictions.get(row, ()):
                 disputes.union(leader, leader_of[other])
         return [
             sorted(
