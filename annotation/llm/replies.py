@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -78,9 +79,13 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
     try:
         tokens = choice["logprobs"]["content"]
         found = [[_length(token), round(float(token["logprob"]), 4)] for token in tokens]
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    return found if sum(length for length, _ in found) == len(text.encode()) else None
+    return found if sum(length for length, _ in found) == len(text.encode()) and not _broken(found) else None
+
+
+def _broken(tokens: Sequence[Sequence[float]]) -> bool:
+    return any(math.isnan(logprob) for _, logprob in tokens)
 
 
 def _length(token: Mapping[str, Any]) -> int:

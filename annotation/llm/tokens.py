@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -10,6 +11,9 @@ CJK_TOKENS = 0.8
 """Tokens a Chinese character, about: Gemma 3 took 1,051 to 1,099 for prompts that this reckons at 1,035."""
 OTHER_TOKENS = 0.3
 """Tokens of any other character, about: some three to four characters a token."""
+
+_OLDER = re.compile(r"gpt-3\.5|gpt-4(-|$)")
+"""Models before gpt-4o."""
 
 Counter = Callable[[str], int]
 
@@ -26,11 +30,9 @@ def counter(model: str | None) -> tuple[Counter, str]:
         import bpe_openai  # type: ignore[import-untyped]
     except ImportError:
         return reckon, "by characters; the extra `tokens` counts"
-    try:
-        encoding = bpe_openai.encoding_for_model(model or "")
-    except Exception:  # each version has its own for a model that it does not know
-        encoding = bpe_openai.get_encoding("o200k_base")
-    return (lambda text: len(encoding.encode_ordinary(text))), str(encoding.name)
+    name = "cl100k_base" if _OLDER.match(model or "") else "o200k_base"
+    encoding = bpe_openai.get_encoding(name)
+    return (lambda text: len(encoding.encode_ordinary(text))), name
 
 
 def reckon(text: str) -> int:

@@ -1,0 +1,72 @@
+"""The offline annotators on experts' labels: accuracy by number of reviewed questions, beside the commonest label.
+
+``python -m benchmarks.annotation.learned LABELLED.jsonl [--draws 8]``: a file of labelled questions, CMExam's columns
+or ours. Each draw learns from some and is tested on all others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from annotation.annotator import Annotator
+from annotation.labelled_file import read_labelled
+from annotation.learned_annotator import LearnedAnnotator
+from annotation.lexicon_annotator import SCORED, LexiconAnnotator
+from annotation.reviewed import Reviewed
+
+
+def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], list[float]]:
+    """By dimension, accuracy and the distance of mean confidence from it over ten bins."""
+    found = [item.verdicts for item in annotator.annotate([item.question for item in test], lambda _: None)]
+    accuracy, error = [], []
+    for name in SCORED:
+        right = np.array([v[name].label == item.labels[name] for v, item in zip(found, test, strict=True)])
+        sure = np.array([v[name].confidence for v in found])
+        bins = np.minimum((sure * 10).astype(int), 9)
+        gaps = [abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean() for b in set(bins)]
+        accuracy.append(right.mean())
+        error.append(sum(gaps))
+    return accuracy, error
+
+
+def show(name: str, values: list, seconds: float | None = None) -> None:
+    took = f"{seconds:8.1f} s" if seconds is not None else ""
+    print(f"{name:34}" + "".join(f"{value:8.3f}" for value in values) + took)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("labelled", type=Path)
+    parser.add_argument("--draws", type=int, default=8)
+    given = parser.parse_args()
+    items = read_labelled(given.labelled)
+    print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in SCORED))
+    show("commonest label", [_commonest(items, name) for name in SCORED])
+    show("lexicon", accuracies(LexiconAnnotator(), items)[0])
+    for count in (50, 100, 300, 700):
+        if count >= len(items):
+            break
+        results, seconds = [], []
+        for draw in range(given.draws):
+            order = np.random.default_rng(draw).permutation(len(items))
+            shuffled = [items[place] for place in order]
+            clock = time.process_time()
+            results.append(accuracies(LearnedAnnotator(shuffled[:count]), shuffled[count:]))
+            seconds.append(time.process_time() - clock)
+        accuracy, error = (np.array([result[part] for result in results]) for part in (0, 1))
+        show(f"learned from {count}, mean", list(accuracy.mean(axis=0)), float(np.mean(seconds)))
+        show(f"learned from {count}, worst draw", list(accuracy.min(axis=0)))
+        show(f"learned from {count}, calibration err", list(error.mean(axis=0)))
+
+
+def _commonest(items: list[Reviewed], name: str) -> float:
+    return Counter(item.labels[name].zh for item in items).most_common(1)[0][1] / len(items)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Tokens a question: one request for all dimensions beside one request a dimension, as CMExam asked.
+
+``python -m benchmarks.annotation.tokens [LABELLED.jsonl]`` counts prompts, schemas and answers by tiktoken's
+o200k_base, on labelled questions (CMExam's columns or ours) or on made-up ones. tiktoken downloads its encodings;
+here they come out of the package ``bpe-openai``, through tiktoken's own cache, which checks their hash.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import inspect
+import json
+import os
+import re
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from annotation.labelled_file import read_labelled
+from annotation.llm.tokens import counter
+from annotation.llm_annotator import prompts_for, requests_for
+from annotation.params import AnnotateLlmOptions
+from annotation.prompt import example
+from benchmarks.annotation.questions import questions
+from schemas.questions import Question
+
+
+def encoding(folder: str):
+    import tiktoken_ext.openai_public as public
+
+    url = re.search(r"https://\S+/o200k_base\.tiktoken", inspect.getsource(public))[0]
+    ranks = gzip.decompress((files("bpe_openai") / "data" / "o200k_base.tiktoken.gz").read_bytes())
+    (Path(folder) / hashlib.sha1(url.encode()).hexdigest()).write_bytes(ranks)
+    os.environ["TIKTOKEN_CACHE_DIR"] = folder
+    import tiktoken
+
+    return tiktoken.get_encoding("o200k_base")
+
+
+def measure(asked: list[Question], one_dimension_a_call: bool, count) -> dict[str, float]:
+    options = AnnotateLlmOptions(model="m", one_dimension_a_call=one_dimension_a_call)
+    prompts = prompts_for(options)
+    found = {"prompt": 0, "schema": 0, "answer": 0}
+    for request in requests_for(asked, options, prompts):
+        found["prompt"] += sum(count(message["content"]) + 4 for message in request.messages)
+        found["schema"] += count(
+            json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
+        )
+        found["answer"] += count(example(prompts[request.part].dimensions, "10"))
+    return {name: tokens / len(asked) for name, tokens in found.items()}
+
+
+def main() -> None:
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    asked = [item.question for item in read_labelled(path)] if path else questions(500)
+    bare = [question.model_copy(update={"explanation": None}) for question in asked]
+    with tempfile.TemporaryDirectory() as folder:
+        tiktoken = encoding(folder)
+
+        def count(text: str) -> int:
+            return len(tiktoken.encode_ordinary(text))
+
+        ours, name = counter("gpt-4o")
+        texts = [
+            requests_for([question], AnnotateLlmOptions(model="m"))[0].messages[-1] for question in asked
+        ]
+        same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
+        print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
+        print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}{'ratio':>8}")
+        for title, given in (("as they are", asked), ("without explanations", bare)):
+            rows = [measure(given, single, count) for single in (False, True)]
+            for way, row in zip(("one call", "five calls"), rows, strict=True):
+                total = sum(row.values())
+                ratio = sum(rows[0].values()) / total
+                cells = "".join(f"{value:9.0f}" for value in (*row.values(), total))
+                print(f"{title + ', ' + way:30}{cells}{ratio:8.3f}")
+
+
+if __name__ == "__main__":
+    main()
