@@ -19,6 +19,10 @@ _Distance = dict[int, list[int]]
 """Of each stratum: questions above its ideal by split, times the questions of its pot."""
 
 
+_Kinds = dict[Contents, list[int]]
+"""Units by what they hold, in the order of lots."""
+
+
 @dataclass(frozen=True)
 class _Move:
     """A unit of some kind goes from a split to another."""
@@ -33,21 +37,81 @@ def repair(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) ->
 
     The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size in
     place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of all
-    strata concerned.
+    strata concerned. No split is emptied.
     """
     weights = {stratum: sum(sum(quotas[other]) for other in pot) for pot in pots for stratum in pot}
-    distances = _distances(state, quotas, pots)
-    off = {stratum for stratum, away in distances.items() if _is_off(away, weights[stratum])}
-    units = _by_kind(state, off)
-    for stratum in sorted(off):
-        for _ in range(_ROUNDS):
-            if not _is_off(distances[stratum], weights[stratum]):
-                break
-            moves = _best(distances, weights, units[stratum], state)
-            if not moves:
-                break
-            for move in moves:
-                _apply(state, distances, weights, move, units[stratum][move.content])
+    _Repair(state, weights, _distances(state, quotas, pots)).run()
+
+
+class _Repair:
+    """The strata on their way to their ideals."""
+
+    def __init__(self, state: Draw, weights: dict[int, int], distances: _Distance) -> None:
+        self._state, self._weights, self._distances = state, weights, distances
+        self._units = Counter(state.split.values())
+
+    def run(self) -> None:
+        """Improve every stratum that is off, as long as it gets better."""
+        off = {stratum for stratum in self._distances if self._is_off(stratum)}
+        for stratum, kinds in sorted(_by_kind(self._state, off).items()):
+            for _ in range(_ROUNDS):
+                moves = self._best(kinds) if self._is_off(stratum) else ()
+                if not moves:
+                    break
+                for move in moves:
+                    self._apply(move, kinds[move.content])
+
+    def _is_off(self, stratum: int) -> bool:
+        return any(abs(part) >= self._weights[stratum] for part in self._distances[stratum])
+
+    def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
+        """The one or two moves that help most; none when none helps."""
+        possible = [*self._possible(kinds)]
+        best: tuple[_Move, ...] = ()
+        least = 0
+        for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
+            change = self._change(moves)
+            if change < least and self._there(moves, kinds):
+                best, least = moves, change
+        return best
+
+    def _possible(self, kinds: _Kinds) -> Iterator[_Move]:
+        """All moves that leave a unit in their split, even when there are two."""
+        split = self._state.split
+        for content, units in kinds.items():
+            there = {split[unit] for unit in units}
+            for source, target in permutations(range(len(SPLITS)), 2):
+                if source in there and self._units[source] > 2:
+                    yield _Move(content, source, target)
+
+    def _there(self, moves: tuple[_Move, ...], kinds: _Kinds) -> bool:
+        """Whether there are two such units where both moves take the same."""
+        first, last = moves[0], moves[-1]
+        if len(moves) < 2 or first.content != last.content or first.source != last.source:
+            return True
+        return sum(self._state.split[unit] == first.source for unit in kinds[first.content]) > 1
+
+    def _change(self, moves: tuple[_Move, ...]) -> int:
+        """By how much the sum of squared distances changes."""
+        moved: dict[tuple[int, int], int] = {}
+        for move in moves:
+            for stratum, count in move.content:
+                step = count * self._weights[stratum]
+                moved[stratum, move.source] = moved.get((stratum, move.source), 0) - step
+                moved[stratum, move.target] = moved.get((stratum, move.target), 0) + step
+        distances = self._distances
+        return sum(step * (step + 2 * distances[stratum][split]) for (stratum, split), step in moved.items())
+
+    def _apply(self, move: _Move, units: Sequence[int]) -> None:
+        """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
+        ordered = units if move.source == TRAIN else reversed(units)
+        unit = next(unit for unit in ordered if self._state.split[unit] == move.source)
+        place(self._state, unit, move.target)
+        self._units[move.source] -= 1
+        self._units[move.target] += 1
+        for stratum, count in move.content:
+            self._distances[stratum][move.source] -= count * self._weights[stratum]
+            self._distances[stratum][move.target] += count * self._weights[stratum]
 
 
 def _distances(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> _Distance:
@@ -64,13 +128,9 @@ def _distances(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]
     return found
 
 
-def _is_off(away: Sequence[int], weight: int) -> bool:
-    return any(abs(part) >= weight for part in away)
-
-
-def _by_kind(state: Draw, strata: set[int]) -> dict[int, dict[Contents, list[int]]]:
+def _by_kind(state: Draw, strata: set[int]) -> dict[int, _Kinds]:
     """The movable units of each stratum by what they hold, in the order of lots; the commonest kinds alone."""
-    found: dict[int, dict[Contents, list[int]]] = {stratum: {} for stratum in strata}
+    found: dict[int, _Kinds] = {stratum: {} for stratum in strata}
     for unit, content in enumerate(state.contents):
         if unit not in state.fixed:
             for stratum, _ in content:
@@ -80,61 +140,3 @@ def _by_kind(state: Draw, strata: set[int]) -> dict[int, dict[Contents, list[int
         common = sorted(kinds, key=lambda content: (-len(kinds[content]), content))[:_KINDS]
         found[stratum] = {content: kinds[content] for content in common}
     return found
-
-
-def _best(
-    distances: _Distance, weights: dict[int, int], kinds: dict[Contents, list[int]], state: Draw
-) -> tuple[_Move, ...]:
-    """The one or two moves that help most; none when none helps."""
-    possible = [*_possible(kinds, state)]
-    best: tuple[_Move, ...] = ()
-    least = 0
-    for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
-        change = _change(distances, weights, moves)
-        if change < least and _there(moves, kinds, state):
-            best, least = moves, change
-    return best
-
-
-def _possible(kinds: dict[Contents, list[int]], state: Draw) -> Iterator[_Move]:
-    for content, units in kinds.items():
-        there = {state.split[unit] for unit in units} - _nearly_empty(state)
-        for source, target in permutations(range(len(SPLITS)), 2):
-            if source in there:
-                yield _Move(content, source, target)
-
-
-def _nearly_empty(state: Draw) -> set[int]:
-    """Splits with so few units that two moves could leave none."""
-    units = Counter(state.split.values())
-    return {split for split in range(len(SPLITS)) if units[split] <= len(SPLITS) - 1}
-
-
-def _there(moves: tuple[_Move, ...], kinds: dict[Contents, list[int]], state: Draw) -> bool:
-    """Whether there are two such units where both moves take the same."""
-    if len(moves) < 2 or moves[0].content != moves[1].content or moves[0].source != moves[1].source:
-        return True
-    return sum(state.split[unit] == moves[0].source for unit in kinds[moves[0].content]) > 1
-
-
-def _change(distances: _Distance, weights: dict[int, int], moves: tuple[_Move, ...]) -> int:
-    """By how much the sum of squared distances changes."""
-    moved: dict[tuple[int, int], int] = {}
-    for move in moves:
-        for stratum, count in move.content:
-            step = count * weights[stratum]
-            moved[stratum, move.source] = moved.get((stratum, move.source), 0) - step
-            moved[stratum, move.target] = moved.get((stratum, move.target), 0) + step
-    return sum(step * (step + 2 * distances[stratum][split]) for (stratum, split), step in moved.items())
-
-
-def _apply(
-    state: Draw, distances: _Distance, weights: dict[int, int], move: _Move, units: Sequence[int]
-) -> None:
-    """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
-    ordered = units if move.source == TRAIN else reversed(units)
-    unit = next(unit for unit in ordered if state.split[unit] == move.source)
-    place(state, unit, move.target)
-    for stratum, count in move.content:
-        distances[stratum][move.source] -= count * weights[stratum]
-        distances[stratum][move.target] += count * weights[stratum]

@@ -218,6 +218,8 @@ def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) ->
         notes += _short_of(params, facts["subcategories"], quotas)
     if facts["retired"]:
         notes.append(f"{facts['retired']} questions of the earlier release would leak and are left out")
+    if not facts["releases"]:
+        notes.append("a draft: questions that are added may move others until `build-dataset release`")
     empty = [split for split in SPLITS if not sizes[split]]
     if empty and any(sizes.values()):
         notes.append(f"warning: {' and '.join(empty)} empty: too few questions, or a ratio of 0")

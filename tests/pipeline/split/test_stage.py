@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pipeline.split.params import SplitParams
+from pipeline.split.quotas import totals_by_share
 from schemas.questions import Assignment
 
 TYPES = ["A1", "A2", "A3/A4", "B1", "X"]
@@ -331,3 +333,55 @@ def test_without_an_earlier_release_few_questions_move(tables, split):
 def test_wrong_options_are_told(params, hint):
     with pytest.raises(ValidationError, match=hint):
         SplitParams(**params)
+
+
+@given(
+    sizes=st.lists(st.lists(st.integers(2, 5), min_size=8, max_size=20), min_size=1, max_size=5),
+    seed=st.integers(0, 9),
+)
+@relaxed
+def test_strata_of_groups_come_as_near_to_their_ideal_as_groups_allow(tables, split, sizes, seed):
+    """Within a question and a half of the best that any choice of whole groups gives."""
+    questions = [
+        {
+            "question_id": f"{stratum}-{group:02d}-{item}",
+            "exam_class": f"c{stratum}",
+            "group_id": f"g{stratum}-{group}",
+        }
+        for stratum, groups in enumerate(sizes)
+        for group, size in enumerate(groups)
+        for item in range(size)
+    ]
+    done = split(tables(questions), stratify_by=["exam_class"], min_stratum=1, seed=seed)
+    totals = [
+        size / len(questions)
+        for size in (totals_by_share(len(questions), 99, (Fraction(8, 10), Fraction(1, 10), Fraction(1, 10))))
+    ]
+    for stratum, groups in enumerate(sizes):
+        got = Counter(its for name, its in done.of.items() if name.startswith(f"{stratum}-"))
+        ideal = [sum(groups) * share for share in totals]
+        away = max(
+            abs(got[name] - part) for name, part in zip(("train", "validation", "test"), ideal, strict=True)
+        )
+        assert away <= nearest(groups, ideal) + 1.5
+
+
+def nearest(groups, ideal):
+    reached = {(0, 0)}
+    for size in groups:
+        reached |= {(one + size, other) for one, other in reached} | {
+            (one, other + size) for one, other in reached
+        }
+    whole = sum(groups)
+    return min(
+        max(abs(part - want) for part, want in zip((whole - one - other, one, other), ideal, strict=True))
+        for one, other in reached
+    )
+
+
+def test_the_next_release_is_prepared_by_a_draft(tables, split, release, tmp_path):
+    exam = tables([{"question_id": f"q{number}"} for number in range(30)])
+    first = split(exam)
+    assert any(note.startswith("a draft") for note in first.result.notes)
+    again = split(exam, releases=release(tmp_path, "1.0.0", exam["questions"], first.of))
+    assert not any(note.startswith("a draft") for note in again.result.notes)
