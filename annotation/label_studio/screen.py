@@ -128,8 +128,12 @@ def _paper(column: ET.Element) -> None:
     box = ET.SubElement(column, "View", className="bd-box bd-key")
     ET.SubElement(box, "Text", name="answer", value="$answer")
     _correction(column, "wrong_key", CORRECTED_KEY, BASE_KEY, "$key", rows=1)
+    # Inside a text field or a radio button no key of Label Studio works. The head of a panel takes the focus after
+    # them, so that one press of Tab leaves the fields for corrections, and Ctrl+Enter submits.
     box = ET.SubElement(column, "View", className="bd-box bd-why")
-    ET.SubElement(box, "Text", name="explanation", value="$explanation")
+    fold = ET.SubElement(box, "Collapse", open="true")
+    panel = ET.SubElement(fold, "Panel", value="解析 Explanation")
+    ET.SubElement(panel, "Text", name="explanation", value="$explanation")
     picture(column)
 
 
