@@ -1,0 +1,176 @@
+"""Doctors at real screens with nothing but a keyboard: review, adjudication, verification, and what comes of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from annotation.label_studio.tasks import QUESTION_ID
+from annotation.params import ReviewParams
+from pipeline.catalogue import stage
+from pipeline.config import load
+from pipeline.explain import explain
+from pipeline.review import fetching, sending
+from pipeline.runtime.runner import Runner
+from tests.services.browser import CHROMIUM, browser
+from tests.services.label_studio_browser import FIELDS, Desk
+from tests.services.label_studio_server import ADMIN, LI, ROOT, WANG, ZHANG, LabelStudioServer
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+REVIEW = stage("review")
+EDIT = f".bd-edit :is({FIELDS})"
+
+
+class Dataset:
+    """The sample exam under review, run by the real runner."""
+
+    def __init__(self, build: Path, url: str) -> None:
+        overrides = {"dataset.build": str(build), "dataset.name": "sample-screens", "review.url": url}
+        self.config = load(ROOT / "dataset.toml", overrides)
+        self.build = build
+
+    @property
+    def params(self) -> ReviewParams:
+        return self.config.review  # type: ignore[attr-defined]
+
+    def runner(self) -> Runner:
+        return Runner(self.config)
+
+    def push(self, count: int):
+        runner = self.runner()
+        return sending.push(runner.tables(REVIEW), self.params, runner.context(REVIEW), count=count)
+
+    def adjudicate(self):
+        runner = self.runner()
+        return sending.adjudicate(runner.tables(REVIEW), self.params, runner.context(REVIEW))
+
+    def verify(self):
+        return sending.verify(self.params, self.runner().context(REVIEW))
+
+    def pull(self):
+        reports = fetching.pull(self.params, self.runner().context(REVIEW))
+        self.runner().run(["review"])
+        return {report.kind: report for report in reports}
+
+    def table(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(self.build / f"{name}.parquet")
+
+
+@pytest.fixture
+def dataset(label_studio: LabelStudioServer, sample_build: Path, tmp_path: Path, monkeypatch) -> Dataset:
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
+    shutil.copytree(sample_build, tmp_path / "build")
+    return Dataset(tmp_path / "build", label_studio.url)
+
+
+@pytest.fixture
+def desk(label_studio: LabelStudioServer) -> Iterator[Desk]:
+    with browser() as page:
+        yield Desk(page, label_studio.url)
+
+
+def look(desk: Desk, name: str, tmp_path: Path) -> None:
+    """Take a picture; into the folder of ``BUILD_DATASET_SCREENS`` where the guide's pictures are made anew."""
+    folder = Path(os.environ.get("BUILD_DATASET_SCREENS", tmp_path))
+    desk.page.screenshot(folder / f"{name}.png")
+
+
+def shown(label_studio: LabelStudioServer, account, project: int) -> str:
+    """The question that the server gives that person next."""
+    task = label_studio.as_expert(account).next_task(project)
+    assert task is not None
+    return task["data"][QUESTION_ID]
+
+
+def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio, dataset, desk, tmp_path):
+    project = dataset.push(count=1).project
+    question_id = shown(label_studio, ZHANG, project)
+
+    desk.log_in(ZHANG)
+    desk.begin(project)
+    look(desk, "reviewer-screen", tmp_path)
+    assert not desk.scrolls()
+    assert desk.texts() == [""], "nothing but the note can be written before a flag is set"
+    desk.submit()  # one chord: all labels are right
+
+    desk.log_in(LI)
+    desk.begin(project)
+    before = dataset.table("dedup/questions").filter(pl.col("question_id") == question_id).to_dicts()[0]
+    desk.press("8")
+    desk.tab_to(EDIT)
+    desk.page.evaluate("document.activeElement.select()")
+    other = "A" if before["answer"] != ["A"] else "B"
+    desk.type(other)
+    look(desk, "reviewer-screen-corrected", tmp_path)
+    assert not desk.scrolls()
+    desk.press("Tab")
+    desk.press("5")
+    desk.submit()
+
+    report = dataset.pull()["review"]
+    assert (report.new, report.questions, dict(report.rejects)) == (2, 1, {})
+    reviews = dataset.table("reviews/pulled")
+    assert set(reviews.filter(pl.col("reviewer") == ZHANG.email)["origin"]) == {"prediction"}
+    assert reviews["seconds"].null_count() == 0
+    [proposed] = dataset.table("reviews/corrections").to_dicts()
+    assert (proposed["field"], proposed["after"], proposed["by"]) == ("answer", other, LI.email)
+    assert proposed["status"] == "proposed"
+    [waiting] = dataset.table("review/review").to_dicts()
+    assert waiting["item_id"] == question_id
+
+    cases = dataset.adjudicate()
+    assert (cases.added, cases.kind) == (1, "adjudication")
+    desk.log_in(WANG)
+    desk.begin(cases.project)
+    said = desk.page.evaluate("document.querySelector('.bd-said').innerText")
+    assert ZHANG.email not in said
+    assert LI.email not in said
+    assert other in said
+    desk.press("8")
+    desk.tab_to(EDIT)
+    desk.page.evaluate("document.activeElement.select()")
+    desk.type(other)
+    desk.press("Tab")
+    desk.press("3")
+    look(desk, "adjudicator-screen", tmp_path)
+    assert not desk.scrolls()
+    desk.submit()
+
+    reports = dataset.pull()
+    assert reports["adjudication"].new == 1
+    labels = dataset.table("review/labels").filter(pl.col("question_id") == question_id)
+    assert set(labels["status"]) <= {"agreed", "adjudicated"}
+    assert dataset.table("review/review").is_empty()
+    assert set(dataset.table("reviews/corrections")["status"]) == {"accepted"}
+    assert dataset.adjudicate().withdrawn == 0, "a case that was ruled on stays as it is"
+
+    sent, without = dataset.verify()
+    assert (sent.added, without) == (4, 0)
+    item = shown(label_studio, ZHANG, sent.project)
+    desk.log_in(ZHANG)
+    desk.begin(sent.project)
+    assert not desk.scrolls()
+    text, key, _ = desk.texts()
+    assert text
+    desk.tab_to(EDIT)
+    desk.tab_to(EDIT)
+    desk.page.evaluate("document.activeElement.select()")
+    desk.type("A")
+    desk.press("Tab")
+    desk.press("1")
+    look(desk, "verifier-screen", tmp_path)
+    desk.submit()
+    assert dataset.pull()["verification"].new == 1
+
+    dataset.runner().run(["clean", "dedup"])
+    applied = dataset.table("clean/corrections")
+    assert question_id in set(applied["question_id"])
+    cleaned = dataset.table("clean/questions").filter(pl.col("question_id").is_in([question_id, item]))
+    assert dict(cleaned.select("question_id", "answer").iter_rows()) == {question_id: [other], item: ["A"]}
+    story = explain(dataset.build, question_id)
+    assert any(event.outcome == "corrected" and LI.email in (event.detail or "") for event in story.events)
