@@ -1,0 +1,61 @@
+"""Another threshold needs no further search: candidates are stored, whatever the thresholds."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks.dedup.measure import Memory
+from pipeline.dedup import candidates
+from pipeline.dedup.keys import with_keys
+from pipeline.dedup.params import DedupParams
+from pipeline.dedup.stage import run
+from schemas.questions import Question
+
+CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
+REWORDED = CASE.replace("红肿热痛3天就诊", "红肿疼痛3天来院")
+
+
+@pytest.fixture
+def context() -> SimpleNamespace:
+    return SimpleNamespace(seed=0, store=Memory())
+
+
+def kinds(result) -> list[str]:
+    return result.tables["merges"]["kind"].to_list()
+
+
+def test_rethresholding_searches_nothing(make, context, monkeypatch) -> None:
+    questions = Question.to_frame([make("a", CASE), make("b", REWORDED), make("c", CASE)])
+    assert kinds(run({"questions": questions}, DedupParams(), context)) == ["same_question", "exact"]
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("the candidates are stored")
+
+    monkeypatch.setattr(candidates, "find_candidates", fail)
+    assert kinds(run({"questions": questions}, DedupParams(same=0.99), context)) == ["exact"]
+    again = run({"questions": questions}, DedupParams(), context)
+    assert kinds(again) == ["same_question", "exact"]
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"stem": CASE.replace("620", "380")}])
+def test_other_questions_or_another_seed_are_searched_anew(make, context, change: dict) -> None:
+    first = [make("a", CASE), make("b", REWORDED)]
+    run({"questions": Question.to_frame(first)}, DedupParams(), context)
+    second = [make("a", change.get("stem", CASE)), make("b", REWORDED)]
+    context.seed = change.get("seed", 0)
+    run({"questions": Question.to_frame(second)}, DedupParams(), context)
+    assert len(context.store) == 2
+
+
+def test_what_is_stored_is_what_was_found(make, context) -> None:
+    frame = Question.to_frame(
+        [make(name, stem) for name, stem in zip("abcd", [CASE, CASE, REWORDED, "骨会是"], strict=True)]
+    )
+    keys = with_keys(frame)
+    found = candidates.stored_candidates(frame, keys, 0, context.store)
+    again = candidates.stored_candidates(frame, keys, 0, context.store)
+    assert len(context.store) == 1
+    assert list(found.pairs()) == list(again.pairs()) == [(0, 1), (0, 2)]
+    assert again.scores.tolist() == found.scores.tolist()
