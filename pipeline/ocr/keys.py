@@ -36,8 +36,14 @@ _IMAGE_MODULES = (
     "readers/pdf.py",
     "readers/image.py",
     "engines/base.py",
+    "engines/cascade.py",
+    "engines/ctc.py",
+    "engines/detection.py",
+    "engines/lineimages.py",
+    "engines/network.py",
     "engines/rapid.py",
     "engines/paddle.py",
+    "engines/tesseract.py",
 )
 
 
@@ -57,7 +63,9 @@ def text_key(file_sha256: str, page: int, force_ocr: bool, max_pixels: int, vers
         max_pixels: the parameter of that name; larger pictures are not looked at for unread text.
         version: of the reading library.
     """
-    return sha256("text", file_sha256, str(page), str(force_ocr), str(max_pixels), version, _sources(_TEXT_MODULES))
+    return sha256(
+        "text", file_sha256, str(page), str(force_ocr), str(max_pixels), version, _sources(_TEXT_MODULES)
+    )
 
 
 def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_version: str) -> str:

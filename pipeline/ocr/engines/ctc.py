@@ -1,0 +1,178 @@
+"""From a recogniser's probabilities to characters: CTC decoding that knows what is the same and what is unlikely.
+
+CTC: Graves et al., Connectionist temporal classification, ICML 2006; best path, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.ocr.glyphs import is_cjk
+
+Values = NDArray[np.float32]
+
+_BLANK = 0
+
+_LABEL_COMMA = 0.05
+"""How likely a comma after an option letter or a question number at the start of a line is beside a stop. On blurred
+scans recognisers take one in ten stops there for commas; nobody prints "A," or "12,"."""
+
+_OVERLOOKED = 0.3
+"""Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
+
+
+@dataclass(slots=True)
+class Glyph:
+    """A character that was read."""
+
+    char: str
+    confidence: float
+    """0..1: probability of the character in half or full width, at its surest step."""
+    at: float
+    """Its middle, in steps of the recogniser."""
+    gap: float = 0.0
+    """Probability that a character was overlooked between this one and the next."""
+
+    @property
+    def overlooked(self) -> bool:
+        """Whether a character may have been overlooked behind this one."""
+        return self.gap > _OVERLOOKED
+
+
+class Alphabet:
+    """The characters a recogniser knows, by the index of its output."""
+
+    def __init__(self, characters: Sequence[str]) -> None:
+        """Args: characters: as the model's file lists them; CTC's blank comes before, the space after them."""
+        self.characters = ["", *characters, " "]
+        place = {char: index for index, char in enumerate(self.characters)}
+        widths = [(chr(code), chr(code + 0xFEE0)) for code in range(0x21, 0x7F)]
+        known = [(place[half], place[full]) for half, full in widths if half in place and full in place]
+        self._half = np.array([half for half, _ in known], dtype=np.intp)
+        self._full = np.array([full for _, full in known], dtype=np.intp)
+        self._stop = [place[char] for char in ".．" if char in place]
+        self._comma = [place[char] for char in ",，" if char in place]
+
+    def decode(self, values: Values, starts_line: bool = True) -> list[Glyph]:
+        """The characters of one line.
+
+        A character in half and in full width is one character: their probabilities are added before the best is
+        chosen, the likelier width is written.
+
+        Args:
+            values: probabilities, steps x characters.
+            starts_line: whether the image starts where a printed line does.
+        """
+        best = values.argmax(axis=1)
+        edges = np.flatnonzero(np.append(True, best[1:] != best[:-1]))
+        ends = np.append(edges[1:], len(best))
+        runs = [(s, e) for s, e in zip(edges.tolist(), ends.tolist(), strict=True) if best[s] != _BLANK]
+        if not runs:
+            return []
+        at = np.array([s + int(values[s:e, best[s]].argmax()) for s, e in runs])
+        chosen, sure = self._widths_together(values[at], best[at])
+        glyphs = [
+            Glyph(self.characters[index], float(value), (s + e) / 2)
+            for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
+        ]
+        for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
+            glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
+        kept = [index for index, glyph in enumerate(glyphs) if not _is_stray_space(glyphs, index)]
+        glyphs, at = [glyphs[index] for index in kept], at[kept]
+        _mark_wide_gaps(glyphs)
+        if starts_line:
+            self._stop_after_label(glyphs, values, at)
+        return glyphs
+
+    def _widths_together(
+        self, rows: Values, best: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        sums = rows[:, self._half] + rows[:, self._full]
+        steps = np.arange(len(rows))
+        pair = sums.argmax(axis=1)
+        half, full = self._half[pair], self._full[pair]
+        written = np.where(rows[steps, half] >= rows[steps, full], half, full)
+        alone, together = rows[steps, best], sums[steps, pair]
+        return np.where(together > alone, written, best), np.maximum(alone, together)
+
+    @staticmethod
+    def _overlooked(gap: Values, neighbours: tuple[int, int]) -> float:
+        if not len(gap):
+            return 0.0
+        other = 1.0 - gap[:, _BLANK]
+        for index in set(neighbours):
+            other = other - gap[:, index]
+        return float(other.max())
+
+    def _stop_after_label(self, glyphs: list[Glyph], values: Values, at: NDArray[np.intp]) -> None:
+        """A comma right after an option letter or a question number becomes a stop where one was likely at all.
+
+        Where it stays a comma, or no mark is there, the place is doubtful.
+        """
+        mark = label_end([glyph.char for glyph in glyphs])
+        if mark is None:
+            return
+        glyph = glyphs[mark]
+        if glyph.char not in ",，.．":
+            if is_cjk(glyph.char):
+                glyphs[mark - 1].gap = 1.0
+            return
+        row = values[at[mark]]
+        stop, comma = float(row[self._stop].sum()), float(row[self._comma].sum()) * _LABEL_COMMA
+        if stop > comma:
+            glyph.char = "."
+            glyph.confidence = max(glyph.confidence, stop / (stop + comma))
+        else:
+            glyph.confidence = min(glyph.confidence, 0.5)
+
+
+def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
+    """Whether a space stands before a mark that follows its word closely, which nobody prints."""
+    return (
+        glyphs[index].char == " "
+        and index + 1 < len(glyphs)
+        and glyphs[index + 1].char in ".．,，、。:：;；)）"
+    )
+
+
+_EM = 3.5
+"""Usual width of an ideograph in steps, where a line has too few to measure."""
+
+_TOO_WIDE = 0.45
+"""White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""
+
+
+def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:
+    """Set the gap of characters that stand too far from the next."""
+    pairs = [(one, other) for one, other in pairwise(glyphs) if " " not in (one.char, other.char)]
+    ems = [other.at - one.at for one, other in pairs if is_cjk(one.char) and is_cjk(other.char)]
+    em = median(ems) if len(ems) >= 3 else _EM
+    for one, other in pairs:
+        usual = em * (_width(one.char) + _width(other.char)) / 2
+        if other.at - one.at > usual + _TOO_WIDE * em:
+            one.gap = 1.0
+
+
+def _width(char: str) -> float:
+    return 1.0 if is_cjk(char) else 0.6
+
+
+def label_end(chars: Sequence[str]) -> int | None:
+    """Index of the mark after an option letter or a number of up to three digits that starts a line.
+
+    A number that goes on behind its mark (12,500 or 3.5) is none.
+    """
+    start = 0
+    while start < min(4, len(chars)) and chars[start].isascii() and chars[start].isdigit():
+        start += 1
+    if start == 0 and chars and chars[0] in "ABCDEFGHIJK":
+        return 1 if len(chars) > 1 else None
+    if not 0 < start <= 3 or start >= len(chars):
+        return None
+    return None if start + 1 < len(chars) and chars[start + 1].isdigit() else start

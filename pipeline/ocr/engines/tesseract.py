@@ -1,0 +1,135 @@
+"""The tesseract engine: the program of that name (Smith, An Overview of the Tesseract OCR Engine, ICDAR 2007)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from shutil import which
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.ocr.engines.base import Word
+from pipeline.ocr.glyphs import is_cjk
+from pipeline.ocr.params import TesseractParams
+from schemas.errors import UserError
+
+_SECONDS = 150
+"""Longest for one page: below the stage's own limit, so that the program does not outlive its page."""
+
+_WIDE = 1.0
+"""Gap between words, in heights of the line, from which they are two pieces: options side by side, columns."""
+
+
+class TesseractEngine:
+    """Runs the program once a page; its words are put together to pieces of lines."""
+
+    def __init__(self, params: TesseractParams) -> None:
+        self._command = [_program(), "stdin", "stdout", "-l", params.languages, "--psm", "3", "tsv"]
+
+    @staticmethod
+    def check(params: TesseractParams) -> None:
+        """Make sure that the program and its language data are there.
+
+        Raises:
+            UserError: they are not.
+        """
+        missing = sorted(set(params.languages.split("+")) - set(_languages(_program())))
+        if missing:
+            packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)
+            raise UserError(
+                f"[ocr.tesseract] languages = {params.languages!r}: tesseract has no data for {', '.join(missing)}; "
+                f"on Debian and Ubuntu: apt install {packages}"
+            )
+
+    @staticmethod
+    def models(params: TesseractParams) -> list[str]:  # noqa: ARG004 - every engine's form
+        """The program's version; that of its data is not told by it."""
+        program = which("tesseract")
+        return [_version(program)] if program else []
+
+    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+        """The pieces of lines of an RGB image."""
+        _, encoded = cv2.imencode(".bmp", np.ascontiguousarray(pixels[:, :, ::-1]))
+        done = subprocess.run(  # noqa: S603 - the program the user has on the path, options of ours
+            self._command,
+            input=encoded.tobytes(),
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+            env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+        )
+        return pieces(done.stdout.decode("utf-8", errors="replace"))
+
+
+def pieces(table: str) -> list[Word]:
+    """The words of tesseract's TSV output, put together line by line where no wide gap parts them."""
+    rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
+    words = [row for row in rows if row["level"] == "5" and row["text"].strip()]
+    found = []
+    for _, line in groupby(words, key=lambda row: (row["block_num"], row["par_num"], row["line_num"])):
+        found += [_joined(piece) for piece in _parted(list(line))]
+    return found
+
+
+def _parted(line: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    height = float(np.median([int(word["height"]) for word in line]))
+    piece = [line[0]]
+    for word in line[1:]:
+        if int(word["left"]) - _right(piece[-1]) > _WIDE * height:
+            yield piece
+            piece = []
+        piece.append(word)
+    yield piece
+
+
+def _right(word: dict[str, Any]) -> int:
+    return int(word["left"]) + int(word["width"])
+
+
+def _joined(piece: Sequence[dict[str, Any]]) -> Word:
+    text = piece[0]["text"].strip()
+    for word in piece[1:]:
+        after = word["text"].strip()
+        # Tesseract puts a space between ideographs.
+        text += after if is_cjk(text[-1]) or is_cjk(after[0]) else f" {after}"
+    left, top = min(int(word["left"]) for word in piece), min(int(word["top"]) for word in piece)
+    right = max(_right(word) for word in piece)
+    bottom = max(int(word["top"]) + int(word["height"]) for word in piece)
+    weight = sum(len(word["text"]) for word in piece)
+    sure = sum(max(0.0, float(word["conf"])) / 100 * len(word["text"]) for word in piece) / weight
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return Word(text, tuple((float(x), float(y)) for x, y in corners), sure)
+
+
+def _program() -> str:
+    program = which("tesseract")
+    if program is None:
+        raise UserError(
+            "[ocr] engine = 'tesseract' needs the program tesseract, which is not on the path: on Debian and Ubuntu "
+            "apt install tesseract-ocr tesseract-ocr-chi-sim, on macOS brew install tesseract tesseract-lang"
+        )
+    return program
+
+
+@cache
+def _languages(program: str) -> tuple[str, ...]:
+    return tuple(_said(program, "--list-langs").split("\n")[1:])
+
+
+@cache
+def _version(program: str) -> str:
+    return _said(program, "--version").split("\n")[0].strip()
+
+
+def _said(program: str, option: str) -> str:
+    command = [program, option]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603
+    return done.stdout or done.stderr

@@ -1,0 +1,114 @@
+"""A quick model first, the good one where that is unsure; with models made for the test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ocr.engines.cascade import Cascade, Part, is_sure, splice, unsure_parts
+from pipeline.ocr.engines.ctc import Glyph
+from pipeline.ocr.engines.lineimages import STEP, batches
+
+EM = 4
+"""Steps of a character in these tests."""
+
+
+def line(text: str, unsure: str = "") -> list[Glyph]:
+    return [
+        Glyph(char, 0.6 if char in unsure else 0.99, EM * index + EM / 2) for index, char in enumerate(text)
+    ]
+
+
+def image(text: str) -> np.ndarray:
+    """A line whose pixels say which character stands where."""
+    columns = [ord(char) for char in text for _ in range(EM * STEP)]
+    return np.array([columns] * 48, dtype=np.int32)
+
+
+class Printed:
+    """Reads what such an image holds; notes the widths it was given."""
+
+    def __init__(self, wrong: dict[str, str] | None = None, sure: float = 0.99) -> None:
+        self.wrong, self.sure, self.widths = wrong or {}, sure, []
+
+    def read(self, images, starts=None):
+        self.widths += [pixels.shape[1] for pixels in images]
+        return [self._line(pixels) for pixels in images]
+
+    def _line(self, pixels) -> list[Glyph]:
+        codes = pixels[0].tolist()
+        found = []
+        for start in range(0, len(codes) - EM * STEP // 2, EM * STEP):
+            char = chr(codes[start])
+            written = self.wrong.get(char, char)
+            found.append(Glyph(written, self.sure if char == written else 0.6, start / STEP + EM / 2))
+        return found
+
+
+TEXT = "患者女性二十一岁因发热就医最可能的是什么病"
+
+
+def test_a_line_that_is_sure_is_read_once():
+    good = Printed()
+    found = Cascade(Printed(), good).read([image(TEXT)])
+    assert "".join(glyph.char for glyph in found[0]) == TEXT
+    assert good.widths == []
+
+
+def test_only_the_part_that_is_unsure_is_read_again_and_takes_its_place():
+    good = Printed()
+    (found,) = Cascade(Printed({"热": "熟"}), good).read([image(TEXT)])
+    assert "".join(glyph.char for glyph in found) == TEXT
+    assert good.widths == [5 * EM * STEP]
+
+
+def test_where_the_models_do_not_agree_beside_the_part_all_of_the_line_is_read_again():
+    good = Printed({"发": "友"})
+    (found,) = Cascade(Printed({"热": "熟"}), good).read([image(TEXT)])
+    assert "".join(glyph.char for glyph in found) == TEXT.replace("发", "友")
+    assert good.widths == [5 * EM * STEP, len(TEXT) * EM * STEP]
+
+
+def test_lines_that_are_mostly_unsure_are_read_again_as_a_whole():
+    assert unsure_parts(0, line("病人发热", "病人发热"), 4 * EM * STEP) is None
+    assert unsure_parts(0, [], 100) is None
+
+
+@given(st.sets(st.integers(0, len(TEXT) - 1)))
+def test_whatever_is_unsure_is_read_as_the_good_model_reads_it(places):
+    wrong = {TEXT[place]: "囗" for place in places}
+    (found,) = Cascade(Printed(wrong), Printed()).read([image(TEXT)])
+    assert "".join(glyph.char for glyph in found) == TEXT
+
+
+@pytest.mark.parametrize("char", ["颏", "髂", "熱", "峭", "~", "°", "α"])
+def test_characters_that_the_quick_model_may_not_know_are_read_again_however_sure_it_is(char):
+    assert not is_sure(Glyph(char, 1.0, 1.0))
+    assert is_sure(Glyph("病", 1.0, 1.0))
+    assert not is_sure(Glyph("病", 1.0, 1.0, gap=0.9))
+
+
+def test_spaces_show_no_place():
+    (part,) = unsure_parts(0, line("甲乙丙丁 戊己庚辛壬癸子丑寅卯", "戊"), 15 * EM * STEP)
+    assert (part.first, part.last) == (4, 5)
+
+
+def test_a_part_at_the_ends_of_a_line_needs_no_neighbour():
+    glyphs = line("病人")
+    again = line("患人")
+    assert [glyph.char for glyph in splice(glyphs, Part(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
+
+
+@given(st.lists(st.integers(8, 900), max_size=30))
+def test_batches_hold_every_image_once_at_its_width(widths):
+    images = [np.full((48, width, 3), 255, dtype=np.uint8) for width in widths]
+    seen = []
+    for indices, values in batches(images):
+        for row, index in enumerate(indices):
+            seen.append(index)
+            assert values.shape[-1] % 32 == 0
+            assert (values[row, :, :, : widths[index]] == 1).all()
+            assert (values[row, :, :, widths[index] :] == 0).all()
+    assert sorted(seen) == list(range(len(widths)))

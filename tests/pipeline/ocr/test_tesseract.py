@@ -1,0 +1,63 @@
+"""The tesseract engine: what it makes of the program's table, and what it says when the program is not there."""
+
+from __future__ import annotations
+
+from shutil import which
+
+import numpy as np
+import pytest
+
+from pipeline.ocr import engines
+from pipeline.ocr.engines import tesseract
+from pipeline.ocr.engines.tesseract import pieces
+from pipeline.ocr.params import EngineName, OcrParams, TesseractParams
+from schemas.errors import UserError
+
+PARAMS = OcrParams(engine=EngineName.TESSERACT)
+HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
+
+
+def row(left: int, text: str, line: int = 1, conf: float = 90.0) -> str:
+    return f"5\t1\t1\t1\t{line}\t1\t{left}\t{100 * line}\t{20 * len(text)}\t20\t{conf}\t{text}"
+
+
+def test_words_of_a_line_are_put_together_without_spaces_between_ideographs():
+    (found,) = pieces("\n".join([HEAD, row(0, "急性"), row(42, "胃炎"), row(84, "CT"), row(130, "scan")]))
+    assert found.text == "急性胃炎CT scan"
+    assert found.corners == ((0, 100), (210, 100), (210, 120), (0, 120))
+    assert found.confidence == pytest.approx(0.9)
+
+
+def test_options_side_by_side_are_two_pieces():
+    assert [word.text for word in pieces("\n".join([HEAD, row(0, "A.饮酒"), row(300, "B.运动")]))] == [
+        "A.饮酒",
+        "B.运动",
+    ]
+
+
+def test_quotes_in_text_are_text_and_empty_pages_have_no_words():
+    assert [word.text for word in pieces("\n".join([HEAD, row(0, '"甲'), row(0, '乙"', line=2)]))] == [
+        '"甲',
+        '乙"',
+    ]
+    assert pieces(HEAD) == []
+
+
+def test_a_missing_program_is_one_line_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(tesseract, "which", lambda name: None)
+    (problem,) = engines.problems(PARAMS, None)
+    assert "apt install tesseract-ocr tesseract-ocr-chi-sim" in problem
+    assert engines.version(PARAMS) == ""
+
+
+def test_missing_language_data_is_one_line_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(tesseract, "_program", lambda: "tesseract")
+    monkeypatch.setattr(tesseract, "_languages", lambda program: ("eng",))
+    with pytest.raises(UserError, match=r"no data for chi_sim.*apt install tesseract-ocr-chi-sim"):
+        engines.check(PARAMS)
+
+
+@pytest.mark.skipif(which("tesseract") is None, reason="the program tesseract is not installed")
+def test_the_program_reads_an_empty_page_as_nothing():
+    engine = tesseract.TesseractEngine(TesseractParams(languages="eng"))
+    assert engine.recognise(np.full((300, 300, 3), 255, np.uint8)) == []
