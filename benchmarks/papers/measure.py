@@ -2,8 +2,8 @@
 
     python -m benchmarks.papers.measure EXAMS REFERENCE.jsonl [--engine rapidocr] [--errors 5]
 
-EXAMS is a folder with papers and their keys; REFERENCE has one question a line: ``年份`` (民國105年), ``題號``, ``題目``,
-``選項A`` …, ``正確答案``, ``答案來源`` (原始, or changed after appeals) and ``圖片`` (a list of images, empty for none).
+EXAMS is a folder with papers and their keys; REFERENCE has one question a line: ``年份`` (民國105年), ``題號``,
+``題目``, ``選項A`` …, ``正確答案``, ``答案來源`` (原始, or changed after appeals), ``圖片`` (a list of images).
 A paper belongs to a reference when ``YEAR-`` is in its name (tw_med_105-1_…). White space and widths are folded.
 """
 

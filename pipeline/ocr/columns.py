@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pipeline.ocr.model import Rect
 
-_OPTION = re.compile(r"^[(（\[【]?[A-KＡ-Ｋa-e]\s*[)）\]】.．、:：]")
+_OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-e])\s*[)）\]】.．、:：]")
+
+_QUESTION = re.compile(r"^[(（【]?\d{1,3}\s*[)）】.．、]\s*\S{0,3}[\u3400-\u9fff]{2}")
+"""A number that opens a question, not a cell of a key."""
 
 _PROSE = re.compile(r"[\u3400-\u9fff]{4}|[A-Za-z]{5}")
 
@@ -67,10 +71,19 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
         return False
     if crossing > MAX_CROSSING * (max(rows_left, rows_right) + crossing):
         return False
-    labelled = sum(bool(_OPTION.match(text)) for _, text in _first_of_rows(right))
-    if labelled > 0.7 * rows_right:
+    first = [text for _, text in _first_of_rows(right)]
+    labels = [found[1] for text in first if (found := _OPTION.match(text))]
+    if sum(bool(_QUESTION.match(text)) for text in first) > 1 and _runs_on(labels):
+        return True
+    if len(labels) > 0.7 * rows_right:
         return False
     return all(_reads_like_text(side) for side in (left, right))
+
+
+def _runs_on(labels: Sequence[str]) -> bool:
+    """Whether labels below each other are A, B, C, as in a column; beside others they are B, D, B, D."""
+    steps = [ord(after) - ord(before) == 1 for before, after in pairwise(labels)]
+    return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)
 
 
 def _reads_like_text(side: list[tuple[Rect, str]]) -> bool:
@@ -91,9 +104,10 @@ def _rows(side: list[tuple[Rect, str]]) -> int:
 
 
 def _first_of_rows(side: list[tuple[Rect, str]]) -> list[tuple[Rect, str]]:
+    """The leftmost segment of every row, top to bottom."""
     first: dict[int, tuple[Rect, str]] = {}
     for box, text in side:
         key = _row_key(box)
         if key not in first or box.x0 < first[key][0].x0:
             first[key] = (box, text)
-    return list(first.values())
+    return [first[key] for key in sorted(first)]
