@@ -1,0 +1,81 @@
+"""A paper that was read and parsed, as a build folder, in a second and without processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pymupdf
+import pytest
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.stage import run as read
+from pipeline.parse.params import ParseParams
+from pipeline.parse.stage import run as parse
+from pipeline.stage import Result
+from schemas.documents import RawFile
+from schemas.questions import Rejection, ReviewItem
+
+TITLE = "内科学练习"
+PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
+
+
+@dataclass(frozen=True)
+class Built:
+    """Where a paper lies and what was made of it."""
+
+    raw: Path
+    build: Path
+
+
+@pytest.fixture
+def built(context, tmp_path: Path) -> Built:
+    """A PDF of five questions over two pages (one over the break, the third without options), and a text file."""
+    lines = []
+    for number in range(1, 6):
+        lines.append(f"{number}. {PROSE}{'<b>&' if number == 1 else ''}")
+        lines += [] if number == 3 else [f"{letter}. 选项{letter}{number}" for letter in "ABCDE"]
+        lines.append("答案：B")
+    document = pymupdf.open()
+    write(document, [TITLE, *lines[:21]])
+    write(document, lines[21:])
+    document.subset_fonts()
+    document.save(context.raw / "paper.pdf", garbage=3, deflate=True)
+    (context.raw / "notes.txt").write_text("\n".join([TITLE, *lines]), encoding="utf-8")
+    files = [file_row(path, context.raw) for path in sorted(context.raw.iterdir())]
+    done = read({"files": RawFile.to_frame(files)}, OcrParams(), context)
+    publish(context.build, "ocr", done)
+    publish(context.build, "parse", parse(done.tables, ParseParams(), context))
+    return Built(context.raw, context.build)
+
+
+def write(document: pymupdf.Document, lines: list[str]) -> None:
+    page = document.new_page(width=595, height=842)
+    writer = pymupdf.TextWriter(page.rect)
+    font = pymupdf.Font("cjk")
+    for row, line in enumerate(lines):
+        writer.append((80, 100 + 25 * row), line, font=font, fontsize=11)
+    writer.write_text(page)
+
+
+def file_row(path: Path, raw: Path) -> RawFile:
+    content = path.read_bytes()
+    name = path.relative_to(raw).as_posix()
+    return RawFile(document=name, sha256=hashlib.sha256(content).hexdigest(), bytes=len(content))
+
+
+def publish(build: Path, stage: str, result: Result) -> None:
+    """Write a result as the runner does, without its fingerprints."""
+    folder = build / stage
+    folder.mkdir()
+    tables: dict[str, pl.DataFrame] = {
+        **result.tables,
+        "rejects": Rejection.to_frame(result.rejects),
+        "review": ReviewItem.to_frame(result.review),
+    }
+    for name, frame in tables.items():
+        frame.write_parquet(folder / f"{name}.parquet")
+    (folder / "manifest.json").write_text(json.dumps({"facts": result.facts}), encoding="utf-8")

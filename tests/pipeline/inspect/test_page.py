@@ -1,0 +1,126 @@
+"""The page of a paper shows what became of every line, asks for nothing and believes nothing."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import polars as pl
+import pytest
+
+from pipeline.crop import find_paper
+from pipeline.inspect.collect import Tables, cards
+from pipeline.inspect.model import Fate
+from pipeline.inspect.page import inspect_page, look
+from pipeline.inspect.pictures import PictureTask, jpeg
+from schemas.errors import UserError
+
+
+@pytest.fixture
+def view(built):
+    return look(built.build, built.raw, "paper.pdf")
+
+
+def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
+    fates = [card.fate for card in view.cards]
+    assert fates[0] in (Fate.WAITING, Fate.UNUSED)
+    assert fates == sorted(fates, key=list(Fate).index)
+    kept = pl.read_parquet(built.build / "parse" / "questions.parquet").filter(
+        pl.col("document") == "paper.pdf"
+    )
+    assert [card.name for card in view.cards if card.fate is Fate.KEPT] == kept["question_id"].to_list()
+
+
+def test_what_waits_says_why(view):
+    waiting = [card for card in view.cards if card.fate is Fate.WAITING]
+    assert waiting
+    assert all(event.reason and event.detail for card in waiting for event in card.events)
+
+
+def test_every_line_of_text_lies_in_a_box(built, view):
+    for sheet in view.sheets:
+        for line in Tables(built.build, "paper.pdf").lines:
+            if line.page == sheet.page.page and line.text:
+                x, y = 100 * line.box.x0 / 595, 100 * (line.box.y0 + line.box.y1) / 2 / 842
+                assert any(
+                    mark.left <= x <= mark.left + mark.width and mark.top <= y <= mark.top + mark.height
+                    for mark in sheet.marks
+                ), line.text
+
+
+def test_a_question_over_a_page_break_has_boxes_on_both_pages(view):
+    over = next(card for card in view.cards if len(card.pages) == 2)
+    for sheet in view.sheets:
+        assert any(over.name in mark.cards for mark in sheet.marks)
+
+
+def test_the_page_has_pictures_and_asks_for_nothing(built):
+    name, content = inspect_page(built.build, built.raw, "paper")
+    text = content.decode()
+    assert name == "paper.pdf"
+    assert text.count("data:image/jpeg;base64,") == 2
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
+    assert "default-src 'none'" in html.unescape(text)
+
+
+def test_text_of_papers_is_escaped(built):
+    _, content = inspect_page(built.build, built.raw, "paper")
+    assert b"&lt;b&gt;&amp;" in content
+    assert b"<b>&" not in content
+
+
+def test_a_paper_without_pages_shows_its_lines(built):
+    view = look(built.build, built.raw, "notes.txt")
+    assert [line.text for line in view.sheets[0].texts][1].startswith("1. ")
+    styles = {line.style for line in view.sheets[0].texts}
+    assert {Fate.KEPT.value, Fate.WAITING.value} <= styles
+
+
+def test_a_paper_that_is_gone_or_changed_is_shown_without_pictures(built):
+    (built.raw / "paper.pdf").write_bytes(b"%PDF-1.7 another")
+    view = look(built.build, built.raw, "paper.pdf")
+    assert "has changed" in view.notes[0]
+    assert view.sheets[0].marks
+    assert view.sheets[0].picture is None
+
+
+def test_only_the_pages_asked_for_are_shown(built):
+    view = look(built.build, built.raw, "paper.pdf", range(2, 3))
+    assert [sheet.page.page for sheet in view.sheets] == [2]
+    assert all(2 in card.pages for card in view.cards if card.pages)
+
+
+@pytest.mark.parametrize(("wanted", "told"), [("nothing", "no paper nothing"), ("", "could be 2 papers")])
+def test_which_paper_is_meant_is_told(built, wanted, told):
+    with pytest.raises(UserError, match=told):
+        look(built.build, built.raw, wanted)
+
+
+def test_pages_that_are_not_there_are_told(built):
+    with pytest.raises(UserError, match="has pages 1-2"):
+        look(built.build, built.raw, "paper.pdf", range(7, 9))
+
+
+def test_what_later_stages_did_is_shown(built):
+    name = cards(Tables(built.build, "paper.pdf"))[-1].name
+    (built.build / "clean").mkdir()
+    row = {
+        "item_id": name,
+        "stage": "clean",
+        "reason": "figure_item",
+        "detail": "asks about a figure",
+        "item": None,
+    }
+    pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(
+        built.build / "clean" / "rejects.parquet"
+    )
+    found = {card.name: card for card in cards(Tables(built.build, "paper.pdf"))}
+    assert found[name].fate is Fate.REJECTED
+    assert found[name].events[0].reason == "figure_item"
+
+
+def test_a_picture_keeps_to_its_share_of_bytes(built):
+    paper = find_paper(built.build, built.raw, "paper.pdf")
+    large, small = (jpeg(PictureTask(paper, 1, most)) for most in (10**6, 15_000))
+    assert len(small) < len(large)
+    assert len(small) <= 15_000
