@@ -46,6 +46,8 @@ class LlmServer:
     base_url: str
     """With ``/v1``."""
     model: str
+    gguf: Path
+    """The model's weights."""
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +68,9 @@ def llm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlmServer]:
             text=True,
         )
     try:
-        yield LlmServer(f"{_address(process, folder / 'server.log')}/v1", "gemma-3-270m")
+        yield LlmServer(
+            f"{_address(process, folder / 'server.log')}/v1", "gemma-3-270m", folder / "gemma.gguf"
+        )
     finally:
         process.kill()
         process.wait()

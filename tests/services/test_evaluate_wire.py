@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import httpx
 import polars as pl
+import pytest
 
-from pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel
+from pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
+from pipeline.evaluate.prompting import load_template, messages
 from pipeline.evaluate.stage import run
 from schemas.questions import Option
 from schemas.release import ReleaseRow
@@ -73,3 +76,22 @@ def test_an_endpoint_that_is_not_there_leaves_its_prompts_waiting(llm_server: Ll
     assert not result.complete
     assert (result.counts.kept, result.counts.waiting) == (4, 4)
     assert {item.reason for item in result.review} == {"connection"}
+
+
+def test_the_same_weights_on_this_machine_write_what_the_server_writes(llm_server: LlmServer, context):
+    """The model knows no chat, so both continue the same plain text; their arithmetic differs in the last digits."""
+    pytest.importorskip("torch", reason="needs the extra 'local'")
+    here = TransformersModel(
+        model=str(llm_server.gguf.parent), gguf_file=llm_server.gguf.name, max_tokens=8, devices=["cpu"]
+    )
+    result = run(frames(), EvaluateParams(models=[here]), context)
+    assert result.complete, result.review
+    written = {row["question_id"]: row["raw_output"] for row in result.tables["predictions"].to_dicts()}
+    template = load_template("answer_only")
+    alike = []
+    for question in rows(1):
+        text = "".join(turn["content"] for turn in messages(template, question, [])) + "\n"
+        asked = {"prompt": text, "max_tokens": 8, "temperature": 0}
+        reply = httpx.post(f"{llm_server.base_url}/completions", json=asked, timeout=300).json()
+        alike.append(reply["choices"][0]["text"].strip()[:2] == written[question.question_id].strip()[:2])
+    assert sum(alike) >= 3

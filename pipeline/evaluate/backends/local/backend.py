@@ -77,7 +77,7 @@ class TransformersBackend:
                 )
         fitting = [item for item in missing if len(item.tokens) <= longest]
         jobs = deque(self._jobs(fitting))
-        for job, made in run_jobs(self._options, _devices(self._options), jobs):
+        for job, made in run_jobs(self._options, _devices(self._options), jobs, self._tokenizer):
             if made == "out of memory" and len(job.batch.tails) > 1:
                 jobs.extendleft(Job(half, job.repeat, job.letters) for half in reversed(job.batch.halves()))
                 continue

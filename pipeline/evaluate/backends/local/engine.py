@@ -36,17 +36,18 @@ class Engine:
     Args:
         options: the model.
         device: ``cuda:0``, ``cpu`` …
+        tokenizer: where it is loaded already.
 
     Raises:
         UserError: the model cannot be loaded.
     """
 
-    def __init__(self, options: TransformersModel, device: str) -> None:
+    def __init__(self, options: TransformersModel, device: str, tokenizer: Any = None) -> None:
         import torch
 
         self._options = options
         self._device = device
-        self.tokenizer = load_tokenizer(options)
+        self.tokenizer = tokenizer or load_tokenizer(options)
         self._model = _load_model(options, device, _dtype(options, device))
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
-from typing import Literal
+from typing import Any, Literal
 
 from pipeline.evaluate.backends.local.batching import Batch
 from pipeline.evaluate.backends.local.engine import Engine, Made, OutOfMemoryError
@@ -31,19 +31,21 @@ class Job:
 Done = tuple[Job, list[Made] | Full]
 
 
-def run_jobs(options: TransformersModel, devices: list[str], jobs: Iterable[Job]) -> Iterator[Done]:
+def run_jobs(
+    options: TransformersModel, devices: list[str], jobs: deque[Job], tokenizer: Any = None
+) -> Iterator[Done]:
     """Do every job; those that did not fit in memory come back as such, to be cut and handed in again by the caller.
 
     Args:
         options: the model.
         devices: one worker each; a single one works in this process.
-        jobs: may grow while they are done.
+        jobs: taken from the left; may grow while they are done.
+        tokenizer: the model's, where this process has it.
     """
-    waiting = jobs if isinstance(jobs, deque) else deque(jobs)
     if len(devices) == 1:
-        engine = Engine(options, devices[0])
-        while waiting:
-            job = waiting.popleft()
+        engine = Engine(options, devices[0], tokenizer)
+        while jobs:
+            job = jobs.popleft()
             yield job, _do(engine, job)
         return
     with ExitStack() as stack:
@@ -55,9 +57,9 @@ def run_jobs(options: TransformersModel, devices: list[str], jobs: Iterable[Job]
             ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names))
         )
         running: dict[Future[list[Made] | Full], Job] = {}
-        while waiting or running:
-            while waiting and len(running) < 2 * len(devices):
-                job = waiting.popleft()
+        while jobs or running:
+            while jobs and len(running) < 2 * len(devices):
+                job = jobs.popleft()
                 running[pool.submit(_work, job)] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
