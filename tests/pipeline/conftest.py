@@ -31,20 +31,27 @@ class Built:
     build: Path
 
 
-@pytest.fixture
-def built(context, tmp_path: Path) -> Built:
-    """A PDF of five questions over two pages (one over the break, the third without options), and a text file."""
-    lines = []
+@pytest.fixture(scope="session")
+def paper() -> tuple[list[str], bytes]:
+    """The lines of five questions, one without options, and a PDF of two pages with one question over the break."""
+    lines = [TITLE]
     for number in range(1, 6):
         lines.append(f"{number}. {PROSE}{'<b>&' if number == 1 else ''}")
         lines += [] if number == 3 else [f"{letter}. 选项{letter}{number}" for letter in "ABCDE"]
         lines.append("答案：B")
     document = pymupdf.open()
-    write(document, [TITLE, *lines[:21]])
-    write(document, lines[21:])
+    write(document, lines[:22])
+    write(document, lines[22:])
     document.subset_fonts()
-    document.save(context.raw / "paper.pdf", garbage=3, deflate=True)
-    (context.raw / "notes.txt").write_text("\n".join([TITLE, *lines]), encoding="utf-8")
+    return lines, document.tobytes(garbage=3, deflate=True)
+
+
+@pytest.fixture
+def built(context, paper: tuple[list[str], bytes]) -> Built:
+    """The paper as a PDF and as text, read and parsed."""
+    lines, content = paper
+    (context.raw / "paper.pdf").write_bytes(content)
+    (context.raw / "notes.txt").write_text("\n".join(lines), encoding="utf-8")
     files = [file_row(path, context.raw) for path in sorted(context.raw.iterdir())]
     done = read({"files": RawFile.to_frame(files)}, OcrParams(), context)
     publish(context.build, "ocr", done)
