@@ -115,6 +115,9 @@ def push(
         lost += _import(studio, project.id, group, settle_seconds)
         advance(len(group))
     _update(studio, project.id, plan, batch)
+    if project.model_version != version and any(task.sent().prediction for task in tasks):
+        # Refused while no prediction of that version is there; until then the old version is what is filled in.
+        studio.update_project(project.id, model_version=version)
     advance(len(updated))
     removed = _remove_duplicates(studio, project.id, tasks)
     withdrawn = _withdraw(studio, project.id, tasks) if kind.prune else 0
@@ -146,19 +149,19 @@ def _open_project(
 ) -> tuple[Project, bool]:
     settings: dict[str, Any] = {
         "label_config": kind.config(),
-        "model_version": version,
         "maximum_annotations": kind.experts,
         "show_collab_predictions": True,
     }
     project = studio.find_project(kind.marker(dataset))
     if project is not None:
-        if project.label_config != settings["label_config"] or project.model_version != version:
+        if project.label_config != settings["label_config"]:
             studio.update_project(project.id, **settings)
         return project, False
     project_id = studio.create_project(
         title=(title or kind.title(dataset))[:_TITLE_LENGTH],
         description=kind.description(dataset),
         enable_empty_annotation=False,
+        model_version=version,
         **settings,
     )
     return studio.project(project_id), True

@@ -1,0 +1,197 @@
+"""How long a pull of one change takes among 10,000 questions with 20,000 annotations, in a real Label Studio.
+
+``python -m benchmarks.review.incremental [QUESTIONS]`` makes a server of its own in a temporary folder (Label Studio
+must be installed: ``make label-studio``), and prints a table.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import httpx
+import polars as pl
+
+from annotation.label_studio import process
+from annotation.label_studio.installation import Installation
+from annotation.label_studio.process import Account
+from annotation.label_studio.tasks import choice
+from annotation.params import ReviewParams
+from pipeline.review import fetching, sending
+from pipeline.review.settling import settle
+from schemas.annotations import Annotation
+from schemas.corrections import Correction
+from schemas.dataset import DatasetParams
+from schemas.identity import content_hash
+from schemas.questions import Option, Question, QuestionType
+from schemas.taxonomy import dimensions
+
+ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
+EXPERTS = (Account("zhang@example.org", "p" * 12, "b" * 40), Account("li@example.org", "p" * 12, "c" * 40))
+FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+KEY = "LABEL_STUDIO_API_KEY"
+
+
+class Context:
+    """As much of a stage's context as pulling and pushing ask for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.raw, self.build, self.seed = folder / "raw", folder / "build", 1
+        self.dataset = DatasetParams(name="bench", raw=self.raw, build=self.build)
+
+    def progress(self, *_: object):
+        """No bar."""
+        return nullcontext(int)
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    installation = Installation(Path(".venv-label-studio"))
+    if not installation.ready():
+        sys.exit("Label Studio is not installed: run `make label-studio`")
+    os.environ[KEY] = ADMIN.token
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        process.create_accounts(installation, home, [ADMIN, *EXPERTS])
+        server = process.start(installation, home, _free_port())
+        try:
+            _measure(count, server.url, home, Context(Path(folder)))
+        finally:
+            process.stop(home)
+
+
+def _measure(count: int, url: str, home: Path, context: Context) -> None:
+    params = ReviewParams(url=url, batch=1000, bootstrap=1000)
+    found = _tables(count, "疾病治疗")
+    print(f"| {count:,} questions | wall s | CPU s of ours |\n| --- | ---: | ---: |")
+    report = _timed("push", lambda: sending.push(found, params, context))
+    _timed("push again: nothing to do", lambda: sending.push(found, params, context))
+    relabelled = _tables(count, "医学基础知识")
+    again = _timed(
+        "push after another annotator: all labels updated", lambda: sending.push(relabelled, params, context)
+    )
+    assert (report.added, again.updated, again.added) == (count, count, 0)
+    _annotate(home)
+    _timed(
+        "first pull, 20,000 annotations" if count == 10_000 else "first pull",
+        lambda: fetching.pull(params, context),
+    )
+    time.sleep(11)  # what is younger than the overlap of two pulls is read twice
+    for name in ("one change", "one change, again"):
+        annotation = _change(url, report.project)
+        [pulled] = _timed(f"pull of {name}", lambda: fetching.pull(params, context))
+        assert (pulled.full, pulled.new, pulled.deleted) == (False, 0, 0), (pulled, annotation)
+        time.sleep(11)
+    [nothing] = _timed("pull of nothing", lambda: fetching.pull(params, context))
+    assert nothing.changed == 0
+    reviews = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
+    assert reviews.height == 2 * 5 * count
+    tables = {**found, "pulled": reviews, "corrections": Correction.to_frame([])}
+    _timed("settling all labels, for comparison", lambda: settle(tables, params))
+
+
+def _timed(name: str, work: Callable[[], object]):
+    wall, cpu = time.perf_counter(), _cpu()
+    result = work()
+    print(f"| {name} | {time.perf_counter() - wall:.2f} | {_cpu() - cpu:.2f} |", flush=True)
+    return result
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _tables(count: int, competency: str) -> dict[str, pl.DataFrame]:
+    questions = [
+        Question(
+            question_id=f"0a1b2c3d-1-{number:05}",
+            document="papers/bench.pdf",
+            section=1,
+            number=number,
+            question_type=QuestionType.A1,
+            stem=f"第{number}题：下列哪一项最可能？",
+            options=[Option(label=letter, text=f"选项{letter}{number}") for letter in "ABCDE"],
+            answer=["A"],
+            content_hash=content_hash(f"{number}", []),
+        )
+        for number in range(count)
+    ]
+    annotations = [
+        Annotation(
+            question_id=question.question_id,
+            dimension=name,
+            label=label,
+            annotator=f"bench:{competency}",
+            confidence=0.5,
+            estimate=False,
+        )
+        for question in questions
+        for name, label in (FIRST | {"competency": competency}).items()
+    ]
+    return {"questions": Question.to_frame(questions), "annotations": Annotation.to_frame(annotations)}
+
+
+def _annotate(home: Path) -> None:
+    """Two annotations for every task, written into the database: 20,000 requests would take ten minutes."""
+    import json
+
+    result = json.dumps([choice(name, [label]) | {"origin": "prediction"} for name, label in FIRST.items()])
+    with sqlite3.connect(next(home.glob("*.sqlite3")), timeout=60) as database:
+        people = [
+            database.execute("select id from htx_user where email = ?", (expert.email,)).fetchone()[0]
+            for expert in EXPERTS
+        ]
+        columns = [row[1:4] for row in database.execute("pragma table_info(task_completion)")]
+        now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+        for person in people:
+            values = {
+                "result": f"'{result}'",
+                "was_cancelled": "0",
+                "ground_truth": "0",
+                "created_at": f"'{now}'",
+                "updated_at": f"'{now}'",
+                "task_id": "id",
+                "project_id": "project_id",
+                "completed_by_id": str(person),
+                "updated_by_id": str(person),
+                "bulk_created": "0",
+                "result_count": "5",
+                "unique_id": "lower(hex(randomblob(16)))",
+            }
+            wanted = {name: values[name] for name, _, _ in columns if name in values}
+            names, sources = ", ".join(wanted), ", ".join(wanted.values())
+            database.execute(f"insert into task_completion ({names}) select {sources} from task")
+        database.execute(f"update task set total_annotations = 2, is_labeled = 1, updated_at = '{now}'")
+
+
+def _change(url: str, project: int) -> int:
+    http = httpx.Client(base_url=url, headers={"Authorization": f"Token {EXPERTS[0].token}"}, timeout=60)
+    task = http.get("/api/tasks/", params={"project": project, "page_size": 1, "fields": "all"}).json()[
+        "tasks"
+    ][0]
+    own = task["annotations"][0]["id"]
+    labels = FIRST | {"difficulty": dimensions()["difficulty"].zh_names()[int(time.time()) % 5]}
+    result = [choice(name, [label]) for name, label in labels.items()]
+    who = EXPERTS[0] if task["annotations"][0]["completed_by"] == 2 else EXPERTS[1]
+    http.headers["Authorization"] = f"Token {who.token}"
+    http.patch(f"/api/annotations/{own}/", json={"result": result}).raise_for_status()
+    return int(own)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((process.HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    main()

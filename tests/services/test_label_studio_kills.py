@@ -1,0 +1,134 @@
+"""Client and server are killed at random moments: nothing is there twice, nothing is lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from annotation.label_studio import process
+from annotation.label_studio.process import Server
+from annotation.params import ReviewParams
+from pipeline.review import fetching, sending
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from tests.services.label_studio_server import ADMIN, LI, ZHANG, LabelStudioServer, free_port
+from tests.services.reviewing import answer, question, tables, tasks
+
+KILLS = int(os.environ.get("BUILD_DATASET_KILLS", "6"))
+"""Half of them while pushing, half while pulling; 20 take 6 minutes."""
+QUESTIONS = 100
+RANDOM = random.Random(20230605)
+
+
+class OwnServer:
+    """A server that may be killed, unlike the one that all tests share."""
+
+    def __init__(self, installation, template: Path, home: Path) -> None:
+        shutil.copytree(template, home)
+        self.installation, self.home, self.port = installation, home, free_port()
+        self.server = process.start(installation, home, self.port)
+
+    def kill(self) -> None:
+        os.killpg(self.server.pid, signal.SIGKILL)
+
+    def restart(self) -> None:
+        process.stop(self.home)
+        deadline = time.monotonic() + 30
+        while not process.is_free(self.port) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.server: Server = process.start(self.installation, self.home, self.port)
+
+    def facade(self) -> LabelStudioServer:
+        return LabelStudioServer(self.server.url, self.home)
+
+
+@pytest.fixture
+def server(label_studio_template, tmp_path):
+    own = OwnServer(*label_studio_template, tmp_path / "home")
+    yield own
+    process.stop(own.home)
+
+
+def _work(what: str, found, params: ReviewParams, context) -> None:
+    try:
+        if what == "push":
+            sending.push(found, params, context)
+        else:
+            fetching.pull(params, context, full=True)
+    except UserError:
+        os._exit(3)  # the server went away: told in one line, no traceback
+
+
+def test_pushes_and_pulls_are_killed_at_random_moments(server, context, monkeypatch):
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
+    context.dataset = DatasetParams(name="killed", raw=context.raw, build=context.build)
+    params = ReviewParams(url=server.server.url, bootstrap=100, batch=10)
+    found = tables(map(question, range(1, QUESTIONS + 1)))
+    spawn = multiprocessing.get_context("spawn")
+
+    def interrupted(what: str, victim: str) -> None:
+        worker = spawn.Process(target=_work, args=(what, found, params, context))
+        worker.start()
+        time.sleep(1.0 + RANDOM.random() * 3.0)
+        if victim == "client":
+            worker.kill()
+        else:
+            server.kill()
+        worker.join(120)
+        assert worker.exitcode in (0, 3, -signal.SIGKILL), "a traceback, or it hangs"
+        if victim == "server":
+            server.restart()
+        there = Counter(_question_ids(server.facade()))
+        assert all(count == 1 for count in there.values()), "a question is there twice"
+
+    for kill in range(KILLS // 2):
+        interrupted("push", "client" if kill % 2 else "server")
+    report = sending.push(found, params, context)
+    assert (report.duplicates_removed, report.others) == (0, 0)
+    expected = set(found["questions"]["question_id"])
+    assert Counter(_question_ids(server.facade())) == Counter(expected)
+
+    _answer_everything(server.facade(), report.project)
+    for kill in range(KILLS // 2):
+        interrupted("pull", "client" if kill % 2 else "server")
+    fetching.pull(params, context)
+    pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
+    assert pulled.height == 2 * 5 * QUESTIONS
+    keys = pulled.select("question_id", "dimension", "reviewer")
+    assert keys.n_unique() == pulled.height
+    assert set(pulled["question_id"]) == expected
+
+
+def _question_ids(server: LabelStudioServer) -> list[str]:
+    admin = server.as_expert(ADMIN).http
+    projects = admin.get("/api/projects/").json()["results"]
+    found: list[str] = []
+    for project in projects:
+        reply = admin.get("/api/tasks/", params={"project": project["id"], "page_size": 1000}).json()
+        found += [task["data"]["question_id"] for task in reply["tasks"]]
+    return found
+
+
+def _answer_everything(server: LabelStudioServer, project: int) -> None:
+    ids = tasks(server, project).values()
+
+    def work(account) -> None:
+        expert = server.as_expert(account)
+        for task_id in ids:
+            expert.submit(task_id, answer())
+
+    threads = [threading.Thread(target=work, args=(account,)) for account in (ZHANG, LI)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
