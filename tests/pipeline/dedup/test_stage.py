@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import string
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.dedup.stage import ranks
 from schemas.questions import Cluster, Merge, Question
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
@@ -32,6 +34,19 @@ def test_a_text_layer_is_better_than_any_recognition(make, dedup) -> None:
     copies = [make("a", CASE, confidence=0.8), make("b", CASE, confidence=0.97), make("c", CASE)]
     assert dedup(copies[:2]).tables["questions"]["question_id"].to_list() == ["b"]
     assert dedup(copies).tables["questions"]["question_id"].to_list() == ["c"]
+
+
+def test_of_equal_copies_the_one_that_was_read_cleaner_is_the_better(make) -> None:
+    frame = Question.to_frame([make("a", CASE), make("b", CASE), make("c", CASE, explanation="因为。")])
+    assert ranks(frame, np.array([4, 0, 9])) == [2, 1, 0]
+
+
+def test_a_group_without_relatives_is_no_cluster(make, dedup) -> None:
+    shared = {"shared_stem": CASE, "group_id": "1", "document": "paper"}
+    result = dedup(
+        [make("a", "首选的药物是", **shared), make("b", "最有意义的检查是", "血尿酸 心电图", **shared)]
+    )
+    assert result.tables["clusters"].is_empty()
 
 
 def test_the_survivor_keeps_its_fields_as_they_are(make, dedup) -> None:

@@ -59,3 +59,11 @@ def test_what_is_stored_is_what_was_found(make, context) -> None:
     assert len(context.store) == 1
     assert list(found.pairs()) == list(again.pairs()) == [(0, 1), (0, 2)]
     assert again.scores.tolist() == found.scores.tolist()
+
+
+def test_the_most_alike_come_first(make) -> None:
+    stems = [CASE, REWORDED, CASE.replace("620", "380")]
+    frame = Question.to_frame([make(name, stem) for name, stem in zip("abc", stems, strict=True)])
+    found = candidates.find_candidates(with_keys(frame), 0)
+    assert len(found.scores) == 3
+    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
