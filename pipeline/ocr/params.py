@@ -93,7 +93,7 @@ class OcrParams(Params):
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
     text_timeout: float = knob(
-        8.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
+        6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )
     tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
     page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)

@@ -24,6 +24,9 @@ GIVE_UP = 3
 """Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
 thousands of such pages would take hours."""
 
+_WALL = 3.5
+"""Seconds of wall time, for one of processor time, that a text layer may take on a busy machine."""
+
 _MENDABLE = ("timeout", "crashed")
 
 
@@ -135,9 +138,8 @@ def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams,
     again: list[PageTask] = []
     tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
     with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
-        for task, values in context.map(
-            read_pages, _of_sound_papers(tasks, again), timeout=params.page_timeout
-        ):
+        sound = _of_sound_papers(tasks, again)
+        for task, values in context.map(read_pages, sound, timeout=_WALL * params.text_timeout):
             advance(len(task.pages))
             reading = by_name[task.document]
             if not isinstance(values, Failure):
@@ -147,7 +149,7 @@ def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams,
             else:
                 reading.failures[task.pages[0]] = values
     singles = _singles(again, by_name, params)
-    for task, values in context.map(read_pages, singles, timeout=params.page_timeout):
+    for task, values in context.map(read_pages, singles, timeout=_WALL * params.text_timeout):
         reading = by_name[task.document]
         if isinstance(values, Failure):
             reading.failures[task.pages[0]] = values
