@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.agreement import (
-    agreement,
+from annotation.agreement import agreement, agreement_by_part, agreement_with_annotators
+from annotation.coefficients import (
+    Draw,
     alpha_interval,
     cohen_kappa,
     count_labels,
+    kappa_interval,
     krippendorff_alpha,
     raw_agreement,
 )
+from schemas.annotations import Annotation
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
 KRIPPENDORFF_2011 = (
@@ -172,3 +175,93 @@ def test_another_expert_does_not_change_the_rows_of_a_pair():
     assert [row for row in before if row.reviewers == "a & b"] == [
         row for row in after if row.reviewers == "a & b"
     ]
+
+
+def part(question: str, who: str, label: str, *, batch=1, blind=False, origin="prediction", day=1) -> dict:
+    return {
+        "question_id": question,
+        "dimension": "difficulty",
+        "reviewer": who,
+        "label": label,
+        "origin": origin,
+        "batch": batch,
+        "blind": blind,
+        "updated_at": f"2026-01-{day:02}T00:00:00.000000Z",
+    }
+
+
+def test_agreement_is_told_by_batch_week_and_anchoring_where_there_is_more_than_one():
+    rows = [part("q1", who, "易") for who in "ab"]
+    rows += [
+        part("q2", "a", "易", batch=2, blind=True, day=9),
+        part("q2", "b", "中等", batch=2, blind=True, day=9),
+    ]
+    found = agreement_by_part(pl.DataFrame(rows), ["difficulty"], resamples=100, seed=1)
+    raw = {row.slice: row.raw for row in found if row.reviewers == "all"}
+    assert raw == {
+        "batch 1": 1.0,
+        "batch 2": 0.0,
+        "week 2026-W01": 1.0,
+        "week 2026-W02": 0.0,
+        "blind": 0.0,
+        "prefilled": 1.0,
+    }
+    assert agreement_by_part(pl.DataFrame(rows[:2]), ["difficulty"], resamples=100, seed=1) == []
+
+
+def test_experts_against_an_annotator_are_told_by_what_they_did_with_its_label():
+    rows = [
+        part("q1", "a", "易"),
+        part("q1", "b", "中等", origin="prediction-changed"),
+        part("q2", "a", "中等", blind=True, origin="manual"),
+        part("q3", "a", "易", origin="manual"),
+    ]
+    said = [
+        Annotation(
+            question_id=name,
+            dimension="difficulty",
+            label="易",
+            annotator="llm:m",
+            confidence=None,
+            estimate=True,
+        )
+        for name in ("q1", "q2", "q3")
+    ]
+    found = agreement_with_annotators(pl.DataFrame(rows), said, ["difficulty"], resamples=100, seed=1)
+    assert {row.reviewers for row in found} == {"experts & llm:m"}
+    assert {row.slice: (row.items, row.raw) for row in found} == {
+        None: (4, 0.5),
+        "accepted": (1, 1.0),
+        "changed": (1, 0.0),
+        "manual": (1, 1.0),
+        "blind": (1, 0.0),
+        "prefilled": (3, pytest.approx(2 / 3)),
+    }
+
+
+def test_a_labels_agreement_is_how_often_a_second_expert_chose_it_too():
+    labels = [("易", "易"), ("易", "中等"), ("中等", "中等"), ("难", "中等")]
+    rows = [
+        (f"q{n}", who, label) for n, pair in enumerate(labels) for who, label in zip("ab", pair, strict=True)
+    ]
+    found = agreement(reviews(rows), ["difficulty"], resamples=100, seed=1, labels=True)
+    by_label = {row.label: (row.items, row.raw) for row in found if row.label}
+    assert by_label == {
+        "易": (2, pytest.approx(2 / 3)),
+        "中等": (3, pytest.approx(0.5)),
+        "难": (1, 0.0),
+    }
+    easy = next(row for row in found if row.label == "易")
+    assert easy.kappa == pytest.approx(cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]))
+
+
+def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = [a for a, _ in vsrp], [b for _, b in vsrp]
+    assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+    low, high = kappa_interval(vsrp, Draw(4000, 7))
+    generator = np.random.default_rng(11)
+    draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
+    plain = [cohen_kappa([first[i] for i in draw], [second[i] for i in draw]) for draw in draws]
+    assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.012)

@@ -1,0 +1,57 @@
+"""How long the rest takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.adjudication import Rules
+from annotation.progress import paces
+from schemas.annotations import ExpertReview
+
+
+def reviewed(who: str, number: int, at: int, seconds: float | None = None, project="review") -> ExpertReview:
+    return ExpertReview(
+        question_id=f"q{number}",
+        dimension="difficulty",
+        label="易",
+        reviewer=who,
+        origin=None,
+        flags=[],
+        note=None,
+        annotation_id=number,
+        updated_at=f"2026-01-01T{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000000Z",
+        project=project,
+        seconds=seconds,
+    )
+
+
+QUESTIONS = [f"q{n}" for n in range(10)]
+
+
+def test_the_pace_is_the_median_that_the_screen_measured():
+    [pace] = paces(
+        QUESTIONS, [reviewed("a", n, n, seconds) for n, seconds in enumerate((10, 20, 900))], Rules()
+    )
+    assert (pace.done, pace.left, pace.seconds, pace.seconds_left) == (3, 7, 20, 140)
+
+
+def test_where_nothing_was_measured_pauses_are_no_work():
+    reviews = [reviewed("a", n, at) for n, at in enumerate((0, 30, 60, 7200, 7230))]
+    assert paces(QUESTIONS, reviews, Rules())[0].seconds == pytest.approx(30)
+    assert paces(QUESTIONS, reviews[:1], Rules())[0].seconds_left is None
+
+
+def test_more_than_two_experts_share_what_is_left():
+    reviews = [reviewed(who, 0, 0, 10.0) for who in "ab"] + [reviewed("c", 1, 0, 10.0)]
+    found = {pace.reviewer: pace.left for pace in paces(QUESTIONS, reviews, Rules())}
+    assert found == {"a": 6, "b": 6, "c": 6}, "17 answers are wanted of three"
+
+
+def test_two_experts_have_each_their_own_left():
+    reviews = [reviewed("a", n, n, 10.0) for n in range(10)] + [reviewed("b", 0, 0, 10.0)]
+    assert {pace.reviewer: pace.left for pace in paces(QUESTIONS, reviews, Rules())} == {"a": 0, "b": 9}
+
+
+def test_adjudicators_have_no_queue():
+    reviews = [reviewed("w", 0, 0, project="adjudication"), reviewed("judge", 1, 0)]
+    assert paces(QUESTIONS, reviews, Rules(frozenset({"judge"}))) == []
