@@ -81,7 +81,8 @@ def _questions(items: Iterable[ReviewItem]) -> list[Question]:
     for item in items:
         content = json.loads(item.item) if item.item else None
         if isinstance(content, dict) and content.get("question_id") == item.item_id:
-            found.setdefault(item.item_id, Question.model_validate(content))
+            absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
+            found.setdefault(item.item_id, Question.model_validate(absent | content))
     return list(found.values())
 
 

@@ -144,7 +144,7 @@ def test_a_question_that_waited_in_parse_goes_on_once_it_was_verified():
         stage="parse",
         reason="no_answer",
         detail="no key",
-        item=base.model_dump_json(),
+        item=base.model_dump_json(exclude_none=True),
     )
     assert kept(clean([], [], [item])) == []
     patches = [
