@@ -71,21 +71,25 @@ class _Repair:
         least = 0
         for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
             change = self._change(moves)
-            if change < least and self._there(moves, kinds):
+            if change < least and self._allowed(moves, kinds):
                 best, least = moves, change
         return best
 
     def _possible(self, kinds: _Kinds) -> Iterator[_Move]:
-        """All moves that leave a unit in their split, even when there are two."""
+        """All moves of these kinds of units from where one is."""
         split = self._state.split
         for content, units in kinds.items():
             there = {split[unit] for unit in units}
             for source, target in permutations(range(len(SPLITS)), 2):
-                if source in there and self._units[source] > 2:
+                if source in there:
                     yield _Move(content, source, target)
 
-    def _there(self, moves: tuple[_Move, ...], kinds: _Kinds) -> bool:
-        """Whether there are two such units where both moves take the same."""
+    def _allowed(self, moves: tuple[_Move, ...], kinds: _Kinds) -> bool:
+        """Whether no split is emptied, and there are two units where both moves take the same kind."""
+        left = Counter(move.source for move in moves)
+        left.subtract(move.target for move in moves)
+        if any(gone > 0 and self._units[split] <= gone for split, gone in left.items()):
+            return False
         first, last = moves[0], moves[-1]
         if len(moves) < 2 or first.content != last.content or first.source != last.source:
             return True

@@ -217,7 +217,7 @@ def test_the_history_of_all_releases_is_carried_on(export, publish, tables, tmp_
     changelog = export(tables, {"version": "1.1.1"}).files["CHANGELOG.md"].decode()
     found = [line for line in changelog.splitlines() if line.startswith("## ")]
     assert found == ["## 1.1.1", "## 1.1.0", "## 1.0.1", "## 1.0.0"]
-    assert changelog.count("# Changes of") == 1
+    assert changelog.count("Changes of") == 1
 
 
 def test_a_release_of_others_without_a_version_is_compared_all_the_same(export, publish, tables, tmp_path):

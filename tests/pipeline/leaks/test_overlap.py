@@ -2,13 +2,14 @@ import csv
 import json
 import random
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.leaks.files import Text
-from pipeline.leaks.overlap import Index
+from pipeline.leaks.overlap import Index, _longest
 from schemas.errors import UserError
 from schemas.release import BenchmarkFile, Leak
 
@@ -210,3 +211,8 @@ def test_blocks_do_not_change_what_is_found(monkeypatch):
     monkeypatch.setattr(overlap, "_QUESTIONS", 9)
     assert Index(questions, 13, 10).matches(records) == whole
     assert len(whole[0]) > 40
+
+
+def test_windows_that_overlap_make_one_run_although_set_phrases_between_them_are_left_out():
+    assert _longest(np.array([0, 5, 30, 31]), 13) == (0, 18, 0)
+    assert _longest(np.array([0, 20, 21, 40]), 13) == (20, 34, 1)

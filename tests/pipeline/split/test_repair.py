@@ -1,0 +1,42 @@
+from pipeline.split.draw import Draw, place
+from pipeline.split.repair import repair
+
+
+def drawn(sizes, splits, fixed=()):
+    """Units of one stratum in their splits, with quotas of 8:1:1."""
+    total = sum(sizes)
+    quotas = [[total - 2 * (total // 10), total // 10, total // 10]]
+    state = Draw([((0, size),) for size in sizes], [list(quotas[0])], {}, frozenset(fixed))
+    for unit, split in enumerate(splits):
+        place(state, unit, split)
+    return state, quotas
+
+
+SIZES = [3, 3, 3, 5, 4, 4, 4, 4, 4, 3, 3, 5, 5]
+SPLITS = [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_group_that_fits_better_takes_the_place_of_another():
+    state, quotas = drawn(SIZES, SPLITS)
+    assert state.need[0] == [-4, 2, 2]
+    repair(state, quotas, [[0]])
+    assert max(map(abs, state.need[0])) <= 1
+
+
+def test_no_split_is_emptied():
+    state, quotas = drawn([2, 9, 9, 9], [2, 0, 0, 1])
+    repair(state, quotas, [[0]])
+    assert set(state.split.values()) == {0, 1, 2}
+
+
+def test_what_was_released_stays():
+    state, quotas = drawn(SIZES, SPLITS, fixed=range(len(SIZES)))
+    repair(state, quotas, [[0]])
+    assert [state.split[unit] for unit in range(len(SIZES))] == SPLITS
+
+
+def test_strata_within_a_question_are_left_alone():
+    state, quotas = drawn([1] * 20, [2, 2, 1, 1] + [0] * 16)
+    before = dict(state.split)
+    repair(state, quotas, [[0]])
+    assert state.split == before
