@@ -28,6 +28,17 @@ def test_polars_duckdb_and_pandas_read_the_release(folder):
         list(ReleaseRow.from_frame(frame))
 
 
+def test_the_files_are_zstd_with_statistics_and_labels_from_a_dictionary(folder):
+    import pyarrow.parquet as pq
+
+    group = pq.ParquetFile(folder / "train.parquet").metadata.row_group(0)
+    columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
+    assert {column.compression for column in columns.values()} == {"ZSTD"}
+    assert columns["question_id"].statistics.min == "abcdef01-1-000"
+    for name in ("disease_group", "disease_group_en", "competency", "difficulty_status", "exam_class"):
+        assert "RLE_DICTIONARY" in columns[name].encodings
+
+
 def test_datasets_loads_the_folder_with_its_named_splits_alone(folder, tmp_path, monkeypatch):
     for name in ("HF_HOME", "HF_DATASETS_CACHE", "HF_MODULES_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "hf"))

@@ -55,3 +55,10 @@ def test_cmexams_validation_questions_have_the_published_quartiles(shared_data):
     assert [found["question"][name] for name in ("q1", "median", "q3")] == [12, 18, 32]
     assert found["question"]["mean"] == pytest.approx(30.07, abs=1.5)
     assert found["answer"]["max"] <= 5
+    lengths = [len(item["Question"]) for item in items]  # the same once more, by nothing of ours
+    vocabulary = set("".join(item["Question"] + (item["Explanation"] or "") for item in items))
+    assert found["question"]["mean"] == round(sum(lengths) / len(lengths), 4)
+    assert found["question"]["max"] == max(lengths)
+    assert found["vocabulary"] == len(vocabulary)
+    explained = sum(len(item["Explanation"] or "") for item in items) / len(items)
+    assert found["explanation"]["mean"] == round(explained, 4)
