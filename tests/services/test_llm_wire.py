@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from annotation.estimate import estimate
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from pipeline.annotate import run
@@ -18,6 +20,20 @@ STEMS = {
     "缺铁性贫血时降低的是": ("血清铁蛋白", "总铁结合力"),
     "关于知情同意，正确的是": ("患者有权拒绝治疗", "医生可代为决定"),
     "下颌第一磨牙通常有几个牙根": ("两个", "四个"),
+    "急性心肌梗死最早升高的标志物是": ("肌红蛋白", "乳酸脱氢酶"),
+    "支气管哮喘急性发作首选": ("沙丁胺醇", "色甘酸钠"),
+    "脾气虚证的舌象是": ("舌淡苔白", "舌红少苔"),
+    "麻黄的功效是": ("发汗解表", "清热泻火"),
+    "队列研究常用的关联指标是": ("相对危险度", "比值比"),
+    "产后出血最常见的原因是": ("宫缩乏力", "胎盘残留"),
+    "小儿维生素D缺乏最早见于": ("颅骨软化", "方颅"),
+    "青光眼急性发作时眼压": ("升高", "降低"),
+    "精神分裂症的特征性症状是": ("思维松弛", "情绪高涨"),
+    "缓释片的目的是": ("延长作用时间", "加快起效"),
+    "桡骨远端骨折的典型畸形是": ("银叉样", "方肩"),
+    "麻疹早期的特征是": ("柯氏斑", "草莓舌"),
+    "医疗事故的鉴定机构是": ("医学会", "法院"),
+    "急性肾小球肾炎多发生于": ("链球菌感染后", "病毒感染后"),
 }
 
 
@@ -37,6 +53,7 @@ def questions() -> list[Question]:
     ]
 
 
+@pytest.mark.timeout(1800)  # three tokens a second where others work on the same cores
 def test_a_real_server_labels_within_the_enumerations_and_is_asked_once(llm_server: LlmServer, context):
     options = AnnotateLlmOptions(
         base_url=llm_server.base_url, model=llm_server.model, concurrency=2, max_tokens=200, timeout=300
@@ -49,6 +66,7 @@ def test_a_real_server_labels_within_the_enumerations_and_is_asked_once(llm_serv
     assert len(annotations) == 5 * len(STEMS)
     assert all(row.label in dimensions()[row.dimension].zh_names() for row in annotations)
     assert {row.annotator for row in annotations} == {f"llm:{llm_server.model}"}
+    assert all(0 < row.confidence <= 1 for row in annotations), "the server gives probabilities"
     reckoned = estimate(questions(), params)
     assert 0.5 < reckoned.prompt_tokens / first.facts["prompt_tokens"] < 2
 
