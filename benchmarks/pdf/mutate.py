@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,12 +122,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--ocr", action="store_true")
-    parser.add_argument("--kind", help="mutants of this kind alone")
+    parser.add_argument("--kind", nargs="*", help="mutants of these kinds alone")
+    parser.add_argument("--without", nargs="*", default=[], help="mutants of all kinds but these")
     options = parser.parse_args()
     made = mutants(sorted(options.folder.rglob("*.pdf")), options.count, options.seed)
-    chosen = (mutant for mutant in made if options.kind in (None, mutant.kind))
+    chosen = (mutant for mutant in made if _wanted(mutant, options.kind, options.without))
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     raise SystemExit(1 if report(read_all(chosen, folder, options.workers, ocr=options.ocr), folder) else 0)
+
+
+def _wanted(mutant: Mutant, kinds: Sequence[str] | None, without: Sequence[str]) -> bool:
+    return mutant.kind not in without and (not kinds or mutant.kind in kinds)
 
 
 def read_all(chosen: Iterator[Mutant], folder: Path, workers: int, *, ocr: bool) -> list[Outcome]:

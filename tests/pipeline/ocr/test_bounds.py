@@ -1,0 +1,64 @@
+"""What reading may take is held: memory becomes a reason, time ends the worker, and limits are as before after it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+resource = pytest.importorskip("resource")
+
+from pipeline.ocr.bounds import MEMORY, bounded  # noqa: E402
+from schemas.errors import UnreadableDocument  # noqa: E402
+
+LIMITS = ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_CORE")
+
+
+@pytest.fixture
+def path(tmp_path):
+    made = tmp_path / "a"
+    made.write_bytes(b"x")
+    return made
+
+
+def limits() -> list[tuple[int, int]]:
+    return [resource.getrlimit(getattr(resource, name)) for name in LIMITS]
+
+
+def test_limits_are_as_before_also_after_an_error(path):
+    before = limits()
+    with bounded(path, 5):
+        assert limits() != before
+    with pytest.raises(ZeroDivisionError), bounded(path, 5):
+        raise ZeroDivisionError
+    assert limits() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds the address space")
+def test_more_memory_than_allowed_is_a_reason(path):
+    with pytest.raises(UnreadableDocument) as caught, bounded(path):
+        bytearray(2 * MEMORY)
+    assert caught.value.reason == "too_large"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds the address space")
+def test_large_files_may_take_more(tmp_path):
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(MEMORY // 4)
+    with bounded(large):
+        assert len(bytearray(MEMORY + MEMORY // 2)) > MEMORY
+
+
+def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
+    code = (
+        "import sys, pathlib, re\n"
+        "from pipeline.ocr.bounds import bounded\n"
+        "with bounded(pathlib.Path(sys.argv[1]), 0.1):\n"
+        "    re.match(r'(a+)+$', 'a' * 60 + 'b')\n"  # hours inside one call of native code
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
+    import signal
+
+    assert done.returncode == -signal.SIGXCPU
