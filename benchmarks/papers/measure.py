@@ -132,7 +132,9 @@ def _answer(score: Score, row: dict[str, Any], question: Question) -> bool:
     }
     right = bool(accepted & stated) if row["答案來源"] == "原始" else question.accepted_answers is not None
     if not right:
-        score.listed.append(f"{row['題號']}: answer {row['正確答案']} ({row['答案來源']}), read {sorted(accepted)}")
+        score.listed.append(
+            f"{row['題號']}: answer {row['正確答案']} ({row['答案來源']}), read {sorted(accepted)}"
+        )
     return right
 
 

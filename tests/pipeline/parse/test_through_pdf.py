@@ -28,7 +28,7 @@ ONE_COLUMN = (
     "entries_at_the_end",
     "old_types_c_and_k",
 )
-TWO_COLUMNS = ("licensing_all_types", "western_medicine_x_types")
+TWO_COLUMNS = ("licensing_all_types",)
 
 
 def through_pdf(tmp_path, paper: Paper, columns: int) -> list[str]:
