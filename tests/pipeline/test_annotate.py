@@ -14,7 +14,7 @@ from annotation.llm import pace
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from pipeline.annotate import run
 from pipeline.catalogue import stage
-from schemas.annotations import Annotation, AnnotationRequest
+from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import Reply, ScriptedServer
@@ -195,3 +195,38 @@ def wait_until(condition, child, seconds: float = 60) -> None:
         assert child.poll() is None, "ended before it was killed"
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context):
+    from tests.annotation.test_learned import reviewed
+    from tests.annotation.test_reviewed import review
+
+    items = reviewed(40)
+    said = [
+        review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group")
+        for item in items
+    ]
+    given = table([item.question for item in items]) | {"pulled": ExpertReview.to_frame(said)}
+    learned = run(given, AnnotateParams(learn_from=40), context)
+    assert {row["annotator"] for row in learned.tables["annotations"].iter_rows(named=True)} == {"learned"}
+    assert (learned.facts["annotator"], learned.facts["reviewed"]) == ("learned", 40)
+    assert learned.facts["out_of_fold_accuracy"]["disease_group"] > 0.9
+    assert "40 reviewed questions" in learned.notes[0]
+    assert run(given, AnnotateParams(learn_from=41), context).facts["annotator"] == "lexicon"
+
+
+def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context, server):
+    from tests.annotation.test_reviewed import LABELS, review
+
+    rows = questions(6)
+    said = [
+        review(row.question_id, label, dimension=name) for row in rows[:4] for name, label in LABELS.items()
+    ]
+    given = table(rows) | {"pulled": ExpertReview.to_frame(said)}
+    shown: list[int] = []
+    server.script = lambda question, earlier, body: shown.append(len(body["messages"])) or Reply()
+    plain = run(given, llm(server), context)
+    taught = run(given, llm(server, shots=2), context)
+    assert shown == [2] * 6 + [2 + 2 * 2] * 6
+    assert taught.facts["prompt_hash"] != plain.facts["prompt_hash"]
+    assert taught.facts["shots"] == 2
