@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
 
-_SATURATION = 60
+_SATURATION = 36
 """Least difference between the strongest and weakest channel, 0..255, of a coloured pixel."""
 
 _SLANT = (15.0, 75.0)
@@ -44,26 +44,44 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
     return cleaned
 
 
+_LARGE, _SMALL = 40, 14
+"""Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group: a
+watermark's words stand apart where it is set with wide gaps."""
+
+_PARALLEL = 10.0
+"""Degrees between groups of one watermark."""
+
+
 def _slanted(coloured: Pixels) -> NDArray[np.bool_]:
-    """Where coloured pixels belong to a large slanted group."""
+    """Where coloured pixels belong to a large slanted group, or to a smaller one that is parallel to such a group."""
     height, width = coloured.shape
     scale = 600 / max(height, width)
     small = cv2.resize(coloured, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     small = ((small > 0) * 255).astype(np.uint8)
     joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
-    chosen = np.zeros(count, dtype=bool)
+    angles: dict[int, float] = {}
     for label in range(1, count):
-        _, _, box_width, box_height, _ = stats[label]
-        points = np.column_stack(np.nonzero((labels == label) & (small > 0))[::-1]).astype(np.float32)
-        if min(box_width, box_height) < 40 or len(points) < 20:
-            continue
-        vx, vy, _, _ = cv2.fitLine(points, cv2.DIST_L2, 0, 0.01, 0.01).ravel()
-        chosen[label] = _SLANT[0] < abs(np.degrees(np.arctan2(vy, vx))) % 180 < 180 - _SLANT[0] and (
-            _elongation(points) > 2
-        )
+        if min(stats[label][2:4]) >= _SMALL:
+            points = np.column_stack(np.nonzero((labels == label) & (small > 0))[::-1]).astype(np.float32)
+            angle = _slant(points)
+            if angle is not None:
+                angles[label] = angle
+    large = [angle for label, angle in angles.items() if min(stats[label][2:4]) >= _LARGE]
+    chosen = np.zeros(count, dtype=bool)
+    for label, angle in angles.items():
+        chosen[label] = any(abs(angle - other) <= _PARALLEL for other in large)
     mask = cv2.resize(chosen[labels].astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
     return np.asarray(mask, dtype=bool)
+
+
+def _slant(points: NDArray[np.float32]) -> float | None:
+    """Angle in degrees, 0..180, of a long slanted cloud of points; None for other clouds."""
+    if len(points) < 20 or _elongation(points) <= 2:
+        return None
+    vx, vy, _, _ = cv2.fitLine(points, cv2.DIST_L2, 0, 0.01, 0.01).ravel()
+    angle = float(np.degrees(np.arctan2(vy, vx))) % 180
+    return angle if _SLANT[0] < angle < 180 - _SLANT[0] else None
 
 
 def _elongation(points: NDArray[np.float32]) -> float:

@@ -117,3 +117,19 @@ def test_dark_paper_lowers_how_far_confidence_is_believed():
     page = np.asarray(sheet())
     assert legibility(page) == 1.0
     assert legibility((page * 0.6).astype(np.uint8)) < 0.85
+
+
+def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_stays():
+    def slanted(
+        page: Image.Image, middle: tuple[int, int], length: int, colour: tuple[int, int, int]
+    ) -> None:
+        ends = [(middle[0] - length, middle[1] + length // 2), (middle[0] + length, middle[1] - length // 2)]
+        ImageDraw.Draw(page).line(ends, fill=colour, width=14)
+
+    page = Image.new("RGB", (850, 1200), "white")
+    slanted(page, (500, 300), 200, (255, 110, 110))
+    slanted(page, (300, 700), 60, (255, 205, 205))
+    ImageDraw.Draw(page).rectangle((100, 1000, 400, 1030), fill=(255, 0, 0))
+    cleaned = remove_coloured_watermark(np.asarray(page))
+    assert cleaned[:900].min() == 255
+    assert tuple(cleaned[1015, 200]) == (255, 0, 0)
