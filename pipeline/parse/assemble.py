@@ -201,7 +201,7 @@ def _tables_from(pieces: list[Piece]) -> int:
 
 def _trace_options(draft: Draft, head: str, run: Run) -> None:
     """Which lines the options stand on, and how they are labelled."""
-    first, last = head.count("\n", 0, run.start), head.count("\n")
+    first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
     draft.options_in_cells = _tables_from(draft.pieces) >= first
