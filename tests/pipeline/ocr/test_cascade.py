@@ -76,6 +76,11 @@ def test_lines_that_are_mostly_unsure_are_read_again_as_a_whole():
     assert unsure_parts(0, [], 100) is None
 
 
+@pytest.mark.parametrize("text", ["白细胞4×10/L", "最有价值的检查是（"])
+def test_lines_with_powers_or_an_open_blank_at_their_end_are_read_again_as_a_whole(text):
+    assert unsure_parts(0, line(text), len(text) * EM * STEP) is None
+
+
 @given(st.sets(st.integers(0, len(TEXT) - 1)))
 def test_whatever_is_unsure_is_read_as_the_good_model_reads_it(places):
     wrong = {TEXT[place]: "囗" for place in places}
