@@ -58,7 +58,11 @@
       filter();
     }
   });
-  const named = decodeURIComponent(location.hash.slice(1));
-  const asked = cards.findIndex((card) => card.dataset.name === named);
-  if (asked >= 0) select(asked);
+  const follow = () => {
+    const named = decodeURIComponent(location.hash.slice(1));
+    const asked = cards.findIndex((card) => card.dataset.name === named);
+    if (asked >= 0 && asked !== current) select(asked);
+  };
+  addEventListener("hashchange", follow);
+  follow();
 })();
