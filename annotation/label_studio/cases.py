@@ -93,11 +93,9 @@ def _opinions(standing: Standing, names: Mapping[str, str]) -> list[str]:
     lines = []
     for numeral, dimension in zip(_NUMERALS, dimensions().values(), strict=False):
         if dimension.name in disputed:
-            votes = sorted(
-                f"{names[review.reviewer]} {review.label}"
-                for review in standing.reviews
-                if review.dimension == dimension.name
-            )
+            own = [review for review in standing.reviews if review.dimension == dimension.name]
+            own.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))
+            votes = [f"{names[review.reviewer]} {review.label}" for review in own]
             lines.append(f"{numeral} {dimension.zh}：{'　｜　'.join(votes)}")
     return lines
 

@@ -55,6 +55,7 @@ def verification_config() -> str:
     _field(fields, "题干与选项", "Stem and options", CORRECTED, "$text", rows=16)
     _field(fields, "答案", "Answer key", CORRECTED_KEY, "$key", rows=1)
     hidden(fields, BASE)
+    _keys(fields)
     box = ET.SubElement(fields, "View", className="bd-dim bd-flags")
     verdict = ET.SubElement(
         box,
@@ -70,6 +71,17 @@ def verification_config() -> str:
         ET.SubElement(verdict, "Choice", value=name.zh, hint=name.en, hotkey=name.key)
     text_area(box, NOTE, rows=1, placeholder="备注（可空）· note (optional)")
     return written(view)
+
+
+def _keys(column: ET.Element) -> None:
+    """Says which keys do what. Its head takes the focus after the fields, in which no key works."""
+    box = ET.SubElement(column, "View", className="bd-why")
+    said = " · ".join(f"{verdict.key} {verdict.zh}" for verdict in VERDICTS)
+    panel = ET.SubElement(
+        ET.SubElement(box, "Collapse"), "Panel", value=f"Tab 离开输入框，然后 {said} · Ctrl+Enter 提交"
+    )
+    english = "; ".join(f"{verdict.key}: {verdict.en}" for verdict in VERDICTS)
+    ET.SubElement(panel, "Header", value=f"Tab leaves a field; then {english}; Ctrl+Enter submits", size="6")
 
 
 def _field(column: ET.Element, zh: str, en: str, name: str, value: str, *, rows: int) -> None:
