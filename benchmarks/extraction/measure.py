@@ -1,22 +1,29 @@
-"""Agreement of answer extraction with people who judged raw outputs, beside CMB's rule.
+"""Agreement of answer extraction with people who judged raw outputs and with labelled hard cases, beside others' rules.
 
-    python benchmarks/extraction/measure.py FOLDER
+    python -m benchmarks.extraction.measure [FOLDER]
 
 FOLDER holds ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
-``*_judge`` (正确 or 错误). Prints a table: one row a way of reading, one column a file, and the disagreements of the
-reading that ``build-dataset score`` takes.
+``*_judge`` (正确 or 错误). Prints one row a way of reading and one column a file, the disagreements of the reading that
+``build-dataset score`` takes, and how many of our own hand-labelled cases each reads as labelled.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.extraction import peers
 from pipeline.evaluate.extraction import answers_first, extract
+
+_CASES = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
+_PEERS = {
+    "CMB's rule": peers.cmb,
+    "OpenCompass's rule": peers.opencompass,
+    "lm-evaluation-harness": peers.lm_eval,
+}
 
 
 @dataclass(frozen=True)
@@ -43,14 +50,6 @@ def judged(path: Path) -> Iterator[Judged]:
                 yield Judged(f"{item['id']} {name}", item[name], options, item["answer"], right)
 
 
-def cmb_rule(output: Judged, *, several: bool) -> str:
-    """CMB's rule, from its description: the letters after 答案是 and its like, else every capital A to G."""
-    stated = re.search(r"(?:答案[:：是为]|正确选项为|选)\s*(.*?)(?:。|\n|$)", output.text, re.DOTALL)
-    after = re.findall("[A-G]", stated.group(1)) if stated else []
-    letters = after or re.findall("[A-G]", output.text)
-    return "".join(sorted(set(letters))) if several else "".join(letters[:1])
-
-
 def ours(output: Judged, multiple: bool | None, answer_first: bool | None) -> str:
     """What ``extract`` reads."""
     return "".join(extract(output.text, output.options, multiple, answer_first).letters or ())
@@ -58,10 +57,13 @@ def ours(output: Judged, multiple: bool | None, answer_first: bool | None) -> st
 
 def readings(multiple: bool | None, habit: bool | None) -> dict[str, Reading]:
     """The ways of reading that are compared."""
-    return {
-        "CMB's rule": lambda output: cmb_rule(output, several=multiple is None),
-        "each text by itself": lambda output: ours(output, multiple, None),
-        "as a run (score, evaluate)": lambda output: ours(output, multiple, habit),
+    others: dict[str, Reading] = {
+        name: lambda output, rule=rule: rule(output.text, output.options, several=multiple is None)  # type: ignore[misc]
+        for name, rule in _PEERS.items()
+    }
+    return others | {
+        "ours, each text by itself": lambda output: ours(output, multiple, None),
+        "ours, as a run (score, evaluate)": lambda output: ours(output, multiple, habit),
     }
 
 
@@ -70,8 +72,8 @@ def agreed(outputs: list[Judged], read: Reading) -> list[bool]:
     return [(read(output) == output.key) == output.right for output in outputs]
 
 
-def main(folder: Path) -> None:
-    """Print the table and the disagreements."""
+def against_people(folder: Path) -> None:
+    """Print the table of agreement and the disagreements."""
     files = {path.stem: list(judged(path)) for path in sorted(folder.glob("explaincpe_*.json"))}
     habits = {name: answers_first((row.text, row.options) for row in rows) for name, rows in files.items()}
     print("| answers | read | " + " | ".join(files) + " | all |")
@@ -81,12 +83,46 @@ def main(folder: Path) -> None:
             found = [agreed(rows, readings(multiple, habits[name])[way]) for name, rows in files.items()]
             shares = [sum(each) / len(each) for each in [*found, [one for each in found for one in each]]]
             print(f"| {title} | {way} | " + " | ".join(f"{share:.4f}" for share in shares) + " |")
-    for name, rows in files.items():
-        for row in rows:
-            read = ours(row, False, habits[name])
-            if (read == row.key) != row.right:
-                print(f"{name} {row.name}: key {row.key}, judged {row.right}, read {read or None}")
+    for title, multiple in (("one, known", False), ("not known", None)):
+        for name, rows in files.items():
+            for row in rows:
+                read = ours(row, multiple, habits[name])
+                if (read == row.key) != row.right:
+                    told = "right" if row.right else "wrong"
+                    print(f"{title}: {name} {row.name}: key {row.key}, judged {told}, read {read or None}")
+
+
+def hard_cases() -> None:
+    """Print how many hand-labelled cases each rule reads as labelled."""
+    options: Mapping[str, Mapping[str, str]] = json.loads(
+        (_CASES / "extraction_options.json").read_text(encoding="utf-8")
+    )
+    cases = [
+        json.loads(line)
+        for line in (_CASES / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    print(f"\n| read | right of {len(cases)} hard cases |\n|---|---:|")
+    for name, rule in _PEERS.items():
+        right = sum(
+            rule(case["text"], options[case["options"]], several=case["multiple"] is not False)
+            == (case["answer"] or "")
+            for case in cases
+        )
+        print(f"| {name} | {right} ({right / len(cases):.3f}) |")
+    right = sum(
+        "".join(
+            extract(
+                case["text"], options[case["options"]], case["multiple"], case.get("answer_first")
+            ).letters
+            or ()
+        )
+        == (case["answer"] or "")
+        for case in cases
+    )
+    print(f"| ours | {right} ({right / len(cases):.3f}) |")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if len(sys.argv) > 1:
+        against_people(Path(sys.argv[1]))
+    hard_cases()

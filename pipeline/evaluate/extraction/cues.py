@@ -7,7 +7,8 @@ import re
 _COPULA = r"(?:[^\W不非没未错A-Za-z0-9]{0,6}?(?:是|为|选(?!项)择?|即|包括|有)){0,4}"
 KEY = re.compile(
     rf"(?:答\s*案|正解)(?:选项|的?字母|编号)?[\"”』」】\]]*\s*{_COPULA}\s*[\"“』」】\]]*\s*[:=]?\s*(?:应?(?:是|为|选(?!项)择?))?"
-    r"|(?i:\b(?:final\s+|correct\s+|best\s+)?(?:answer|choice|option)\b[\"'\])]*\s*(?:is|are|:|=|should\s+be)+\s*:?)"
+    r"|(?i:\b(?:final\s+|correct\s+|best\s+)?(?:answers?|choice|option)\b[\"'\])]*\s*(?:is|are|:|=|should\s+be)+\s*:?)"
+    r"|(?i:\bI\s+(?:think|believe)\s+it(?:'s|\s+is)\s)"
     r"|\\boxed\s*\{"
 )
 """答案是, 【答案】, answer:, a LaTeX box."""
@@ -24,22 +25,22 @@ THE_ONE_IS = re.compile(
 )
 """…的是, 正确选项为, 剩下."""
 CONCLUDE = re.compile(
-    r"(?:因此|所以|故|综上(?:所述)?|总之|由此可见|可见|因而|综合(?:以上)?(?:分析)?|最终)\s*,?\s*"
+    r"(?:因此|所以|故|综上(?:所述)?|总之|由此可见|可见|因而|综合(?:以上)?(?:分析)?|最终)\s*,?\s*(?:就?只(?:能|有))?"
     r"(?:本题|此题)?(?:正确)?(?:应该?)?(?:是|为)?\s*[:]?"
 )
 """因此, 所以, 综上所述 …"""
 CORRECT = re.compile(
-    r"(?P<sure>更正为|改为|改选|修正为|纠正为)\s*[:]?|(?:而是|应该?是|应该?为|实际上?(?:应该?)?(?:是|为)|其实(?:应该?)?(?:是|为))\s*[:]?"
+    r"(?P<sure>更正为|改为|改选|修正为|纠正为)\s*[:]?|(?:\bbut(?:\s+rather)?\s|而是|应该?是|应该?为|实际上?(?:应该?)?(?:是|为)|其实(?:应该?)?(?:是|为))\s*[:]?"
 )
 """而是, 应该是, 更正为: what follows takes back what was said."""
 WRONG_BEFORE = re.compile(
-    r"(?:不(?:应该?|可能|会)?是|不对|并非|错了|有误|更正|等等|等一下|修正|抱歉|重新|再想|纠正|wait)[^\n]{0,24}\Z",
+    r"(?:不(?:应该?|可能|会)?是|不对|并非|错了|有误|更正|等等|等一下|修正|抱歉|重新|再想|纠正|wait|\bnot\b)[^\n]{0,24}\Z",
     re.IGNORECASE,
 )
 """What must stand before 应该是 for it to be a correction."""
 NOT_MEANT = re.compile(
     r"(?:不能?|不应该?|不宜|不可|不会|不要|勿|别|非|未|没有?|误|错|如果|若|假如|假设|假定|要是|倘若|即使|即便|有人|有的|有些"
-    r"|为什么|为何|何不|是否|而非|而不|排除|干扰|许多人|很多人|考生|部分人|容易|易|曾|一开始|起初|最初|错误的?|原)[^,。;!?…\n]{0,3}\Z"
+    r"|为什么|为何|何不|是否|而非|而不|排除|干扰|许多人|很多人|考生|部分人|容易|易|曾|一开始|起初|最初|错误的?|原|\b[Nn]ot|n't)[^,。;!?…\n]{0,3}\Z"
 )
 """Before a cue: it is denied, supposed, or somebody else's."""
 HYPOTHETICAL = re.compile(
@@ -51,23 +52,28 @@ NOT_AFTER = re.compile(
     r"(?:错误|错的|错了|不对|不正确|不合适|不妥|不符|不恰当|不成立|不是|并不|不能|不应|并非|有误|可以?排除|被排除|排除))"
 )
 """After letters: they are called wrong."""
-COPULA_NOT_AFTER = re.compile(r"\s*(?:选?项)?\s*,?\s*(?:这?(?:是|也|都)?(?:不对|不成立|错了|不是))")
-"""After "答案是A": it is taken back. 错误 may be what the question asks for, so it does not count."""
+COPULA_NOT_AFTER = re.compile(
+    r"\s*(?:选?项)?\s*,?\s*(?:这?(?:是|也|都)?(?:不对|不成立|错了|不是(?!\s*(?:选项)?[A-Z])))|\s*(?:选?项)?\s*还是\s*(?:选项)?\s*[A-Z]"
+)
+"""After "答案是A": it is taken back, or is one half of a doubt. 错误 may be what is asked for, so it does not count."""
 IS_KEY = re.compile(
     r"\s*(?:错误?,|对,|正确,)?\s*(?:选?项|才|就|即|应该?|都|均|,){0,4}(?:是|为|属于)(?:本题|该题|此题|唯一|的|最终){0,4}"
     r"(?:正确|最佳|标准|参考|最终|最合适|最恰当|最准确)?的?答案"
 )
 """After a letter: 是正确答案."""
 FOLLOWS = re.compile(
-    r"\s*(?:选?项)?\s*(?:\Z|[^\w\s=×÷/+*%]|\n|正确|(?:才|就|应该?)?(?:是|为)(?:最|正|本|错)|最|符合)"
+    r"\s*(?:[两二三四五六几][个者]?)?(?:选?项)?\s*(?:\Z|[^\w\s=×÷/+*%]|\n|正确|(?:才|就|应该?)?(?:是|为)(?:最|正|本|错)|最|符合)"
 )
 """After letters that are a clause by themselves."""
 MARKED = re.compile(r"\(\s*(?P<labels>[A-Z]{1,10})\s*(?:项|选项)?(?P<verdict>对|错|正确|错误)")
 """A verdict in brackets after what it is about: (CE错), as Chinese explanations have it."""
 VERDICT = re.compile(
-    r"(?:不正确|不对|不符合|不恰当|不合适|不准确|错误|错的|有误|不成立|正确|对的|符合题意|合适|恰当|准确|成立)"
+    r"(?:不正确|不对|不符合|不恰当|不合适|不准确|错误|错的|有误|不成立|正确|对的|符合题意|合适|恰当|准确|成立"
+    r"|(?:[✅✔☑√❌✗✘]|×(?![\s\d]*\d))|(?<!可能)[对错](?=[,。;)\s]|\Z)|不?符合(?=[,。;)\s]|\Z)|\b(?i:(?:in|not\s+)?correct|wrong|right)\b)"
 )
 """What is said of an option."""
+CALLED_WRONG = re.compile(r"不|错|有误|[❌✗✘×]|incorrect|not|wrong", re.IGNORECASE)
+"""A verdict that is none in its favour."""
 ALL = re.compile(
     r"(?:以上|上述|所有选项|全部)(?:选项|说法|各项|情况)*(?:都|均|全部?)?(?:是|对|正确|可以|符合|选|包括)|全选|全对|都选"
 )
@@ -78,10 +84,15 @@ HEAD_FOLLOWS = re.compile(
     r"\s*(?:选项|项)?\s*(?:\Z|[^\w\s?]|\s|(?:是|为)(?=最|正|本|错|不)|正确|说法|错误|不正确)"
 )
 """What may follow such an answer."""
+DENIES = re.compile(r"不|非|无|未|没|排除|错|除了?|避免|禁")
+"""A clause that may speak against what it names."""
 CLAUSE = re.compile(r"[^。!?;\n]+")
 """A clause."""
 ITEM = re.compile(
     r"(?:(?:^|[\n。;]|\s\s?)\s*(?:选项\s*)?(?P<label>[A-Z])(?![A-Za-z0-9])\s*(?:选项|项)?\s*[.:、,)]"
-    r"|(?:^|[\n。;,\s])\s*(?:而|但|只有|仅|选项)*\s*(?P<judged>[A-Z])(?![A-Za-z0-9])\s*(?:选项|项)?\s?[^\s,。;]{0,40}?(?:正确|错误|不对))"
+    r"|(?:^|\n)\s*\|\s*(?:选项\s*)?(?P<row>[A-Z])(?![A-Za-z0-9])\s*(?:选项|项)?\s*[|.:、]"
+    r"|\b[Oo]ption\s+\(?(?P<option>[A-Z])(?![A-Za-z0-9])\)?\s+is\s"
+    r"|(?:^|[\n。;,\s)①-⑩])\s*(?:而|但|只有|仅|选项)*\s*(?P<judged>[A-Z])(?![A-Za-z0-9])\s*(?:选项|项)?\s?"
+    r"(?:[^\s,。;]{0,40}?(?:正确|错误|不对|符合题意|不符合)|(?:说法|叙述|显然|则|为|是|都|均)?[对错](?=[,。;)\s]|\Z)|\s?\(?[√×✅❌✔✗]))"
 )
 """The beginning of what is said of one option."""

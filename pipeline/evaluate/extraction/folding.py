@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 _WIDTHS = {0xFEE0 + code: code for code in range(0x21, 0x7F)} | {0x3000: 0x20, 0xA0: 0x20}
 _CIRCLED = {0x24B6 + index: ord("A") + index for index in range(26)}
+_STYLED = (
+    {
+        code: plain
+        for code in (*range(0x1D400, 0x1D6A4), *range(0x1F130, 0x1F14A))
+        if len(plain := normalize("NFKC", chr(code))) == 1 and plain.isascii()
+    }
+    | {0x1F150 + index: chr(0x41 + index) for index in range(26)}
+    | {0x1F170 + index: chr(0x41 + index) for index in range(26)}
+)
+"""Letters that are bold, in boxes, or white on black, in blocks of their own."""
 _LOOKALIKES = dict(
     zip(map(ord, "АВСЕНΑΒΕΗ"), map(ord, "ABCEHABEH"), strict=True)  # Cyrillic and Greek capitals
 )
@@ -17,7 +28,7 @@ _TRADITIONAL = dict(
     )
 )
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20)
-_TABLE = _WIDTHS | _CIRCLED | _LOOKALIKES | _TRADITIONAL | _MARKUP
+_TABLE = _STYLED | _WIDTHS | _CIRCLED | _LOOKALIKES | _TRADITIONAL | _MARKUP
 
 _THINKING = re.compile(
     r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|◁think▷.*?(?:◁/think▷|\Z)",

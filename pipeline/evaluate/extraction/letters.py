@@ -17,22 +17,26 @@ AFTER_IN_WORDS = (
 _AFTER = re.compile(
     rf"\s?[-‑]?\s?(?:{AFTER_IN_WORDS}|二聚体)|(?:['′°%]|\+(?![A-Z]))|-(?=[^\W_])(?![A-Z](?![A-Za-z0-9])|\s)"
 )
+_ARTICLE = re.compile(r"\s(?!(?:is|are|and|or|as|but|because|since|would|should|was|for)\b)[a-z]{2,}")
+"""What follows the English word A."""
 _BEFORE = re.compile(
     r"(?:维生素|维他命|辅酶|素|碱|酶|酸|醇|苷|酮|蛋白|球蛋白|色素|复合体|复合物|因子|抗原|受体|方案|肝炎|图|表|附录"
-    r"|血型|型|染色体|病毒|霉素|菌素|[A-Za-z0-9][-‑])\s?\Z"
+    r"|血型|型|染色体|病毒|霉素|菌素|[A-Za-z0-9][-‑])[^\S\n]?\Z"
 )
 _OPENING = re.compile(
-    r"(?:[\s\"'“”‘’「」『』《》\[\](){}<>【】$:,]|\\(?:text|mathrm|mathbf|textbf|boxed|mbox)?\s*\{?"
+    r"(?:[\s\"'“”‘’「」『』《》\[\](){}<>【】$:,✅✔①-⑩]|\\(?:text|mathrm|mathbf|textbf|boxed|mbox)?\s*\{?"
     r"|选项|第(?=[A-Z]))*"
 )
 _CLOSING = re.compile(r"[\"'“”‘’」』》\])}>】$]*(?:选项|项)?")
 _RANGE = re.compile(r"\s?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
 _JOIN = re.compile(r"[^\S\n]*(?:以及|或者|[、/;&+和与及跟或])[^\S\n]*(?:选项)?[(\"“【\[]?")
-_LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项)?[(\"“【\[]?")
+_LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项|and\s+)?[(\"“【\[①-⑩]?")
 _LIST_GOES_ON = re.compile(
     r"[\"'”’」』》\])}>】$]*(?:选?项)?\s*(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]|[和与及](?=选?项?[A-Z])"
-    r"|[A-Z](?!\w))"
+    r"|[A-Z](?!\w)|[①-⑩])"
 )
+_TIGHT = re.compile(r"[、/&+和与及跟或]")
+"""A separator that cannot end a clause."""
 _ITEM_WORD = re.compile(r"\s?选?项")
 _DENIED = re.compile(r"\s*(?:选?项)?\s*(?:均|都|也|则|就)?(?:不|错|有误|被?排除)")
 _DELIMITER = re.compile(r"\s?[.:、,)\]]?\s?(?:选项)?\s?")
@@ -91,18 +95,14 @@ class Reader:
         spread = self._range_after(first)
         if spread is not None:
             letters, end = list(spread.letters), spread.end
-        clause = Found(tuple(letters), start, end)
+        clause: Found | None = None
         while (more := self._next_in_list(end, letters)) is not None:
-            if "," in self.text[end : more.start]:
+            if not _TIGHT.search(self.text, end, more.start):
                 clause = Found(tuple(letters), start, end)
             letters.extend(more.letters)
             end = more.end
-        # "A、B,C和D均不对": what a comma adds may be the next clause's subject.
-        return (
-            clause
-            if _DENIED.match(self.text, end) and len(clause.letters) < len(letters)
-            else Found(tuple(letters), start, end)
-        )
+        # "A、B,C和D均不对": what a comma or a blank adds may be the next clause's subject.
+        return clause if clause and _DENIED.match(self.text, end) else Found(tuple(letters), start, end)
 
     def free_letters(self, *, apart: bool = True) -> list[Found]:
         """Capital letters in the text that belong to no word, in order.
@@ -153,7 +153,12 @@ class Reader:
     def _in_word(self, match: re.Match[str]) -> bool:
         if _BEFORE.search(self.text, max(0, match.start() - 8), match.start()):
             return True
-        after = _AFTER.match(self.text, match.end())
+        if match.group() == "A" and _ARTICLE.match(self.text, match.end()):
+            return True
+        quoted = (
+            match.start() > 0 and self.text[match.start() - 1] == self.text[match.end() : match.end() + 1]
+        )
+        after = None if quoted else _AFTER.match(self.text, match.end())
         return after is not None and not _RANGE.match(self.text, match.end())
 
     def _range_after(self, first: Found) -> Found | None:

@@ -18,6 +18,7 @@ from pipeline.evaluate.extraction.statements import (
     stated,
 )
 
+_SENTENCE = re.compile(r"\s*(?P<said>[^。!?;\n]{1,80}[。!])\s*")
 Rule = Callable[[Reader], Found | None]
 
 
@@ -90,13 +91,23 @@ def quoted(reader: Reader) -> Found | None:
         last(quoted_after(reader, cues.CHOOSE))
         or last(quoted_after(reader, cues.THE_ONE_IS))
         or _conclusion(reader)
+        or _only_sentence(reader)
     )
+
+
+def _only_sentence(reader: Reader) -> Found | None:
+    """The one option that a text of one finished sentence names, as in 应使用青霉素治疗."""
+    sentence = _SENTENCE.fullmatch(reader.text)
+    if sentence is None or reader.free_letters(apart=False) or cues.DENIES.search(reader.text):
+        return None
+    named = _named(reader, 0, len(reader.text))
+    return Found(tuple(named), *sentence.span("said")) if len(named) == 1 else None
 
 
 def _conclusion(reader: Reader) -> Found | None:
     """The one option that the last clause with 因此, 所以, 综上 names."""
     for clause in reversed(list(cues.CLAUSE.finditer(reader.text))):
-        if not cues.CONCLUDE.search(clause.group()) or re.search(r"不|非|排除|错", clause.group()):
+        if not cues.CONCLUDE.search(clause.group()) or cues.DENIES.search(clause.group()):
             continue
         named = _named(reader, clause.start(), clause.end())
         return Found(tuple(named), clause.start(), clause.end()) if len(named) == 1 else None
@@ -146,7 +157,7 @@ def _judged(reader: Reader) -> Verdicts:
     for label, start, end in parts:
         verdict = cues.VERDICT.search(reader.text, start, end)
         if verdict is not None:
-            judged[label] = re.match(r"不|错|有误", verdict.group()) is None
+            judged[label] = cues.CALLED_WRONG.match(verdict.group()) is None
     return judged, parts[0][1] if parts else 0, parts[-1][2] if parts else 0
 
 
@@ -173,6 +184,8 @@ def first_listed(reader: Reader) -> Found | None:
     label, start, end = parts[0]
     opening = reader.letters_at(start, opening=False)
     if reader.text[:start].strip() not in ("", "选项") or opening is None or len(opening.letters) > 1:
+        return None
+    if cues.NOT_AFTER.match(reader.text, opening.end):
         return None
     return Found((label,), start, end)
 

@@ -165,13 +165,12 @@ def _one_option(reader: Reader, start: int) -> tuple[str, int] | None:
 def listed(reader: Reader) -> list[tuple[str, int, int]]:
     """The options a text goes through one by one: label, and from where to where it speaks of it."""
     heads = [
-        (match["label"] or match["judged"], match)
+        (match[match.lastgroup or 0], match)
         for match in cues.ITEM.finditer(reader.text)
-        if (match["label"] or match["judged"]) in reader.labels
+        if match[match.lastgroup or 0] in reader.labels
     ]
     ends = [match.start() for _, match in heads[1:]] + [len(reader.text)]
     found: dict[str, tuple[str, int, int]] = {}
     for (label, match), end in zip(heads, ends, strict=False):
-        start = match.start("label") if match["label"] else match.start("judged")
-        found.setdefault(label, (label, start, end))
+        found.setdefault(label, (label, match.start(match.lastgroup or 0), end))
     return list(found.values())
