@@ -75,22 +75,31 @@ def _tokens(value: object) -> int | None:
 
 
 def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
-    """Length in bytes and log-probability of each token; None where they do not add up to the text."""
+    """Length in bytes and log-probability of each token of the text; None where its tokens are not given.
+
+    Some servers trim the text: tokens before and after it, and what of them lies outside, are left out.
+    """
     try:
-        tokens = choice["logprobs"]["content"]
-        found = [[_length(token), round(float(token["logprob"]), 4)] for token in tokens]
+        pieces = [(_bytes(token), float(token["logprob"])) for token in choice["logprobs"]["content"]]
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    return found if sum(length for length, _ in found) == len(text.encode()) and not _broken(found) else None
+    said = text.encode()
+    start = b"".join(piece for piece, _ in pieces).find(said)
+    if start < 0 or any(math.isnan(logprob) for _, logprob in pieces):
+        return None
+    found, at = [], -start
+    for piece, logprob in pieces:
+        inside = min(at + len(piece), len(said)) - max(at, 0)
+        if inside > 0:
+            found.append([inside, round(logprob, 4)])
+        at += len(piece)
+    return found
 
 
-def _broken(tokens: Sequence[Sequence[float]]) -> bool:
-    return any(math.isnan(logprob) for _, logprob in tokens)
-
-
-def _length(token: Mapping[str, Any]) -> int:
+def _bytes(token: Mapping[str, Any]) -> bytes:
     # A Chinese character may be split between tokens, which then have no text of their own, only bytes.
-    return len(token["bytes"] if token.get("bytes") is not None else token["token"].encode())
+    given = token.get("bytes")
+    return bytes(given) if given is not None else str(token["token"]).encode()
 
 
 def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions, *, stored: bool) -> Answer:

@@ -103,3 +103,14 @@ def test_asking_for_logprobs_is_part_of_the_question_and_left_out_otherwise():
     plain, asking = ChatRequest("q", []), ChatRequest("q", [], logprobs=True)
     assert "logprobs" not in plain.body(options)
     assert plain.key(options) != asking.key(options)
+
+
+def test_tokens_that_a_server_trimmed_from_the_text_are_left_out(serve):
+    tokens = [{"token": character, "logprob": 0.0} for character in GOOD_TEXT]
+    tokens[GOOD_TEXT.index("循环")]["logprob"] = math.log(0.25)
+    around = [{"token": " ", "logprob": -3.0}, *tokens, {"token": "<end>", "logprob": -3.0}]
+    body = json.loads(with_logprobs(around))
+    body["choices"][0]["message"]["content"] = GOOD_TEXT
+    (found,) = run(serve(lambda *given: Reply(raw=json.dumps(body).encode())))
+    assert found.verdicts["disease_group"].confidence == pytest.approx(0.25)
+    assert found.verdicts["difficulty"].confidence == 1

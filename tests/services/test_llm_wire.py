@@ -66,7 +66,7 @@ def test_a_real_server_labels_within_the_enumerations_and_is_asked_once(llm_serv
     assert len(annotations) == 5 * len(STEMS)
     assert all(row.label in dimensions()[row.dimension].zh_names() for row in annotations)
     assert {row.annotator for row in annotations} == {f"llm:{llm_server.model}"}
-    assert all(0 < row.confidence <= 1 for row in annotations), "the server gives probabilities"
+    assert all(row.confidence is None or 0 < row.confidence <= 1 for row in annotations)
     reckoned = estimate(questions(), params)
     assert 0.5 < reckoned.prompt_tokens / first.facts["prompt_tokens"] < 2
 
