@@ -102,6 +102,21 @@ class TransformersModel(ReadingModel):
         return self.name or f"{Path(self.model).name}{adapter}{self.manner()}{likelihood}"
 
 
+class MultipleChoiceModel(Asked):
+    """An encoder with a multiple-choice head, as ``build-dataset finetune --recipe encoder`` makes them."""
+
+    kind: Literal["multiple_choice"] = "multiple_choice"
+    task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
+    name: str | None = Field(None, description="Name in the results; the folder's when not given.")
+    model: str = Field(description="Folder of the tuned model.")
+    max_input: int = Field(192, ge=8, description="Most tokens of a question with an option; more is cut.")
+    batch_size: int = knob(32, "Questions read at once.", ge=1)
+
+    def run_name(self) -> str:
+        """What the results call this model."""
+        return self.name or Path(self.model).name
+
+
 class Baseline(Asked):
     """A model that reads no question and only chooses."""
 
@@ -134,7 +149,8 @@ class MajorityModel(Baseline):
 
 
 ModelOptions = Annotated[
-    OpenAiModel | TransformersModel | RandomModel | MajorityModel, Field(discriminator="kind")
+    OpenAiModel | TransformersModel | MultipleChoiceModel | RandomModel | MajorityModel,
+    Field(discriminator="kind"),
 ]
 """What ``[[evaluate.models]]`` may hold; ``kind`` selects the backend (``backends.BACKENDS``)."""
 
@@ -163,7 +179,7 @@ class EvaluateParams(Params):
     limit: int | None = Field(None, ge=1, description="Ask only so many questions, spread over the split.")
     models: list[ModelOptions] = Field(
         default_factory=_baselines,
-        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, random or majority.",
+        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, multiple_choice, random, majority.",
     )
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
     base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")

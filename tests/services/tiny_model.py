@@ -50,3 +50,33 @@ def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: 
     model.lm_head.weight.data[~printable] = 0.0  # half a character cannot be compared
     model.save_pretrained(folder)
     return folder
+
+
+def make_tiny_encoder(folder: Path) -> Path:
+    """Write a BERT of two layers that reads characters, with an untrained multiple-choice head."""
+    import torch
+    from transformers import BertConfig, BertForMultipleChoice, BertTokenizer
+
+    characters = [chr(code) for code in range(33, 127)]
+    tokens = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *characters,
+        *(f"##{char}" for char in characters),
+    ]
+    tokenizer = BertTokenizer(vocab={token: number for number, token in enumerate(tokens)})
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=len(tokens),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=256,
+    )
+    BertForMultipleChoice(config).save_pretrained(folder)
+    return folder

@@ -184,7 +184,8 @@ def load_tokenizer(options: TransformersModel) -> Any:
 def keeps_heads(options: TransformersModel) -> bool:
     """Whether a common head can be kept: not where attention slides, as padding after it would take its place."""
     kinds = getattr(_config(options), "layer_types", None) or []
-    return all(kind == "full_attention" for kind in kinds)
+    # An adapter may keep keys and values of its own before every prompt.
+    return options.adapter is None and all(kind == "full_attention" for kind in kinds)
 
 
 def context_length(options: TransformersModel) -> int:
@@ -203,13 +204,19 @@ def _load_model(options: TransformersModel, device: str, dtype: Any) -> Any:
 
     model = _loaded(AutoModelForCausalLM, options, "model", dtype=dtype)
     if options.adapter:
-        from peft import PeftModel
-
-        try:
-            model = PeftModel.from_pretrained(model, options.adapter).merge_and_unload()
-        except (OSError, ValueError) as error:
-            raise UserError(f"adapter {options.adapter}: cannot be loaded: {_first_line(error)}") from None
+        model = _adapted(model, options.adapter)
     return model.to(device).eval()
+
+
+def _adapted(model: Any, folder: str) -> Any:
+    """The model with an adapter, merged into its weights where that can be done."""
+    from peft import PeftModel
+
+    try:
+        adapted = PeftModel.from_pretrained(model, folder)
+    except (OSError, ValueError) as error:
+        raise UserError(f"adapter {folder}: cannot be loaded: {_first_line(error)}") from None
+    return adapted.merge_and_unload() if hasattr(adapted.base_model, "merge_and_unload") else adapted
 
 
 def _loaded(kind: Any, options: TransformersModel, what: str, **settings: Any) -> Any:

@@ -1,0 +1,103 @@
+"""Encoders with a multiple-choice head: every option is read with the question, and scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.backends.local.needs import missing_packages
+from pipeline.evaluate.backends.local.weights import fingerprint
+from pipeline.evaluate.choices import choice_batch, to_choose
+from pipeline.evaluate.params import MultipleChoiceModel
+from pipeline.evaluate.prompting import Prompt, is_multiple
+from schemas.errors import UserError
+from schemas.identity import sha256
+from schemas.release import ReleaseRow
+
+
+class MultipleChoiceBackend:
+    """Chooses the option with the highest score; where several are asked for, all above one half, two at least.
+
+    Raises:
+        UserError: torch or transformers is not installed, or the model cannot be loaded.
+    """
+
+    def __init__(self, options: MultipleChoiceModel, setting: Setting) -> None:
+        if (missing := missing_packages(options)) is not None:
+            raise UserError(missing)
+        if not Path(options.model).is_dir():
+            raise UserError(f"{options.model}: no such folder; `build-dataset finetune` makes one")
+        self._options = options
+        self._store = setting.context.store
+        self._weights = fingerprint(Path(options.model))
+
+    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
+        """See ``Backend``."""
+        keys = {prompt.id: self._key(prompt.asked()) for prompt in prompts}
+        kept = self._store.get_many(keys.values())
+        for prompt in prompts:
+            if keys[prompt.id] in kept:
+                advance(1)
+                yield _generation(prompt, kept[keys[prompt.id]], stored=True)
+        # Like lengths together: less padding.
+        missing = iter(
+            sorted((p for p in prompts if keys[p.id] not in kept), key=lambda p: -len(p.asked().stem))
+        )
+        loaded = None
+        while batch := list(islice(missing, self._options.batch_size)):
+            loaded = loaded or self._load()
+            for prompt, scores in zip(batch, self._scores(batch, *loaded), strict=True):
+                self._store.put(keys[prompt.id], scores)
+                yield _generation(prompt, scores, stored=False)
+            advance(len(batch))
+
+    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
+        """A model that reads the question has no expected score."""
+        return None
+
+    def _key(self, question: ReleaseRow) -> str:
+        chosen = to_choose(question)
+        asked = [self._weights, self._options.max_input, chosen.question, chosen.options]
+        return sha256(json.dumps(asked, ensure_ascii=False))
+
+    def _load(self) -> tuple[Any, Any]:
+        import torch
+        from transformers import AutoModelForMultipleChoice, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(self._options.model)
+            model = AutoModelForMultipleChoice.from_pretrained(self._options.model)
+        except (OSError, ValueError, KeyError) as error:
+            line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise UserError(f"{self._options.model}: cannot be loaded: {line}") from None
+        return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+
+    def _scores(self, batch: Sequence[Prompt], model: Any, tokenizer: Any) -> Iterator[list[float]]:
+        """The score of every option, question by question."""
+        import torch
+
+        asked = [to_choose(prompt.asked()) for prompt in batch]
+        inputs = choice_batch(asked, tokenizer=tokenizer, longest=self._options.max_input)
+        read = {
+            name: value.to(model.device)
+            for name, value in inputs.items()
+            if name not in ("labels", "shown", "several")
+        }
+        with torch.inference_mode():
+            logits = model(**read).logits.float().cpu().tolist()
+        for item, row in zip(asked, logits, strict=True):
+            yield [round(score, 6) for score in row[: len(item.options)]]
+
+
+def _generation(prompt: Prompt, scores: Sequence[float], *, stored: bool) -> Generation:
+    labels = [option.label for option in prompt.asked().options]
+    ranked = sorted(zip(scores, labels, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    count = max(2, sum(score > 0 for score in scores)) if is_multiple(prompt.asked()) else 1
+    letters = tuple(sorted(label for _, label in ranked[:count]))
+    return Generation(prompt.id, "".join(letters), letters=letters, stored=stored)

@@ -1,0 +1,248 @@
+"""Tuning: one command, that goes on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pipeline.evaluate.backends.local.rendering import render
+from pipeline.evaluate.backends.local.weights import fingerprint
+from pipeline.evaluate.choices import choice_batch, to_choose
+from pipeline.evaluate.prompting import load_template
+from pipeline.finetune.examples import IGNORED, Usable, Written, to_write
+from pipeline.finetune.recipe import RECORD, Recipe
+from schemas.errors import UserError
+from schemas.evaluation import Task
+from schemas.identity import sha256
+from schemas.release import ReleaseRow
+
+
+def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
+    """Train on the rows of the training split, into a folder.
+
+    A checkpoint is kept every epoch; the same call goes on from the last one. When all is done the folder holds the
+    weights (the adapter alone, where there is one) and ``training.json``, and the same call does nothing.
+
+    Args:
+        model: folder of the model, or its name on a hub.
+        rows: what is learned.
+        recipe: how.
+        out: the folder; made if need be.
+
+    Returns:
+        What ``training.json`` says.
+
+    Raises:
+        UserError: packages are missing, the model cannot be loaded, the folder holds something else, or no row can be
+            used.
+    """
+    _check_packages()
+    asked = _asked(model, rows, recipe)
+    record = out / RECORD
+    if record.is_file():
+        done: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+        if {key: done.get(key) for key in asked} == asked:
+            return done
+        raise UserError(f"{out}: holds weights that were tuned otherwise; name another folder with --out")
+    _note_what_is_asked(out, asked)
+    _seed(recipe.seed)
+    work = _encoder if recipe.method == "multiple_choice" else _causal
+    said = {**asked, **work(model, rows, recipe, out)}
+    record.write_text(json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return said
+
+
+def _check_packages() -> None:
+    absent = [name for name in ("torch", "transformers", "peft", "accelerate") if find_spec(name) is None]
+    if absent:
+        raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install 'build-dataset[local]'")
+
+
+def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, Any]:
+    """Everything that can change the weights."""
+    return {
+        "base": Path(model).name,
+        "base_files": fingerprint(Path(model)) if Path(model).is_dir() else model,
+        "recipe": recipe.semantic(),
+        "train": sha256(*(row.model_dump_json() for row in rows)),
+        "rows": len(rows),
+    }
+
+
+def _note_what_is_asked(out: Path, asked: dict[str, Any]) -> None:
+    """Checkpoints of another training must not be gone on from."""
+    note = out / "checkpoints" / "asked.json"
+    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
+        raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(json.dumps(asked, ensure_ascii=False), encoding="utf-8")
+
+
+def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
+    from peft import LoraConfig, PrefixTuningConfig, TaskType, get_peft_model
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = _loaded(AutoTokenizer, model)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    usable = _written(rows, recipe, tokenizer)
+    if not usable.written:
+        raise UserError(
+            f"none of the {len(rows)} questions of train can be used: {usable.too_long} are longer than max_input or "
+            f"max_target, {usable.incomplete} lack what is to be learned"
+        )
+    if recipe.method == "lora":
+        config = LoraConfig(
+            task_type=TaskType.CAUSAL_LM,
+            r=recipe.lora.rank,
+            lora_alpha=recipe.lora.alpha,
+            lora_dropout=recipe.lora.dropout,
+        )
+    else:
+        config = PrefixTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=recipe.prefix.tokens)
+    tuned = get_peft_model(_loaded(AutoModelForCausalLM, model, dtype=_dtype()), config)
+    loss = _train(tuned, recipe, out, usable.written, partial(_pad, pad=tokenizer.pad_token_id))
+    tuned.save_pretrained(out)
+    return {
+        "learned": len(usable.written),
+        "too_long": usable.too_long,
+        "incomplete": usable.incomplete,
+        "loss": loss,
+    }
+
+
+def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> Usable:
+    template = load_template(
+        recipe.prompt, Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
+    )
+    chat = bool(tokenizer.chat_template)
+    return to_write(
+        rows,
+        template,
+        partial(render, tokenizer=tokenizer, template=chat),
+        lambda text: list(tokenizer(text, add_special_tokens=not chat)["input_ids"]),
+        end=tokenizer.eos_token_id,
+        max_input=recipe.max_input,
+        max_target=recipe.max_target,
+    )
+
+
+def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
+    from transformers import AutoModelForMultipleChoice, AutoTokenizer
+
+    tokenizer = _loaded(AutoTokenizer, model)
+    usable = [to_choose(row) for row in rows if row.answer]
+    if not usable:
+        raise UserError(f"none of the {len(rows)} questions of train has a key to learn")
+    tuned = _loaded(AutoModelForMultipleChoice, model, hidden_dropout_prob=recipe.encoder.hidden_dropout)
+    loss = _train(
+        tuned,
+        recipe,
+        out,
+        usable,
+        partial(choice_batch, tokenizer=tokenizer, longest=recipe.max_input),
+        choosing=True,
+    )
+    tuned.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    return {"learned": len(usable), "too_long": 0, "incomplete": len(rows) - len(usable), "loss": loss}
+
+
+def _train(
+    model: Any, recipe: Recipe, out: Path, data: Sequence[Any], collate: Any, *, choosing: bool = False
+) -> float:
+    import torch
+    from transformers import Trainer, TrainingArguments
+    from transformers.trainer_utils import get_last_checkpoint
+
+    folder = out / "checkpoints"
+    step = min(recipe.batch_size, 16 if choosing else 8)
+    settings = TrainingArguments(
+        output_dir=str(folder),
+        learning_rate=recipe.learning_rate,
+        per_device_train_batch_size=step,
+        gradient_accumulation_steps=max(1, recipe.batch_size // step),
+        num_train_epochs=recipe.epochs,
+        save_strategy="epoch",
+        save_total_limit=1,
+        bf16=torch.cuda.is_available(),
+        seed=recipe.seed,
+        data_seed=recipe.seed,
+        report_to=[],
+        logging_strategy="epoch",
+        remove_unused_columns=False,
+        label_names=["labels"],
+    )
+    kind = _choosing_trainer() if choosing else Trainer
+    trainer = kind(model=model, args=settings, train_dataset=list(data), data_collator=collate)
+    done = trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder)))
+    return float(done.training_loss)
+
+
+def _choosing_trainer() -> Any:
+    from transformers import Trainer
+
+    class ChoosingTrainer(Trainer):  # type: ignore[misc]
+        """Softmax over the options where one is right (Devlin et al. 2019), each by itself where several are."""
+
+        def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, **_: Any) -> Any:
+            loss, outputs = choice_loss(model, inputs)
+            return (loss, outputs) if return_outputs else loss
+
+    return ChoosingTrainer
+
+
+def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
+    """The loss of a batch made by ``choice_batch``."""
+    from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
+
+    asked = {name: value for name, value in inputs.items() if name not in ("labels", "several", "shown")}
+    outputs = model(**asked)
+    logits = outputs.logits.float().masked_fill(~inputs["shown"], -1e4)
+    right, shown = inputs["labels"].float(), inputs["shown"].float()
+    one = -(log_softmax(logits, -1) * right).sum(-1)
+    each = binary_cross_entropy_with_logits(logits, right, reduction="none")
+    several = (each * shown).sum(-1) / shown.sum(-1)
+    return one.where(~inputs["several"], several).mean(), outputs
+
+
+def _pad(batch: Sequence[Written], *, pad: int) -> dict[str, Any]:
+    """A batch for a causal model, padded on the right."""
+    import torch
+
+    width = max(len(item.input_ids) for item in batch)
+
+    def filled(tokens: list[int], filler: int) -> list[int]:
+        return tokens + [filler] * (width - len(tokens))
+
+    return {
+        "input_ids": torch.tensor([filled(item.input_ids, pad) for item in batch]),
+        "attention_mask": torch.tensor([filled([1] * len(item.input_ids), 0) for item in batch]),
+        "labels": torch.tensor([filled(item.labels, IGNORED) for item in batch]),
+    }
+
+
+def _loaded(kind: Any, model: str, **settings: Any) -> Any:
+    try:
+        return kind.from_pretrained(model, **settings)
+    except (OSError, ValueError, KeyError) as error:
+        where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise UserError(f"{model}: cannot be loaded{where}: {line}") from None
+
+
+def _seed(seed: int) -> None:
+    """Adapters and heads begin at random, before the trainer sets its own seed."""
+    from transformers import set_seed
+
+    set_seed(seed)
+
+
+def _dtype() -> Any:
+    import torch
+
+    return torch.bfloat16 if torch.cuda.is_available() else torch.float32
