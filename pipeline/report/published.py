@@ -13,7 +13,7 @@ import polars as pl
 from pipeline.export.formats import MULTIPLE, SINGLE
 from pipeline.export.statistics import statistics
 from pipeline.report import words
-from pipeline.report.tables import Table, number
+from pipeline.tables import Table, number
 from schemas.questions import QuestionType
 from schemas.taxonomy import cmb_catalogue
 

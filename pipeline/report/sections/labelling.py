@@ -9,7 +9,7 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.tables import percent
+from pipeline.tables import percent
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
 

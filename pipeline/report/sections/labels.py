@@ -13,7 +13,7 @@ from pipeline.report.build import Build
 from pipeline.report.figures import figure2
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.tables import Table, number
+from pipeline.tables import Table, number
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import Dimension, dimensions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.report.build import SPLITS, Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.tables import number, percent
+from pipeline.tables import number, percent
 from schemas.annotations import LabelStatus
 
 

@@ -1,10 +1,10 @@
-"""Tables beside the page: Parquet and CSV for programs, Markdown and LaTeX for papers."""
+"""Tables of results: Parquet and CSV for programs, Markdown and LaTeX for papers."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -27,6 +27,10 @@ _LATEX = str.maketrans(
 )
 
 
+Cell = tuple[int, int]
+"""Row and column, from 0."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table twice: as numbers, and as people read it."""
@@ -41,6 +45,10 @@ class Table:
     """As shown, each as long as ``head``."""
     left: int = 1
     """Leading columns of text; the others are numbers."""
+    best: frozenset[Cell] = field(default=frozenset())
+    """Cells in bold: the best of what they are compared with."""
+    second: frozenset[Cell] = field(default=frozenset())
+    """Cells underlined, where that can be: the second best."""
 
     def files(self) -> Mapping[str, bytes]:
         """``tables/<name>.parquet``, ``.csv``, ``.md`` and ``.tex``."""
@@ -54,10 +62,18 @@ class Table:
             f"{base}.tex": self._latex().encode(),
         }
 
+    def markdown(self) -> str:
+        """The table alone, without its caption."""
+        rows = [
+            [f"**{cell}**" if (at, column) in self.best else cell for column, cell in enumerate(row)]
+            for at, row in enumerate(
+                [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
+            )
+        ]
+        return markdown.table([markdown.text(cell) for cell in self.head], rows, self.left)
+
     def _markdown(self) -> str:
-        rows = [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
-        head = [markdown.text(cell) for cell in self.head]
-        return f"{markdown.text(self.caption)}\n\n{markdown.table(head, rows, self.left)}\n"
+        return f"{markdown.text(self.caption)}\n\n{self.markdown()}\n"
 
     def _latex(self) -> str:
         columns = "l" * self.left + "r" * (len(self.head) - self.left)
@@ -70,7 +86,7 @@ class Table:
             "\\toprule",
             _latex_row(self.head),
             "\\midrule",
-            *map(_latex_row, self.rows),
+            *(_latex_row(row, at, self) for at, row in enumerate(self.rows)),
             "\\bottomrule",
             "\\end{tabular}",
             "\\end{table}",
@@ -88,8 +104,16 @@ def percent(part: float, whole: float, places: int = 1) -> str:
     return f"{100 * part / whole:.{places}f} %" if whole else "–"
 
 
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex, cells)) + r" \\"
+def _latex_row(cells: Sequence[str], at: int = -1, table: Table | None = None) -> str:
+    written = []
+    for column, cell in enumerate(cells):
+        text = _latex(cell)
+        if table and (at, column) in table.best:
+            text = rf"\textbf{{{text}}}"
+        elif table and (at, column) in table.second:
+            text = rf"\underline{{{text}}}"
+        written.append(text)
+    return " & ".join(written) + r" \\"
 
 
 def _latex(text: str) -> str:
