@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
 INSTALL := $(PIP) install --quiet --no-deps --require-hashes
+TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and which one an index offers is its own affair
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
@@ -50,8 +51,10 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	  --no-annotate $(SILENT) --group build -o requirements/core.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate $(SILENT) --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
+	echo "torch; python_version < '3'" > $(VENV)/overrides.txt   # comes in builds of its own: see TORCH
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate -c requirements/dev.txt -o requirements/services.txt tests/services/requirements-llm.txt
+	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/services.txt \
+	  tests/services/requirements-llm.txt tests/services/requirements-local.txt
 	echo 'pyyaml>=6.0.3' > $(VENV)/overrides.txt   # paddlex pins an older patch release
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/paddle.txt \
@@ -82,6 +85,7 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 	touch $@
 
 $(VENV)/.services: requirements/services.txt $(VENV)/.dev
+	$(PIP) install --quiet $(TORCH)
 	$(INSTALL) -r requirements/services.txt
 	$(BIN)/python -m annotation.label_studio.server install
 	touch $@
