@@ -1,4 +1,4 @@
-"""The aspects, their scales, and the messages and reply forms that ask for scores."""
+"""What a judge is told, and the forms of its replies."""
 
 from __future__ import annotations
 
@@ -12,22 +12,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from annotation.llm.messages import BadAnswerError, Reason
+from annotation.rubric.aspects import LEAST, MOST, Aspect, aspects
 from pipeline.evaluate.prompting import Message
 from schemas.evaluation import Winner
-
-LEAST, MOST = 1, 5
-
-
-class Aspect(BaseModel):
-    """One thing that is scored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    zh: str
-    en: str
-    scale: tuple[str, str, str, str, str]
-    """What 1, 2, 3, 4 and 5 mean, in Chinese."""
 
 
 class Rubric(BaseModel):
@@ -40,7 +27,11 @@ class Rubric(BaseModel):
     pair_system: str
     question: str
     pair_question: str
-    aspects: tuple[Aspect, ...]
+
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """What is scored, by experts too."""
+        return aspects()
 
 
 @cache
@@ -55,7 +46,7 @@ def score_messages(conversation: Sequence[Message], reference: str, answer: str)
     scales = "\n".join(
         f"{aspect.zh}（{aspect.name}）："
         + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
-        for aspect in rubric().aspects
+        for aspect in aspects()
     )
     asked = (
         rubric()
@@ -86,7 +77,7 @@ def pair_messages(
 def score_format() -> dict[str, Any]:
     """The strict JSON schema of four scores."""
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    return _strict("scores", {aspect.name: score for aspect in rubric().aspects})
+    return _strict("scores", {aspect.name: score for aspect in aspects()})
 
 
 def pair_format() -> dict[str, Any]:
@@ -102,7 +93,7 @@ def read_scores(text: str) -> dict[str, int]:
     """
     said = _object(text)
     found = {}
-    for aspect in rubric().aspects:
+    for aspect in aspects():
         score = said.get(aspect.name)
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
             raise BadAnswerError(

@@ -12,7 +12,7 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.evaluate.judging.rubric import LEAST, MOST, rubric
+from annotation.rubric.aspects import LEAST, MOST, aspects
 from pipeline.evaluate.scoring import Maker
 from pipeline.evaluate.slices import OVERALL
 from schemas.errors import UserError
@@ -44,11 +44,11 @@ def load_expert_scores(path: Path) -> list[Judgement]:
 
 
 def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
-    aspects = {aspect.name for aspect in rubric().aspects}
+    known = {aspect.name for aspect in aspects()}
     score = (row["score"] or "").strip()
-    if row["aspect"] not in aspects:
+    if row["aspect"] not in known:
         raise UserError(
-            f"{path}, line {number}: no aspect {row['aspect']!r}; there are {', '.join(sorted(aspects))}"
+            f"{path}, line {number}: no aspect {row['aspect']!r}; there are {', '.join(sorted(known))}"
         )
     if score not in {str(value) for value in range(LEAST, MOST + 1)}:
         raise UserError(f"{path}, line {number}: score {score!r} is no whole number from {LEAST} to {MOST}")
@@ -69,14 +69,14 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     found: dict[tuple[str, Task, str], dict[str, list[tuple[int, str, int]]]] = {}
     for row in judgements:
         who = "experts" if row.judge.startswith(EXPERT) else row.judge
-        aspects = found.setdefault((row.run, row.task, who), defaultdict(list))
-        aspects[row.aspect].append((row.repeat, row.question_id, row.score))
-    names = [aspect.name for aspect in rubric().aspects]
+        given = found.setdefault((row.run, row.task, who), defaultdict(list))
+        given[row.aspect].append((row.repeat, row.question_id, row.score))
+    names = [aspect.name for aspect in aspects()]
     scores = []
-    for (run, task, who), aspects in found.items():
-        questions = len({question for rows in aspects.values() for _, question, _ in rows})
+    for (run, task, who), given in found.items():
+        questions = len({question for rows in given.values() for _, question, _ in rows})
         made = Maker(run, OVERALL, questions, task)
-        means = {name: _means(aspects[name]) for name in names if aspects[name]}
+        means = {name: _means(given[name]) for name in names if given[name]}
         scores += [made.score(f"{name} ({who})", values) for name, values in means.items()]
         if len(means) == len(names):
             overall = [mean(values) for values in zip(*means.values(), strict=False)]
@@ -103,7 +103,7 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
         given.setdefault(row.judge, {}).setdefault(row.aspect, {}).setdefault(key, []).append(row.score)
     experts = [who for who in given if who.startswith(EXPERT)]
     found = []
-    for aspect in (aspect.name for aspect in rubric().aspects):
+    for aspect in (aspect.name for aspect in aspects()):
         people = [given[who].get(aspect, {}) for who in experts]
         if len(people) > 1:
             found.append(_agreement("experts", "experts", aspect, people))
