@@ -200,6 +200,24 @@ class EvaluateParams(Params):
         None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
     )
 
+    more_than_disease_group: int = Field(
+        100,
+        ge=0,
+        description="Tables by disease group show groups with more questions than this (CMExam: 100).",
+    )
+    more_than_department: int = Field(
+        50,
+        ge=0,
+        description="Tables by department show departments with more questions than this (CMExam: 50).",
+    )
+
+    def more_than(self) -> dict[str, int]:
+        """How many questions a label must exceed to stand in its dimension's table."""
+        return {
+            "disease_group": self.more_than_disease_group,
+            "clinical_department": self.more_than_department,
+        }
+
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names.
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.evaluate import report
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
 from pipeline.evaluate.judging.rubric import rubric
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
+from pipeline.evaluate.results import text as results
+from pipeline.evaluate.results.build import Evaluated
+from pipeline.evaluate.results.settings import asking, facts
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
@@ -192,6 +194,11 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
     asked = len(made.predictions) + made.verdicts.requests
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
+    agreement = judge_agreement(made.verdicts.judgements)
+    askings = {options.run_name(): asking(options) for options in params.all_models()}
+    found = Evaluated(
+        made.scores, comparisons, made.verdicts.preferences, agreement, askings, params.more_than()
+    )
     return Result(
         tables={
             "predictions": Prediction.to_frame(made.predictions),
@@ -199,17 +206,19 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "comparisons": Comparison.to_frame(comparisons),
             "judgements": Judgement.to_frame(made.verdicts.judgements),
             "preferences": Preference.to_frame(made.verdicts.preferences),
-            "judge_agreement": JudgeAgreement.to_frame(judge_agreement(made.verdicts.judgements)),
+            "judge_agreement": JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(
             into=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
         ),
         rejects=rejects,
         review=made.waiting,
-        files={"results.md": report.markdown(made.scores, title).encode()},
+        files={"results.md": results.markdown(found, title).encode(), **results.files(found)},
         facts={
             "split": params.split,
             "models": made.facts,
+            "asked": facts(askings),
+            "more_than": params.more_than(),
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -226,4 +235,4 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     unanswered = (
         [f"{len(made.waiting)} prompts got no output ({reasons}): run evaluate again"] if tally else []
     )
-    return [*report.headlines(made.scores), *unanswered]
+    return [*results.headlines(made.scores), *unanswered]

@@ -1,0 +1,80 @@
+"""All tables of an evaluation, in the order in which they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.evaluate.results import cmb, cmexam
+from pipeline.evaluate.results.names import title
+from pipeline.evaluate.results.settings import Asking, from_facts
+from pipeline.evaluate.results.view import View
+from pipeline.evaluate.scoring import HUMAN
+from pipeline.evaluate.slices import REVIEWED, dimension_names
+from pipeline.tables import Table
+from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task
+
+_CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What an evaluation left behind."""
+
+    scores: Sequence[Score]
+    comparisons: Sequence[Comparison] = ()
+    preferences: Sequence[Preference] = ()
+    agreement: Sequence[JudgeAgreement] = ()
+    askings: Mapping[str, Asking] = field(default_factory=dict)
+    more_than: Mapping[str, int] = field(default_factory=lambda: dict(cmexam.MINIMUM))
+    """Labels of a dimension with so many questions or fewer stay out of its table."""
+
+    def __post_init__(self) -> None:
+        """Runs of which nothing else is known are models of their own."""
+        runs = list(dict.fromkeys(score.run for score in self.scores))
+        object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
+
+
+def tables(found: Evaluated) -> list[tuple[str, Table]]:
+    """Every table with its title; those without content are absent."""
+    answers = View(found.scores)
+    texts = View(found.scores, Task.EXPLANATION)
+    clinical = View(found.scores, Task.CLINICAL)
+    made: list[tuple[str, Table | None]] = [
+        ("总体 Overall", cmexam.overall(answers)),
+        ("两两比较 Pairs of models", cmb.pairs(found.comparisons)),
+        ("考试类别 Exam categories", cmb.categories(answers, found.askings)),
+        ("考试 Exam subcategories", cmb.subcategories(answers)),
+        *(
+            (title(name), cmexam.by_dimension(answers, name, found.more_than.get(name, 0)))
+            for name in dimension_names()
+            if name not in ("overall", "exam_type", "exam_class")
+        ),
+        ("解析 Explanations", cmexam.explanations(texts)),
+        ("解析评分 Judged explanations", cmb.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
+        ("病例 Clinical answers", _clinical(clinical)),
+        ("病例评分 Judged clinical answers", cmb.judged(found.scores, Task.CLINICAL, "cmb_table5")),
+        ("评分一致性 Agreement of judges", cmb.agreement(found.agreement)),
+        ("优选 Preferences", cmb.preferences(found.preferences)),
+    ]
+    return [(name, table) for name, table in made if table is not None]
+
+
+def _clinical(view: View) -> Table | None:
+    table = cmexam.explanations(view)
+    return None if table is None else table.renamed("cmb_clin_texts", _CLINICAL)
+
+
+def unreviewed(scores: Sequence[Score]) -> str | None:
+    """A warning where labels that the tables go by were not settled by experts."""
+    asked: dict[str, int] = {}
+    for score in scores:
+        if score.dimension == "label_status" and score.metric == "accuracy" and score.run != HUMAN:
+            asked[score.label_en or ""] = max(score.questions, asked.get(score.label_en or "", 0))
+    open_ = sum(count for status, count in asked.items() if status != REVIEWED)
+    if not open_:
+        return None
+    return (
+        f"Labels that experts have not settled 未经专家审定: {open_} of {sum(asked.values())} questions have such. "
+        "Tables by label rest on them; the table by label status shows reviewed questions apart."
+    )

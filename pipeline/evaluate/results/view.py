@@ -1,0 +1,125 @@
+"""Scores looked up by run, slice and metric, and written as cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import polars as pl
+
+from pipeline.evaluate.results.names import REFERENCES
+from pipeline.tables import Cell
+from schemas.evaluation import Score, Task
+
+
+class View:
+    """The scores of one task."""
+
+    def __init__(self, scores: Iterable[Score], task: Task = Task.ANSWER) -> None:
+        self.scores: Sequence[Score] = [score for score in scores if score.task is task]
+        self._found = {
+            (score.run, score.dimension, score.label, score.metric): score for score in self.scores
+        }
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """In the scores' order: models as configured, then people."""
+        return list(dict.fromkeys(score.run for score in self.scores))
+
+    def get(self, run: str, dimension: str, label: str, metric: str) -> Score | None:
+        """A score; None where there is none."""
+        return self._found.get((run, dimension, label, metric))
+
+    def overall(self, run: str, metric: str) -> Score | None:
+        """A score over everything that was asked."""
+        return next(
+            (
+                score
+                for score in self.scores
+                if (score.run, score.dimension, score.metric) == (run, "overall", metric)
+            ),
+            None,
+        )
+
+    def accuracy(self, run: str, dimension: str, label: str) -> Score | None:
+        """Accuracy; of people whose number is not known, the mean over questions."""
+        return self.get(run, dimension, label, "accuracy") or self.get(run, dimension, label, "mean_accuracy")
+
+    def labels(self, dimension: str) -> dict[str, str | None]:
+        """The labels of a dimension in order, with their English names."""
+        return {score.label: score.label_en for score in self.scores if score.dimension == dimension}
+
+    def runs_of(self, dimension: str) -> list[str]:
+        """Runs that have scores in a dimension."""
+        have = {score.run for score in self.scores if score.dimension == dimension}
+        return [run for run in self.runs if run in have]
+
+    def asked(self, dimension: str, label: str) -> int:
+        """Questions of a label that a run was asked, the most if they differ."""
+        return max(
+            (
+                score.questions
+                for score in self.scores
+                if (score.dimension, score.label, score.metric) == (dimension, label, "accuracy")
+            ),
+            default=0,
+        )
+
+    def data(self, dimensions: Sequence[str], metrics: Sequence[str] | None = None) -> pl.DataFrame:
+        """The numbers behind a table: a row a run, label and metric."""
+        kept = [
+            score
+            for score in self.scores
+            if score.dimension in dimensions and (metrics is None or score.metric in metrics)
+        ]
+        return Score.to_frame(kept)
+
+
+def cell(score: Score | None, questions: int | None = None, places: int = 1) -> str:
+    """A share in percent: ``61.6 ± 0.1 [60.4, 62.8]``; a dash where there is none.
+
+    Args:
+        score: what to write; ± is the standard deviation over repetitions, brackets hold the 95 % interval.
+        questions: the row's number of questions; where the score is of fewer, that is said too.
+        places: decimals.
+    """
+    if score is None or score.value is None:
+        return "–"
+    text = mean(score, places)
+    if score.low is not None and score.high is not None:
+        text += f" [{100 * score.low:.{places}f}, {100 * score.high:.{places}f}]"
+    return text if questions in (None, score.questions) else f"{text} (n = {score.questions:,})"
+
+
+def mean(score: Score | None, places: int = 1) -> str:
+    """The same without its interval."""
+    if score is None or score.value is None:
+        return "–"
+    spread = "" if score.sd is None else f" ± {100 * score.sd:.{places}f}"
+    return f"{100 * score.value:.{places}f}{spread}"
+
+
+def ranked(
+    lines: Iterable[Sequence[tuple[Cell, str, float | None]]],
+) -> tuple[frozenset[Cell], frozenset[Cell]]:
+    """The best and the second best cells of every line of cells that are compared.
+
+    Args:
+        lines: cells with their run and value. Baselines and people do not compete; a line with fewer than two models
+            has no best, ties share their rank.
+    """
+    best: set[Cell] = set()
+    second: set[Cell] = set()
+    for line in lines:
+        values = [(place, value) for place, run, value in line if run not in REFERENCES and value is not None]
+        order = sorted({value for _, value in values}, reverse=True)
+        if len(values) < 2 or len(order) < 2:
+            continue
+        best |= {place for place, value in values if value == order[0]}
+        second |= {place for place, value in values if value == order[1]}
+    return frozenset(best), frozenset(second - best)
+
+
+def value(score: Score | None) -> float | None:
+    """The number of a score that may be missing."""
+    return None if score is None else score.value
