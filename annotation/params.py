@@ -124,7 +124,10 @@ class ReviewParams(Params):
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
     )
     blind: float = knob(
-        0.0, "Share of questions sent without labels filled in, drawn by lot, to measure anchoring", ge=0, le=1
+        0.0,
+        "Share of questions sent without labels filled in, drawn by lot, to measure anchoring",
+        ge=0,
+        le=1,
     )
     priority: Literal["uncertainty", "order"] = knob(
         "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"

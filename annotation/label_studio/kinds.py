@@ -1,10 +1,11 @@
-"""The kinds of projects: two experts review, a third adjudicates, one person verifies what was read."""
+"""The kinds of projects: two experts review, a third adjudicates, one person verifies; experts score answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from annotation.label_studio.scoring import scoring_config
 from annotation.label_studio.screen import adjudication_config, review_config
 from annotation.label_studio.verification import verification_config
 
@@ -14,7 +15,7 @@ class Kind:
     """A kind of project."""
 
     name: str
-    """``review``, ``adjudication``, ``verification``."""
+    """``review``, ``adjudication``, ``verification``, ``scoring``."""
     zh: str
     purpose: str
     experts: int
@@ -23,6 +24,8 @@ class Kind:
     """Its screen."""
     prune: bool
     """Whether questions that nobody answered leave it when they no longer belong there."""
+    command: str = "build-dataset review push"
+    """What sends its questions, for messages."""
 
     def marker(self, dataset: str) -> str:
         """What identifies the dataset's project: it stands in its description, whatever people call it."""
@@ -62,3 +65,14 @@ VERIFICATION = Kind(
     prune=True,
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
+"""The kinds of the review; what they bring back becomes labels and corrections."""
+
+SCORING = Kind(
+    "scoring",
+    "模型回答评分",
+    "Experts score models' answers in free text · 模型回答专家评分",
+    experts=3,
+    config=scoring_config,
+    prune=True,
+    command="build-dataset score-answers push",
+)

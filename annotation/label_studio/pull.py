@@ -103,11 +103,11 @@ def _project(studio: Studio, kind: Kind, dataset: str, before: Pulled) -> Projec
         return project
     if before.project is None:
         raise UserError(
-            f"Label Studio at {studio.url} has no project for dataset {dataset}: run `build-dataset review push`"
+            f"Label Studio at {studio.url} has no {kind.name} project for dataset {dataset}: run `{kind.command}`"
         )
     raise UserError(
         f"the {kind.name} project of dataset {dataset} is gone from Label Studio at {studio.url}: what was pulled"
-        " stays; `build-dataset review push` makes a new project"
+        f" stays; `{kind.command}` makes a new project"
     )
 
 

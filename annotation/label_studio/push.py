@@ -112,7 +112,7 @@ def push(
     advance(len(tasks) - len(chosen) - len(updated))
     lost = 0
     for group in _batches(chosen, batch):
-        lost += _import(studio, project.id, group, settle_seconds)
+        lost += _import(studio, kind, project.id, group, settle_seconds)
         advance(len(group))
     _update(studio, project.id, plan, batch)
     if project.model_version != version and any(task.sent().prediction for task in tasks):
@@ -238,7 +238,7 @@ def _remote(task: Mapping[str, Any]) -> _Remote:
     )
 
 
-def _import(studio: Studio, project_id: int, tasks: Sequence[Task], settle_seconds: float) -> int:
+def _import(studio: Studio, kind: Kind, project_id: int, tasks: Sequence[Task], settle_seconds: float) -> int:
     """Import tasks; after a lost reply, only what did not arrive is sent again. The number of lost replies."""
     waiting = list(tasks)
     for lost in range(_ATTEMPTS):
@@ -253,7 +253,7 @@ def _import(studio: Studio, project_id: int, tasks: Sequence[Task], settle_secon
             return lost
     raise UserError(
         f"Label Studio at {studio.url} did not confirm an import of {len(waiting)} questions in {_ATTEMPTS}"
-        " attempts: look at its log, then run `build-dataset review push` again"
+        f" attempts: look at its log, then run `{kind.command}` again"
     )
 
 

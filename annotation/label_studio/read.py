@@ -18,6 +18,7 @@ from annotation.label_studio.read_text import Changes, base_in, changed_key, cha
 from annotation.label_studio.screen import FLAG_NAMES
 from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from annotation.label_studio.verification import VERDICTS
+from annotation.rubric.aspects import LEAST, MOST, aspects
 from schemas.annotations import ExpertReview
 from schemas.corrections import Correction, CorrectionStatus
 from schemas.questions import Rejection
@@ -100,7 +101,7 @@ def read_task(
         data: of its task.
         annotations: as the REST API gives them.
         people: e-mail addresses by user id.
-        project: ``review``, ``adjudication`` or ``verification``.
+        project: ``review``, ``adjudication``, ``verification`` or ``scoring``.
 
     Returns:
         For each person the latest annotation that was not skipped, as one review a dimension and one correction a
@@ -121,7 +122,7 @@ def read_task(
                 detail = f"{reviewer} submitted it again; the later one counts"
                 reading.rejects.append(latest[reviewer].rejection(SUPERSEDED, detail))
             latest[reviewer] = answer
-    read = _read_verdict if project == "verification" else _read_labels
+    read = {"verification": _read_verdict, "scoring": _read_scores}.get(project, _read_labels)
     for reviewer in sorted(latest):
         read(reading, latest[reviewer])
     return reading
@@ -162,35 +163,48 @@ def _read_labels(reading: Reading, answer: _Answer) -> None:
             flags.append(_FLAG_KINDS[name])
         else:
             reading.rejects.append(answer.rejection(UNKNOWN_FLAG, f"{answer.reviewer}: no flag {name!r}"))
-    arm, batch = answer.data.get(ARM), str(answer.data.get(BATCH) or "")
     for dimension in dimensions().values():
-        labels = _choices(answer.items.get(dimension.name))
-        problem = _problem(labels, dimension.zh_names())
-        if problem is not None:
-            code, detail = problem
-            reading.rejects.append(answer.rejection(code, f"{answer.reviewer}, {dimension.name}: {detail}"))
-            continue
-        reading.reviews.append(
-            ExpertReview(
-                question_id=answer.question_id,
-                dimension=dimension.name,
-                label=labels[0],
-                reviewer=answer.reviewer,
-                origin=answer.items[dimension.name].get("origin"),
-                flags=sorted(flags),
-                note=answer.note,
-                annotation_id=answer.annotation["id"],
-                updated_at=answer.updated_at,
-                project=answer.project,
-                batch=int(batch) if batch.isdecimal() else None,
-                blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
-                seconds=_seconds(answer.annotation.get("lead_time")),
-            )
-        )
+        _read_label(reading, answer, dimension.name, dimension.zh_names(), flags)
     _correct(reading, answer, screen.CORRECTED, screen.BASE, changed_text)
     _correct(reading, answer, screen.CORRECTED_KEY, screen.BASE_KEY, changed_key)
     if answer.project == "adjudication" and "out_of_scope" in flags:
         _decide(reading, answer, screen.BASE, DROP)
+
+
+def _read_scores(reading: Reading, answer: _Answer) -> None:
+    """A score is a label of the dimension that its aspect is."""
+    scores = [str(score) for score in range(LEAST, MOST + 1)]
+    for aspect in aspects():
+        _read_label(reading, answer, aspect.name, scores, [])
+
+
+def _read_label(
+    reading: Reading, answer: _Answer, name: str, known: Sequence[str], flags: Sequence[str]
+) -> None:
+    labels = _choices(answer.items.get(name))
+    problem = _problem(labels, known)
+    if problem is not None:
+        code, detail = problem
+        reading.rejects.append(answer.rejection(code, f"{answer.reviewer}, {name}: {detail}"))
+        return
+    arm, batch = answer.data.get(ARM), str(answer.data.get(BATCH) or "")
+    reading.reviews.append(
+        ExpertReview(
+            question_id=answer.question_id,
+            dimension=name,
+            label=labels[0],
+            reviewer=answer.reviewer,
+            origin=answer.items[name].get("origin"),
+            flags=sorted(flags),
+            note=answer.note,
+            annotation_id=answer.annotation["id"],
+            updated_at=answer.updated_at,
+            project=answer.project,
+            batch=int(batch) if batch.isdecimal() else None,
+            blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
+            seconds=_seconds(answer.annotation.get("lead_time")),
+        )
+    )
 
 
 def _read_verdict(reading: Reading, answer: _Answer) -> None:
