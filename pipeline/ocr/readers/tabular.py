@@ -17,7 +17,8 @@ from schemas.errors import UnreadableDocument
 QUESTION_COLUMNS = frozenset(STEM)
 """Names of the column that makes a table one of questions."""
 
-csv.field_size_limit(10_000_000)
+MAX_CELL = 10_000_000
+"""Characters of a cell of a CSV file: beyond it a quote was never closed."""
 
 
 def _dump(row: dict[str, Any]) -> str:
@@ -117,11 +118,15 @@ class CsvReader:
             UnreadableDocument: ``broken_csv``, ``duplicate_columns``, or ``unknown_columns`` when none holds questions.
         """
         text = decode(path.read_bytes())
+        # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
         try:
             header = next(records, [])
             _require_question(header)
             for record in records:
+                if len(max(record, key=len, default="")) > MAX_CELL:
+                    raise csv.Error(f"a cell of more than {MAX_CELL} characters")
                 if any(cell.strip() for cell in record):
                     yield _dump(_row(header, record))
         except csv.Error as error:

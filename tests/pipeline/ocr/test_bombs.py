@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import struct
@@ -105,7 +106,9 @@ def test_json_nested_thousands_deep_is_refused(tmp_path, text):
     assert reason(path) == "invalid_json"
 
 
-def test_a_cell_of_megabytes_is_read_and_one_beyond_the_bound_refused(tmp_path):
+@pytest.mark.parametrize("limit", [131_072, 1_000_000_000], ids=["python's own", "set by another part"])
+def test_a_cell_of_megabytes_is_read_and_one_beyond_the_bound_refused(tmp_path, limit):
+    csv.field_size_limit(limit)
     path = tmp_path / "a.csv"
     for size, expected in ((2_000_000, None), (12_000_000, "broken_csv")):
         path.write_text(f'Question,Answer\n"{"x" * size}",A\n', encoding="utf-8")
