@@ -14,6 +14,8 @@ _Z95 = 1.959963984540054
 """Two-sided 95 % quantile of the normal distribution."""
 _RESAMPLES = 4000
 _SEED = 20230605
+_FEW = 30
+"""Clusters below which percentiles of a bootstrap are too narrow: of 7 questions in 5 cases it made 14 % [0, 33]."""
 
 Method = Literal["wilson", "cluster_bootstrap"]
 
@@ -41,17 +43,20 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     """The interval of Σ count / Σ total; None where a single cluster of several says nothing of the spread.
 
     Clusters of one observation each give Wilson's interval, others the percentiles of a bootstrap that draws whole
-    clusters (Davison and Hinkley 1997, section 3.8), with a fixed seed. A share of exactly 0 or 1 has no spread to
-    resample: it gets Wilson's interval for the number of clusters.
+    clusters (Davison and Hinkley 1997, section 3.8), with a fixed seed. Where clusters are few, or the share is exactly
+    0 or 1, resampling shows too little spread: then it is Wilson's interval for the number of clusters.
     """
     clusters = _clusters(units)
     total = sum(total for _, total in clusters.values())
     if not total:
         return None
     share = sum(count for count, _ in clusters.values()) / total
+    if len(clusters) == 1 and total > 1:
+        return None
     alone = all(total == 1 and count in (0, 1) for count, total in clusters.values())
-    if alone or isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12):
-        return Interval(*wilson(round(share * len(clusters)), len(clusters)), "wilson")
+    certain = isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12)
+    if alone or certain or len(clusters) < _FEW:
+        return Interval(*wilson(share * len(clusters), len(clusters)), "wilson")
     return _bootstrap(list(clusters.values()))
 
 
@@ -60,19 +65,19 @@ def interval_of_difference(units: Iterable[Unit]) -> Interval | None:
     return _bootstrap(list(_clusters(units).values()))
 
 
-def wilson(successes: int, total: int) -> tuple[float, float]:
+def wilson(successes: float, total: int) -> tuple[float, float]:
     """The 95 % score interval of a proportion (Wilson 1927), which holds its level near 0 and 1 too.
 
     Raises:
         ValueError: ``total`` is not positive or ``successes`` is outside 0..total.
     """
-    if total <= 0 or not 0 <= successes <= total:
+    if total <= 0 or not 0 <= successes <= total + 1e-9:
         raise ValueError(f"no proportion: {successes} of {total}")
     share, spread = successes / total, _Z95**2 / total
     centre = (share + spread / 2) / (1 + spread)
     half = _Z95 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == total else centre + half
+    low = 0.0 if isclose(successes, 0, abs_tol=1e-9) else centre - half
+    high = 1.0 if isclose(successes, total) else centre + half
     return max(low, 0.0), min(high, 1.0)
 
 

@@ -40,8 +40,13 @@ def test_a_perfect_share_of_few_cases_is_not_certain():
     assert (found.low, found.high) == wilson(5, 5)
 
 
+def test_few_cases_get_no_narrower_an_interval_than_so_many_questions():
+    found = interval_of_share(cases(4, 2, 1))
+    assert (found.low, found.high, found.method) == (*wilson(1, 4), "wilson")
+
+
 def test_one_case_alone_has_no_interval():
-    assert interval_of_share([Unit("one", 1), Unit("one", 0)]) is None
+    assert interval_of_share([Unit("one", 1), Unit("one", 1)]) is None
     assert interval_of_share([]) is None
     assert interval_of_difference([Unit("one", 1)]) is None
 
