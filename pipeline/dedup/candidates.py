@@ -31,7 +31,7 @@ _HOPELESS = 45.0
 """Pairs of stems less similar than this (0..100) have no relation: half of what ``related`` asks at least."""
 
 
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "minhash.py", "phrases.py")
+_SOURCES = ("candidates.py", "grams.py", "keys.py", "minhash.py", "phrases.py", "scripts.py")
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,16 @@ from pipeline.dedup.phrases import ASKED, EXCEPT, NEGATIVE_ASK, POSITIVE_ASK
 _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)
 _EXCEPT = re.compile(EXCEPT)
-_NEGATION = re.compile("[不无無未非没沒否勿莫]")
+_NEGATION = re.compile("[不无未非没否勿莫]")
 _UNIT = (
-    "[a-zα-ωμ%°]+|岁|歲|周|天|日|个?月|月龄|年|小时|小時|分钟|分鐘|分|秒|毫克|微克|千克|公斤|克|毫升|升|毫米|厘米|米|"
+    "[a-zα-ωμ%°]+|岁|周|天|日|个?月|月龄|年|小时|分钟|分|秒|毫克|微克|千克|公斤|克|毫升|升|毫米|厘米|米|"
     "次|片|粒|倍|度|元|级|期|支|滴|个"
 )
 _QUANTITY = re.compile(rf"(−?[0-9]+(?:·[0-9]+)*)({_UNIT})?")
-_CHINESE_NUMBER = re.compile(
-    r"[二三四五六七八九十百千万两兩半]|一(?=[级級期度型类類周天月年次线線氧岁])|(?<=第)一"
-)
+_CHINESE_NUMBER = re.compile(r"[二三四五六七八九十百千万两半]|一(?=[级期度型类周天月年次线氧岁])|(?<=第)一")
 _SAME_UNIT = {
     "日": "天",
     "小时": "h",
-    "小時": "h",
-    "歲": "岁",
     "个月": "月",
     "月龄": "月",
     "分钟": "min",

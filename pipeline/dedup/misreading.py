@@ -13,16 +13,16 @@ from pipeline.dedup.phrases import OPPOSITES
 
 _CLASSES = {
     "digit": "0123456789·−",
-    "chinese digit": "一二三四五六七八九十百千万两兩半",
-    "negation": "不無无未非沒没否勿莫有可能已须必需正确確错錯误誤对對宜忌除外包括",
+    "chinese digit": "一二三四五六七八九十百千万两半",
+    "negation": "不无未非没否勿莫有可能已须必需正确错误对宜忌除外包括",
     "sex": "男女",
     "letter": "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°",
-    "unit": "岁歲周天月年日时時分秒次片度克升级級期型",
+    "unit": "岁周天月年日时分秒次片度克升级期型",
 }
 """Characters that questions turn on. Within a class one is exchanged for another on purpose; recognition rather
 exchanges them for something foreign (不良 read as 态良)."""
 _DROPPED = frozenset(
-    "0123456789·−不無无未非沒没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
+    "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
 )
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _CLASS_OF = {char: name for name, chars in _CLASSES.items() for char in chars}

@@ -1,6 +1,6 @@
 """The set phrases of exam stems: what can be worded otherwise without changing the question.
 
-Written for comparison keys (see ``keys``): lower case, without white space and punctuation.
+Written for comparison keys (see ``keys``): lower case, simplified, without white space and punctuation.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ def _one_of(*lines: str) -> str:
 
 
 NEGATIVE_ASK = _one_of(
-    "不正确 不正確 不对 不對 不妥当? 不恰当 不适当 不準確 不准确 不合理 不合适 错误 錯誤 有误 有誤 [错錯]",
-    "除外 不包括 不包含 不属于? 不屬於? 不是 不为 不為 不符合 不符",
+    "不正确 不对 不妥当? 不恰当 不适当 不准确 不合理 不合适 错误 有误 错",
+    "除外 不包括 不包含 不属于? 不是 不为 不符合 不符",
 )
 """Phrases that ask for the wrong option; they can stand for one another. ``除 ... 外`` is matched apart."""
 
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"
 """``除 X 外``, which asks for the exception."""
 
-POSITIVE_ASK = _one_of("正确 正確 恰当 适当 合理 合适 包括 包含 属于? 屬於? 符合")
+POSITIVE_ASK = _one_of("正确 恰当 适当 合理 合适 包括 包含 属于? 符合")
 
 _QUESTION_WORDS = _one_of(
-    "下列 下面 以下 下述 关于 有关 對於 对于 關於 请问 请选出 选出",
-    "哪一?[项項个個种種类類些点點] 哪些 哪 何者 何种 何項 何项 什么 什麼 一项 一種 一种 其中 各项 各項 选项",
+    "下列 下面 以下 下述 关于 有关 对于 请问 请选出 选出",
+    "哪一?[项个种类些点] 哪些 哪 何者 何种 何项 什么 一项 一种 其中 各项 选项",
 )
-_STATEMENTS = _one_of("叙述 敘述 描述 说法 說法 表述 论述 陈述 陳述 提法 观点")
+_STATEMENTS = _one_of("叙述 描述 说法 表述 论述 陈述 提法 观点")
 _COPULAS = _one_of(
-    "称为 称作 稱為 叫做 应该 應該 应当 应为 应是 可以 主要是 的是 指的是 是指 为指 是 为 為 的 者 了 应 應 呢 吗",
+    "称为 称作 叫做 应该 应当 应为 应是 可以 主要是 的是 指的是 是指 为指 是 为 的 者 了 应 呢 吗",
     "最 均 都 有可能 可能 首先考虑 考虑",
 )
-_PERSONS = _one_of("患者 病人 该患 某患 某 该 該 此")
+_PERSONS = _one_of("患者 病人 该患 某患 某 该 此")
 
 FILLER = _one_of(_QUESTION_WORDS, _STATEMENTS, NEGATIVE_ASK, POSITIVE_ASK, _COPULAS, _PERSONS)
 """Everything that is taken out of a key to get its core."""

@@ -33,7 +33,7 @@ _CERTAIN = 0.1
 """Share of single other characters up to which a long stem is the same beyond doubt."""
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
-_TURNS_ON = re.compile("[0-9·%°a-zμ岁歲周天日月年克升次不無无未非沒没男女二三四五六七八九十百千两半]")
+_TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没男女二三四五六七八九十百千两半]")
 _SAME_CLAUSE = 0.5
 """Least similarity of last clauses that ask for one thing in two wordings."""
 

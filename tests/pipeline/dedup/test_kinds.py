@@ -66,6 +66,32 @@ def test_wordings_of_one_question_are_merged(make, dedup, first: str, second: st
     assert merges(dedup([make("a", first), make("b", second)])) == {"b": ("a", "same_question")}
 
 
+def test_traditional_and_simplified_characters_say_the_same(make, dedup) -> None:
+    first = make("a", "下列關於痛風的敘述，錯誤的是", "與飲酒無關 血尿酸升高 關節腫痛")
+    second = make("b", "下列关于痛风的叙述，错误的是", "与饮酒无关 血尿酸升高 关节肿痛")
+    result = dedup([first, second])
+    assert merges(result) == {"b": ("a", "exact")}
+    assert result.tables["questions"]["stem"].to_list() == [
+        first.stem
+    ]  # compared in one script, kept in its own
+    other_key = second.model_copy(update={"answer": ["B"]})
+    assert dedup([first, other_key]).review[0].reason == "conflicting_answers"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("下列屬於陰虛證候表現的是", "下列属于阳虚证候表现的是", "term"),
+        ("關於痛風的治療，正確的是", "关于痛风的治疗，错误的是", "negation"),
+        ("患者，男，45歲，關節紅腫三天，首選的藥物是", "患者，男，65岁，关节红肿三天，首选的药物是", "age"),
+    ],
+)
+def test_twins_are_twins_in_two_scripts_too(make, dedup, first: str, second: str, kind: str) -> None:
+    result = dedup([make("a", first), make("b", second)])
+    assert not merges(result)
+    assert kinds(result) == {"a": kind, "b": kind}
+
+
 def test_answers_are_compared_by_text_when_options_changed_places(make, dedup) -> None:
     copy = make("b", "治疗痛风急性发作首选的药物是", "泼尼松 苯溴马隆 秋水仙碱 丙磺舒 别嘌醇", "C")
     result = dedup([make("a", "治疗痛风急性发作首选的药物是"), copy])
