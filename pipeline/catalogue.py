@@ -143,6 +143,7 @@ STAGES: tuple[Stage, ...] = (
         title="Write the release: Parquet splits, a dataset card, Croissant metadata, what changed.",
         unit="questions",
         reads=(
+            "clean/corrections",
             "dedup/questions",
             "dedup/clusters",
             "review/labels",
@@ -161,7 +162,7 @@ STAGES: tuple[Stage, ...] = (
         name="evaluate",
         title="Ask models the test questions and score their answers.",
         unit="prompts",
-        reads=("export/train", "export/validation", "export/test"),
+        reads=("export/train", "export/validation", "export/test", "reviews/answer_scores"),
         writes={
             "predictions": Prediction,
             "scores": Score,

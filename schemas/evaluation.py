@@ -111,6 +111,32 @@ class Judgement(Record):
     """From 1 to 5."""
 
 
+class AnswerScore(Record):
+    """An expert's score of an answer in one aspect, as pulled from Label Studio."""
+
+    answer_id: str
+    """Names what stood on the screen, whoever wrote it (``annotation.rubric.answers``)."""
+    aspect: str
+    score: int
+    """From 1 to 5."""
+    expert: str
+    note: str | None
+    annotation_id: int
+    updated_at: str
+    seconds: float | None = None
+    """Time that the expert spent on the answer, as the screen measured it."""
+
+
+class SentAnswer(Record):
+    """Whose answer it is that experts score under an id; never leaves this machine. Equal answers share an id."""
+
+    answer_id: str
+    run: str
+    task: Task
+    question_id: str
+    repeat: int = 0
+
+
 class Winner(StrEnum):
     """Which of two answers is better."""
 

@@ -13,6 +13,8 @@ _REFUSAL = re.compile(
     r"|I(?:'m| am) sorry|I can(?:no|')t (?:help|assist|answer|provide)|As an AI",
     re.IGNORECASE,
 )
+READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)
+"""Free text that judges and experts score."""
 _SURE = frozenset({"opening", "stated", "everything"})
 """Rules whose finding holds in a text that was cut off."""
 _OPENING = 20

@@ -172,6 +172,16 @@ class JudgeOptions(LlmOptions):
         return f"llm:{self.model}"
 
 
+class ScoringOptions(Params):
+    """How experts score free text in Label Studio: ``[evaluate.scoring]``."""
+
+    sample: int = knob(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
+    overlap: int = knob(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
+    experts: list[str] = Field(
+        default_factory=list, description="E-mails of the experts whose scores count; everyone's when empty."
+    )
+
+
 class EvaluateParams(Params):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
@@ -195,6 +205,9 @@ class EvaluateParams(Params):
     )
     expert_scores: Path | None = Field(
         None, description="CSV of experts' scores: run, task, question_id, aspect, expert, score."
+    )
+    scoring: ScoringOptions = Field(
+        ScoringOptions(), description="[evaluate.scoring]: answers that experts score in Label Studio."
     )
     cases: Path | None = Field(
         None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
@@ -232,6 +245,11 @@ class EvaluateParams(Params):
                 f"[[evaluate.models]]: two models are called {twice[0]!r}: give one of them another name"
             )
         return models
+
+    def ignores(self) -> frozenset[str]:
+        """Experts' scores change nothing where no model writes free text."""
+        chosen = all(model.task is Task.ANSWER for model in self.models) and self.task is Task.ANSWER
+        return frozenset({"reviews/answer_scores"}) if chosen else frozenset()
 
     def semantic(self) -> dict[str, Any]:
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
+from pipeline.evaluate.judging.experts import answers_given, expert_judgements
 from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
 from pipeline.evaluate.judging.rubric import rubric
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
@@ -20,7 +21,15 @@ from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Prediction, Preference, Score
+from schemas.evaluation import (
+    AnswerScore,
+    Comparison,
+    JudgeAgreement,
+    Judgement,
+    Prediction,
+    Preference,
+    Score,
+)
 from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
 
@@ -43,6 +52,8 @@ class _Outcomes:
     graded: dict[str, list[Graded]] = field(default_factory=dict)
     written: dict[str, list[Written]] = field(default_factory=dict)
     verdicts: Verdicts = field(default_factory=Verdicts)
+    stray: int = 0
+    """Experts' scores of answers that no run gave."""
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
@@ -62,7 +73,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     Outputs are kept as they arrive; scoring them again asks nothing. A request that failed waits for the next run.
 
     Args:
-        tables: ``train``, ``validation`` and ``test`` (``ReleaseRow``).
+        tables: ``train``, ``validation`` and ``test`` (``ReleaseRow``); ``answer_scores`` where experts gave any.
         params: models, tasks, prompts, the split.
         context: from the runner.
 
@@ -86,6 +97,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
             _ask(each, made, advance)
     made.scores += _people(material.questions)
     made.verdicts = _judged(params, made, context)
+    if "answer_scores" in tables:
+        _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, material, params)
     made.scores += judged_scores(made.verdicts.judgements)
     made.waiting += made.verdicts.waiting
     return _result(params, runs, made)
@@ -109,6 +122,17 @@ def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdic
     if params.expert_scores is not None:
         verdicts.judgements += load_expert_scores(params.expert_scores)
     return verdicts
+
+
+def _add_experts(
+    scores: Sequence[AnswerScore], made: _Outcomes, material: Material, params: EvaluateParams
+) -> None:
+    """Add what experts said in Label Studio, wherever the answer still reads as they saw it."""
+    if scores:
+        given, _ = answers_given(made.predictions, material.splits[params.split], params.cases)
+        sent = [each.sent for each in given]
+        found, made.stray = expert_judgements(scores, sent, params.scoring.experts)
+        made.verdicts.judgements += found
 
 
 def _people(questions: Sequence[ReleaseRow]) -> list[Score]:
@@ -235,4 +259,5 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     unanswered = (
         [f"{len(made.waiting)} prompts got no output ({reasons}): run evaluate again"] if tally else []
     )
-    return [*results.headlines(made.scores), *unanswered]
+    stray = f"{made.stray} expert scores are of answers that no run gives any more: they do not count"
+    return [*results.headlines(made.scores), *unanswered, *([stray] if made.stray else [])]

@@ -58,7 +58,7 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
     folder = build / FOLDER / kind.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in _TABLES:
-        _replace(folder / f"{name}.parquet", getattr(pulled, name))
+        replace_table(folder / f"{name}.parquet", getattr(pulled, name))
     write_json(folder / _STATE, {"project": pulled.project, "since": pulled.since})
 
 
@@ -73,9 +73,9 @@ def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> 
         ExpertReview.from_frame(reviews.filter(pl.col("project") == "adjudication"))
     )
     settled = judged(_invited(rows, params), ruled, params.adjudicators)
-    _replace(folder / "pulled.parquet", reviews)
-    _replace(folder / "corrections.parquet", Correction.to_frame(settled))
-    _replace(folder / "rejects.parquet", rejects)
+    replace_table(folder / "pulled.parquet", reviews)
+    replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
+    replace_table(folder / "rejects.parquet", rejects)
 
 
 def read_all(build: Path) -> list[Pulled]:
@@ -98,7 +98,8 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     return frame
 
 
-def _replace(path: Path, frame: pl.DataFrame) -> None:
+def replace_table(path: Path, frame: pl.DataFrame) -> None:
+    """Write a table in one step: a reader sees the old one or the new one."""
     temporary = path.with_name(f".{path.name}.new")
     write_table(frame, temporary)
     temporary.replace(path)

@@ -16,12 +16,14 @@ from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
+from schemas.evaluation import AnswerScore
 from schemas.runs import StageManifest
 
 MANIFESTS = "build/manifests"
 NOT_PAPERS = frozenset({"dataset.toml", "readme.md"})
 PULLED = Path("reviews") / "pulled.parquet"
 CORRECTIONS = Path("reviews") / "corrections.parquet"
+ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
 
 
 def raw_files(dataset: DatasetParams) -> pl.DataFrame:
@@ -93,10 +95,17 @@ def corrections(dataset: DatasetParams) -> pl.DataFrame:
     return read_table(path) if path.exists() else Correction.to_frame([])
 
 
+def answer_scores(dataset: DatasetParams) -> pl.DataFrame:
+    """The experts' scores that ``score-answers pull`` fetched; empty before the first pull."""
+    path = dataset.build / ANSWER_SCORES
+    return read_table(path) if path.exists() else AnswerScore.to_frame([])
+
+
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
     "reviews/pulled": pulled_reviews,
     "reviews/corrections": corrections,
+    "reviews/answer_scores": answer_scores,
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
 }

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from pipeline.evaluate.backends.base import Generation
 from pipeline.evaluate.intervals import Unit, interval_of_share
-from pipeline.evaluate.outcomes import read_text
+from pipeline.evaluate.outcomes import READABLE, read_text
 from pipeline.evaluate.prompting import Prompt
 from pipeline.evaluate.scoring import Maker, Slice
 from pipeline.evaluate.tasks.base import Reading, Written
 from pipeline.evaluate.textmetrics import TextCounts, compare, text_metrics
 from schemas.evaluation import Outcome, Prediction, Score, Task
-
-_READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def read_texts(
             about = wanted[prompt.id]
             text = Written(run, task, about.item_id, prompt, outcome, said, about.reference)
             compared.append((text, compare(said, about.reference)))
-    reading.written = [text for text, _ in compared if text.outcome in _READABLE]
+    reading.written = [text for text, _ in compared if text.outcome in READABLE]
     for part, items in _by_slice(compared, wanted):
         reading.scores += _scores(run, task, part, items, wanted)
     return reading
