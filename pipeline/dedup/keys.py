@@ -1,7 +1,7 @@
 """Comparison keys: what two copies of a question have in common, whatever typed or read them.
 
 A key folds width, case, script (traditional and simplified), white space and punctuation; numbers keep their decimal
-points and ranges. A core is the key without the set phrases of exams. All vectorised: 280,000 questions pass
+points, ranges and lists. A core is the key without the set phrases of exams. All vectorised: 280,000 questions pass
 through here.
 """
 
@@ -14,6 +14,10 @@ from pipeline.dedup.scripts import simplified
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
+
+_LISTED = r"([0-9])、(?-u:\b)|([a-zα-ω])[、,](?-u:\b)"
+_BETWEEN = "¦"
+"""Keeps listed numbers and letters apart: Ⅰ、Ⅳ导联 and Ⅱ、Ⅴ导联 would both be iiv."""
 
 _CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，。；;！!：:？?（()）\s_.]*$"
 
@@ -64,10 +68,11 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
         simplified(text.str.normalize("NFKC"))
         .str.to_lowercase()
         .str.replace_all(r"\s+", "")
+        .str.replace_all(_LISTED, f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
         .str.replace_all(r"([0-9])[~\-–—〜]([0-9])", "${1}~${2}")
         .str.replace_all(r"(^|[^\p{L}0-9])[-−–—]([0-9])", "${1}−${2}")
-        .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{keep}]", "")
+        .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
     )
 
 
