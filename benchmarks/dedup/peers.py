@@ -4,8 +4,15 @@
     python -m benchmarks.dedup.peers QUESTIONS.jsonl --python /tmp/peers/bin/python
 
 All get the same texts: stem and options after our normalisation, which is to their advantage. They do their part
-(signatures and buckets, or vectors and neighbours); ours does all of it, normalisation, verification and the kinds
-of twins included. What is not installed is named and left out.
+(signatures and buckets, or vectors and neighbours) and stop there: all that shares a bucket is one to them, so what
+they find and what they would merge is the same. Ours goes on: it verifies each pair and tells copies from twins, and
+all of that, normalisation included, is in its seconds. Three columns keep the two tasks apart:
+
+- copies found: in one component of the pairs that are proposed for comparison;
+- copies clustered: merged, or kept in one cluster, so that no split parts them;
+- copies merged, twins merged: what a user would lose; a twin is another question.
+
+What is not installed is named and left out.
 """
 
 from __future__ import annotations
@@ -16,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -25,8 +32,9 @@ from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questi
 from benchmarks.dedup.measure import deduplicated, distinct, places
 from benchmarks.dedup.peer import PEERS
 from benchmarks.dedup.styles import HELD_OUT_TWINS
-from pipeline.dedup.candidates import OPTIONS, framed
+from pipeline.dedup.candidates import OPTIONS, find_candidates, framed
 from pipeline.dedup.keys import with_keys
+from pipeline.disjoint import DisjointSets
 from pipeline.stage import Result
 from schemas.questions import Question
 
@@ -45,14 +53,14 @@ def main() -> None:
     made = generate(distinct(read_questions(options.questions)), options.size, options.seed)
     frame = Question.to_frame(item.question for item in made)
     print(f"{len(made):,} questions\n")
-    print("| who | seconds | processor seconds | recall of copies | twins put with their base |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    print("| who | seconds | processor seconds | copies found | clustered | merged | twins merged |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     before, used = time.perf_counter(), time.process_time()
     result = deduplicated(frame)
     took = time.perf_counter() - before, time.process_time() - used
     names = [item.question.question_id for item in made]
-    print_row("build-dataset, all of it: merged", *took, made, places(names, result))
-    print_row("the same: merged or in one cluster", *took, made, related(names, result))
+    found, merged = proposed(frame), places(names, result)
+    print_row("build-dataset, all of it", *took, made, (found, related(merged, result), merged))
     missing = [name for name in PEERS if not run_peer(name, options.python, made, frame)]
     if missing:
         print(
@@ -60,10 +68,20 @@ def main() -> None:
         )
 
 
-def related(names: list[str], result: Result) -> dict[str, str]:
-    """The cluster of each question, where the others stop: merged ones in that of the question that stands for them."""
+def proposed(frame: pl.DataFrame) -> dict[str, str]:
+    """The component of each question among the pairs that our search proposes: where the others stop."""
+    questions = frame.sort("question_id")
+    ids = questions["question_id"].to_list()
+    components = DisjointSets()
+    for one, other in find_candidates(with_keys(questions), seed=0).pairs():
+        components.union(one, other)
+    return {name: ids[components.find(row)] for row, name in enumerate(ids)}
+
+
+def related(merged: Mapping[str, str], result: Result) -> dict[str, str]:
+    """The cluster of each question; merged ones are in that of the question that stands for them."""
     clusters = dict(result.tables["clusters"].select("question_id", "cluster_id").iter_rows())
-    return {name: clusters.get(place, place) for name, place in places(names, result).items()}
+    return {name: clusters.get(place, place) for name, place in merged.items()}
 
 
 def run_peer(name: str, python: str, made: list[Made], frame: pl.DataFrame) -> bool:
@@ -81,24 +99,37 @@ def run_peer(name: str, python: str, made: list[Made], frame: pl.DataFrame) -> b
     found = json.loads(ended.stdout.splitlines()[-1])
     ids = [item.question.question_id for item in made]
     place = {own: ids[cluster] for own, cluster in zip(ids, found["clusters"], strict=True)}
-    print_row(name, found["seconds"], found["processor"], made, place)
+    print_row(name, found["seconds"], found["processor"], made, (place, place, place))
     return True
 
 
-def print_row(who: str, seconds: float, processor: float, made: list[Made], place: Mapping[str, str]) -> None:
-    """A line of the table."""
-    pairs = [
-        (item.how, place[item.question.question_id] == place[item.base])
-        for item in made
-        if item.how != "base" and item.base in place
+def print_row(
+    who: str, seconds: float, processor: float, made: list[Made], stages: Sequence[Mapping[str, str]]
+) -> None:
+    """A line of the table.
+
+    Args:
+        who: the library.
+        seconds: wall time.
+        processor: processor time.
+        made: the questions.
+        stages: of each question, what it was found with, clustered with, merged into.
+    """
+    copies = [
+        f"{sum(found) / len(found):.4f}" for place in stages if (found := _together(made, place, COPIES))
     ]
-    copies = [together for how, together in pairs if how in COPIES]
-    twins = [together for how, together in pairs if how in (*TWINS, *HELD_OUT_TWINS)]
-    print(
-        f"| {who} | {seconds:.2f} | {processor:.2f} | {sum(copies) / len(copies):.4f} "
-        f"| {sum(twins):,} of {len(twins):,} |",
-        flush=True,
-    )
+    twins = _together(made, stages[-1], (*TWINS, *HELD_OUT_TWINS))
+    cells = [who, f"{seconds:.2f}", f"{processor:.2f}", *copies, f"{sum(twins):,} of {len(twins):,}"]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def _together(made: list[Made], place: Mapping[str, str], kinds: Collection[str]) -> list[bool]:
+    """Whether each question of these kinds is where its base is."""
+    return [
+        place[item.question.question_id] == place[item.base]
+        for item in made
+        if item.how in kinds and item.base in place
+    ]
 
 
 if __name__ == "__main__":
