@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from schemas.base import Record
 from schemas.questions import Option
 
@@ -43,6 +45,8 @@ class ReleaseRow(Record):
     """True where difficulty is a guess, not cut from people's accuracy; null where there is no label."""
     annotator: str | None
     """Who gave the labels that no expert has looked at."""
+    corrected: list[str] = Field(default_factory=list)
+    """What people corrected, sorted: ``answer``, ``options``, ``shared_stem``, ``stem``; empty where nothing was."""
     document: str
     number: int | None
     cluster_id: str | None

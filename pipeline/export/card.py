@@ -170,6 +170,7 @@ def _labels_made(splits: Splits) -> str:
         "\n".join(f"- **{status.value}**: {meaning}" for status, meaning in _STATUSES.items()),
         table(head, rows),
         _annotators(whole),
+        *_corrected(whole),
     ]
     guesses = whole.filter(pl.col("difficulty_estimate")).height
     if guesses:
@@ -178,6 +179,18 @@ def _labels_made(splits: Splits) -> str:
             "(`difficulty_estimate`)."
         )
     return "\n\n".join(parts)
+
+
+def _corrected(whole: pl.DataFrame) -> list[str]:
+    counts = Counter(part for parts in whole["corrected"] for part in parts)
+    if not counts:
+        return []
+    changed = whole.filter(pl.col("corrected").list.len() > 0).height
+    told = ", ".join(f"`{part}` {count:,}" for part, count in sorted(counts.items()))
+    return [
+        f"People corrected {changed:,} questions where reading, parsing or the source was wrong "
+        f"(`corrected`): {told}."
+    ]
 
 
 def _annotators(whole: pl.DataFrame) -> str:

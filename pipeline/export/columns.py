@@ -22,6 +22,7 @@ _MEANING = {
     "exam_subject": "Subject of the exam",
     "difficulty_estimate": "True where difficulty is a guess, false where it was measured on people",
     "annotator": "Who gave the labels that are no expert's",
+    "corrected": "What people corrected after reading: answer, options, shared_stem, stem; empty where nothing was",
     "document": "File it stands in, under the raw folder",
     "number": "Number printed before it, or the row of a table",
     "cluster_id": "Cluster of similar questions; never split apart",

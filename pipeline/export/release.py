@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from annotation.label_studio.editable import OPTION, VERDICT
 from pipeline.stage import Tables
 from schemas.annotations import LabelStatus
 from schemas.questions import Rejection
@@ -18,7 +19,7 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     """The released rows of each split, sorted by ``question_id``, and what cannot be released.
 
     Args:
-        tables: ``questions, clusters, labels, assignments``.
+        tables: ``questions, clusters, labels, assignments, corrections``.
     """
     rows = tables["assignments"].select("question_id", "split").join(tables["questions"], on="question_id")
     answered = pl.col("answer").list.len().fill_null(0) > 0
@@ -30,6 +31,8 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
         rows.join(_estimates(tables["labels"]), on="question_id", how="left")
         .join(_annotators(tables["labels"]), on="question_id", how="left")
         .join(_clusters(tables["clusters"]), on="question_id", how="left")
+        .join(_corrected(tables["corrections"]), on="question_id", how="left")
+        .with_columns(pl.col("corrected").fill_null([]))
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()
@@ -63,6 +66,13 @@ def _annotators(labels: pl.DataFrame) -> pl.DataFrame:
     """Who gave the labels of a question that are no expert's, sorted and joined with commas."""
     theirs = labels.filter(pl.col("annotator").is_not_null() & pl.col("label").is_not_null())
     return theirs.group_by("question_id").agg(pl.col("annotator").unique().sort().str.join(", "))
+
+
+def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
+    """Which parts of a question people corrected; not who, and not that somebody found it right as it was."""
+    changes = corrections.filter(pl.col("field") != VERDICT)
+    part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
+    return changes.group_by("question_id").agg(corrected=part.unique().sort())
 
 
 def _clusters(clusters: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """Join questions, labels and assignments to the released splits, and compare them with the previous release.
 
     Args:
-        tables: ``questions, clusters, labels, assignments, leaks, benchmarks``.
+        tables: ``questions, clusters, labels, assignments, corrections, leaks, benchmarks``.
         params: the ``[export]`` section.
         context: of the run; its ``[dataset]`` section is what the card says.
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from schemas.annotations import Label
+from schemas.corrections import Correction
 from schemas.questions import Assignment, Cluster, Question
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
@@ -76,6 +77,7 @@ def release_tables(status: str = "unreviewed") -> dict[str, pl.DataFrame]:
             schema=Assignment.polars_schema(),
             orient="row",
         ),
+        "corrections": Correction.to_frame([]),
         "leaks": Leak.to_frame([]),
         "benchmarks": BenchmarkFile.to_frame([]),
     }

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from pipeline.export.columns import meanings
+from schemas.corrections import Correction, CorrectionStatus
 from schemas.release import ReleaseRow
 
 SIZES = {"train": 4, "validation": 1, "test": 2}
@@ -147,6 +148,44 @@ def test_missing_and_disputed_labels_stay_null(export, tables):
 
 def test_difficulty_says_whether_it_was_measured(export, tables):
     assert export(tables).tables["train"]["difficulty_estimate"].to_list() == [False, True, True, True]
+
+
+def test_corrected_parts_are_named_without_who_corrected_them(export, tables):
+    made = {
+        "abcdef01-1-000": ["option:B", "option:A", "answer", "verdict"],
+        "abcdef01-1-001": ["verdict"],
+        "abcdef01-1-004": ["shared_stem", "stem"],
+    }
+    tables["corrections"] = Correction.to_frame(
+        Correction(
+            question_id=question_id,
+            content_hash="0",
+            field=field,
+            before="A",
+            after="keep" if field == "verdict" else "B",
+            by="zhang@example.org",
+            origin="review",
+            note="张医生",
+            annotation_id=1,
+            updated_at="2026-01-01T00:00:00.000000Z",
+            status=CorrectionStatus.ACCEPTED,
+        )
+        for question_id, fields in made.items()
+        for field in fields
+    )
+    result = export(tables)
+    assert result.tables["train"]["corrected"].to_list() == [["answer", "options"], [], [], []]
+    assert result.tables["validation"]["corrected"].to_list() == [["shared_stem", "stem"]]
+    assert result.tables["test"]["corrected"].to_list() == [[], []]
+    card = result.described["README.md"].decode()
+    assert "People corrected 2 questions" in card
+    assert "`answer` 1, `options` 1, `shared_stem` 1, `stem` 1" in card
+    released = [card, *(file.decode() for file in result.files.values()), str(result.tables)]
+    assert not any("zhang" in text or "张医生" in text for text in released)
+
+
+def test_a_card_without_corrections_does_not_speak_of_them(export, tables):
+    assert "People corrected" not in export(tables).described["README.md"].decode()
 
 
 def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):
