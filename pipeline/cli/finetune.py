@@ -56,4 +56,5 @@ def finetune(
         )
     kind = "multiple_choice" if settings.method == "multiple_choice" else "transformers"
     named = f'model = "{out}"' if kind == "multiple_choice" else f'model = "{model}", adapter = "{out}"'
-    console.print(f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}', markup=False, highlight=False)
+    told = f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}'
+    console.print(told, markup=False, highlight=False, soft_wrap=True)
