@@ -76,7 +76,7 @@ def push(
     with build_lock(runner.build):
         tables = runner.tables(REVIEW)
         report = sending.push(tables, _params(loaded), runner.context(REVIEW), count=count)
-    _tell_push(Console(), report)
+    tell_push(Console(), report)
 
 
 def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -87,7 +87,7 @@ def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None)
     runner = Runner(loaded)
     with build_lock(runner.build):
         report = sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW))
-    _tell_push(Console(), report)
+    tell_push(Console(), report)
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -99,7 +99,7 @@ def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
     with build_lock(runner.build):
         report, without = sending.verify(_params(loaded), runner.context(REVIEW))
     console = Console()
-    _tell_push(console, report)
+    tell_push(console, report)
     if without:
         console.print(f"not sent, since no question is in them: {without} items", highlight=False)
 
@@ -118,7 +118,7 @@ def pull(
         reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full)
     console = Console()
     for report in reports:
-        _tell_pull(console, report)
+        tell_pull(console, report)
     if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
         console.print(
             "[yellow]corrections wait to be applied: run `build-dataset run`[/yellow]", highlight=False
@@ -152,7 +152,8 @@ def _params(config: ConfigBase) -> ReviewParams:
     return params
 
 
-def _tell_push(console: Console, report: PushReport) -> None:
+def tell_push(console: Console, report: PushReport) -> None:
+    """Say what a push did."""
     made = "made" if report.created else "found"
     batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
     console.print(
@@ -172,7 +173,8 @@ def _tell_push(console: Console, report: PushReport) -> None:
     console.print(f"experts begin at {escape(report.url)}", highlight=False)
 
 
-def _tell_pull(console: Console, report: PullReport) -> None:
+def tell_pull(console: Console, report: PullReport) -> None:
+    """Say what a pull found."""
     console.print(
         f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
         f"{report.questions} questions answered",

@@ -1,0 +1,113 @@
+"""``score-answers push|pull|status``: experts score models' answers in free text in Label Studio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from annotation.params import ReviewParams
+from annotation.rubric.aspects import aspects
+from pipeline.catalogue import stage
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.review import tell_pull, tell_push
+from pipeline.config import ConfigBase
+from pipeline.evaluate.params import EvaluateParams
+from pipeline.runtime.lock import build_lock
+from pipeline.runtime.runner import Runner
+from schemas.evaluation import JudgeAgreement
+
+EVALUATE = stage("evaluate")
+_HELP = "Have experts score models' explanations and clinical answers in Label Studio."
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    examples = "\n\n".join(
+        f"[cyan]build-dataset score-answers {line}[/cyan]" for line in ("push --sample 30", "pull", "status")
+    )
+    group = typer.Typer(help=_HELP, epilog=f"Examples:\n\n{examples}", no_args_is_help=True)
+    for command in (push, pull, status):
+        group.command()(command)
+    app.add_typer(group, name="score-answers")
+
+
+def push(
+    config: ConfigPath = DEFAULT_CONFIG,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            help="Answers of each run, drawn by lot; as configured (evaluate.scoring.sample) when absent."
+        ),
+    ] = None,
+    overlap: Annotated[
+        int | None, typer.Option(help="Experts for each answer; evaluate.scoring.overlap when absent.")
+    ] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Send a sample of every run's answers, without the runs' names, in an order drawn by lot."""
+    from pipeline.evaluate.judging import project
+
+    options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
+    loaded = configure(config, overrides, options)
+    runner = Runner(loaded)
+    with build_lock(runner.build):
+        report = project.push(*_params(loaded), runner.context(EVALUATE))
+    tell_push(Console(), report)
+
+
+def pull(
+    config: ConfigPath = DEFAULT_CONFIG,
+    full: Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Fetch the scores; evaluate takes them up without asking any model again."""
+    from pipeline.evaluate.judging import project
+
+    loaded = configure(config, overrides)
+    runner = Runner(loaded)
+    with build_lock(runner.build):
+        report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full)
+    console = Console()
+    tell_pull(console, report)
+    console.print("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
+
+
+def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+    """How far scoring has come, as of the last pull, and how far experts and judges agree."""
+    from pipeline.evaluate.judging import project
+
+    loaded = configure(config, overrides)
+    evaluate, _ = _params(loaded)
+    found = project.status(loaded.dataset.build, evaluate.scoring.experts)
+    console = Console()
+    runs = ", ".join(f"{run} {count}" for run, count in found.runs.items())
+    console.print(f"{found.answers} answers sent: {escape(runs)}", highlight=False)
+    for experts, count in found.scored_by.items():
+        console.print(f"  scored by {experts}: {count} answers", highlight=False)
+    for who, count in found.experts.items():
+        console.print(f"  {escape(who)}: {count} answers", highlight=False)
+    if found.agreement:
+        console.print(_agreement(found.agreement))
+
+
+def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
+    table = Table(title="agreement with the experts' mean")
+    for name in ("judge", "aspect", "answers", "Pearson", "Spearman", "Krippendorff's alpha"):
+        table.add_column(name, justify="left" if name in ("judge", "aspect") else "right")
+    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()}
+    for row in rows:
+        values = ("" if value is None else f"{value:.2f}" for value in (row.pearson, row.spearman, row.alpha))
+        table.add_row(escape(row.judge), names[row.aspect], str(row.answers), *values)
+    return table
+
+
+def _params(config: ConfigBase) -> tuple[EvaluateParams, ReviewParams]:
+    evaluate, review = config.params("evaluate"), config.params("review")
+    assert isinstance(evaluate, EvaluateParams)
+    assert isinstance(review, ReviewParams)
+    return evaluate, review

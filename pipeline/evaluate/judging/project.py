@@ -1,0 +1,205 @@
+"""Answers in free text sent to experts in Label Studio, their scores fetched, and how far they have come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from annotation.params import ReviewParams
+from annotation.rubric.aspects import aspects
+from pipeline.evaluate.judging.experts import Given, answers_given, expert_judgements, sample
+from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
+from pipeline.evaluate.params import EvaluateParams
+from pipeline.review.folder import FOLDER, read_pulled, replace_table, write_pulled
+from pipeline.review.sending import connect
+from pipeline.runtime.publish import read_table
+from pipeline.runtime.sources import ANSWER_SCORES
+from pipeline.stage import Context
+from schemas.annotations import ExpertReview
+from schemas.errors import UserError
+from schemas.evaluation import AnswerScore, JudgeAgreement, Judgement, Prediction, SentAnswer, Task
+from schemas.release import ReleaseRow
+
+if TYPE_CHECKING:
+    from annotation.label_studio.kinds import Kind
+    from annotation.label_studio.pull import PullReport
+    from annotation.label_studio.push import PushReport
+
+SENT = Path(FOLDER) / "scoring" / "sent.parquet"
+_SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class ScoringStatus:
+    """How far the experts have come, as of the last pull."""
+
+    answers: int
+    """Texts that were sent; equal ones of several runs are one."""
+    runs: Mapping[str, int]
+    """Answers by run."""
+    scored_by: Mapping[int, int]
+    """Texts by number of experts who scored them in every aspect."""
+    experts: Mapping[str, int]
+    """Texts that each expert scored in every aspect."""
+    agreement: Sequence[JudgeAgreement]
+
+
+def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
+    """Send a sample of every run's free texts to experts; again, it adds nothing.
+
+    An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
+    the old one is withdrawn unless somebody scored it.
+
+    Args:
+        params: of the evaluation: the sample, the experts for each answer, the cases.
+        review: where Label Studio is.
+        context: of the evaluation.
+
+    Raises:
+        UserError: no token, no server, it refuses; or there are no free texts.
+    """
+    from annotation.label_studio import push as pushing
+    from annotation.label_studio.scoring import scoring_tasks
+
+    chosen = sample(_given(context.build, params.cases), params.scoring.sample, context.seed)
+    tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
+    kind = _kind(params)
+    studio = connect(review)
+    # Written first: a push that was interrupted has sent nothing whose author is not known here.
+    (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
+    replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
+    with context.progress(len(tasks), "answers") as advance:
+        report = pushing.push(
+            studio,
+            kind,
+            context.dataset.name,
+            tasks,
+            title=None,
+            version="none",
+            batch=review.batch,
+            advance=advance,
+        )
+    if not report.created:
+        studio.update_project(report.project, maximum_annotations=kind.experts)
+    return report
+
+
+def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False) -> PullReport:
+    """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build.
+
+    Raises:
+        UserError: no token, no server, it refuses, or there is no project.
+    """
+    from annotation.label_studio import pull as pulling
+
+    kind = _kind(params)
+    before = read_pulled(context.build, kind)
+    with context.progress(None, "answers") as advance:
+        after, report = pulling.pull(
+            connect(review), kind, context.dataset.name, before, full=full, advance=advance
+        )
+    write_pulled(context.build, kind, after)
+    scores = AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
+    replace_table(context.build / ANSWER_SCORES, scores)
+    return report
+
+
+def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
+    """How far scoring has come, and how far experts agree with each other and with the models that judged.
+
+    Args:
+        build: folder of the dataset.
+        experts: whose scores count; everyone's when empty.
+
+    Raises:
+        UserError: nothing was sent.
+    """
+    if not (build / SENT).exists():
+        raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
+    sent = list(SentAnswer.from_frame(read_table(build / SENT)))
+    scores = [
+        score
+        for score in AnswerScore.from_frame(_table(build / ANSWER_SCORES, AnswerScore.to_frame([])))
+        if not experts or score.expert in experts
+    ]
+    ids = {answer.answer_id for answer in sent}
+    whole = [(who, answer) for who, answer in _whole(scores) if answer in ids]
+    by_answer = Counter(answer for _, answer in whole)
+    judged, _ = expert_judgements(scores, sent)
+    return ScoringStatus(
+        answers=len(ids),
+        runs=dict(Counter(answer.run for answer in sent)),
+        scored_by=dict(sorted(Counter(by_answer[answer] for answer in ids).items())),
+        experts=dict(sorted(Counter(who for who, _ in whole).items())),
+        agreement=judge_agreement([*_by_models(build), *judged]),
+    )
+
+
+def _kind(params: EvaluateParams) -> Kind:
+    from annotation.label_studio.kinds import SCORING
+
+    return replace(SCORING, experts=params.scoring.overlap)
+
+
+def _given(build: Path, cases: Path | None) -> list[Given]:
+    """The free texts of the last evaluation.
+
+    Raises:
+        UserError: there are none, or what they answer is not there any more.
+    """
+    path = build / "evaluate" / "predictions.parquet"
+    if not path.exists():
+        raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")
+    free = read_table(path).filter(pl.col("task") != Task.ANSWER.value)
+    given, unknown = answers_given(list(Prediction.from_frame(free)), _rows(build), cases)
+    if unknown:
+        raise UserError(
+            f"{len(unknown)} predictions are about questions that are not there any more, such as"
+            f" {unknown[0].question_id}: run `build-dataset evaluate` again"
+        )
+    if not given:
+        raise UserError(
+            'there are no answers in free text to score: give a model in [[evaluate.models]] task = "clinical" or'
+            ' "explanation", and run `build-dataset evaluate`'
+        )
+    return given
+
+
+def _rows(build: Path) -> Iterator[ReleaseRow]:
+    for name in _SPLITS:
+        path = build / "export" / f"{name}.parquet"
+        yield from ReleaseRow.from_frame(_table(path, ReleaseRow.to_frame([])))
+
+
+def _table(path: Path, otherwise: pl.DataFrame) -> pl.DataFrame:
+    return read_table(path) if path.exists() else otherwise
+
+
+def _scores(reviews: Iterable[ExpertReview]) -> Iterator[AnswerScore]:
+    for review in reviews:
+        yield AnswerScore(
+            answer_id=review.question_id,
+            aspect=review.dimension,
+            score=int(review.label),
+            expert=review.reviewer,
+            note=review.note,
+            annotation_id=review.annotation_id,
+            updated_at=review.updated_at,
+            seconds=review.seconds,
+        )
+
+
+def _whole(scores: Iterable[AnswerScore]) -> list[tuple[str, str]]:
+    """Expert and answer, where every aspect was scored."""
+    found = Counter((score.expert, score.answer_id) for score in scores)
+    return [pair for pair, count in found.items() if count == len(aspects())]
+
+
+def _by_models(build: Path) -> list[Judgement]:
+    rows = _table(build / "evaluate" / "judgements.parquet", Judgement.to_frame([]))
+    return [row for row in Judgement.from_frame(rows) if not row.judge.startswith(EXPERT)]
