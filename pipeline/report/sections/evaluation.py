@@ -1,41 +1,100 @@
-"""How models scored, if any were asked."""
+"""How models scored, if any were asked: the papers' tables, plots, and a page of their answers."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
+from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
+from pipeline.evaluate.results.figures import plots
+from pipeline.evaluate.results.names import run_name
+from pipeline.evaluate.results.settings import from_facts
+from pipeline.evaluate.results.text import NOTES
+from pipeline.report.answers import answers_page
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from schemas.evaluation import Task
+from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task
 
+PAGE = "answers.html"
 _OVERALL = "overall"
 _RATES = ("no_answer_rate", "refused_rate", "truncated_rate")
+_MUCH = 0.05
+"""Share of questions without a readable answer from which a model's accuracy says more about its form than its
+knowledge."""
 
 
-def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG001 - every section's form
-    """Accuracy of each run with its interval; None where nothing was evaluated."""
-    scores = build.table("evaluate/scores")
-    if scores is None:
+def section(build: Build, params: ReportParams) -> Section | None:
+    """Everything there is to say of the evaluation; None where nothing was evaluated."""
+    frame = build.table("evaluate/scores")
+    if frame is None or frame.is_empty():
         return None
-    rows = _runs(scores.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
-    if not rows:
-        return None
-    asked = max(row["questions"] for row in rows)
+    found = _evaluated(build, frame)
+    rows = _runs(frame.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
+    drawn = plots(found) if params.figures else {}
+    page = answers_page(build, params)
+    values = {
+        "rows": rows,
+        "split": build.stage("evaluate").params.get("split", ""),
+        "tables": tables(found),
+        "notes": NOTES,
+        "plots": [(name, _inline(data)) for name, data in drawn.items() if name.endswith(".svg")],
+        "page": PAGE if page else None,
+    }
+    files = {**drawn, **({PAGE: page} if page else {})}
+    return Section("evaluation", "Evaluation", "模型评测", values, _warnings(rows, found), files)
+
+
+def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
+    ran = build.stage("evaluate")
+    scores = list(Score.from_frame(frame))
+    runs = list(dict.fromkeys(score.run for score in scores))
+    pairs, preferred, agreed = (
+        build.table(f"evaluate/{name}") for name in ("comparisons", "preferences", "judge_agreement")
+    )
+    more_than = ran.facts.get("more_than")
+    return Evaluated(
+        scores,
+        () if pairs is None else list(Comparison.from_frame(pairs)),
+        () if preferred is None else list(Preference.from_frame(preferred)),
+        () if agreed is None else list(JudgeAgreement.from_frame(agreed)),
+        from_facts(ran.facts.get("asked", {}), runs),
+        **({} if more_than is None else {"more_than": more_than}),
+    )
+
+
+def _inline(svg: bytes) -> Markup:
+    """A figure as part of the page: without the XML head and the comments, which hold names of runs."""
+    text = svg.decode()
+    return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
+
+
+def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
     warnings = []
-    if asked < 100:
+    asked = max((row["questions"] for row in rows), default=0)
+    if rows and asked < 100:
         warnings.append(f"Models were asked {asked} questions only: the intervals of their scores are wide.")
-    split = build.stage("evaluate").params.get("split", "")
-    return Section("evaluation", "Evaluation", "模型评测", {"rows": rows, "split": split}, warnings)
+    for row in rows:
+        lost = sum(share or 0.0 for share in row["rates"].values())
+        if lost > _MUCH:
+            warnings.append(
+                f"{row['run']} gave no readable answer to {100 * lost:.0f} % of the questions; they count as not right."
+            )
+    if doubt := unreviewed(found.scores):
+        warnings.append(doubt)
+    return warnings
 
 
 def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
     """One row a run, in the table's order."""
     found: dict[str, dict[str, Any]] = {}
     for row in overall.iter_rows(named=True):
-        run = found.setdefault(row["run"], {"run": row["run"], "questions": 0, "expected": None, "rates": {}})
+        run = found.setdefault(
+            row["run"], {"run": run_name(row["run"]), "questions": 0, "expected": None, "rates": {}}
+        )
         if row["metric"] in ("accuracy", "mean_accuracy") and "accuracy" not in run:
             run |= {
                 "accuracy": row["value"],
