@@ -13,6 +13,8 @@ from pipeline.config import load
 from pipeline.report.params import ReportParams
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, Label
+from schemas.calibration import Calibration
+from schemas.corrections import Correction
 from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score
@@ -350,6 +352,71 @@ def test_texts_that_were_tidied_stand_beside_what_was_read(report):
     )
     assert "50 texts of 50 questions" in result.page.text
     assert {"１", "1"} <= set(result.page.marked)
+
+
+def test_corrections_are_counted_and_shown_without_the_names_of_people(report):
+    fields = {"content_hash": "h", "origin": "review", "updated_at": "2026-01-01T00:00:00Z"}
+    rows = [
+        Correction(
+            question_id=f"q{number}",
+            field=field,
+            before=before,
+            after=after,
+            by=by,
+            note="seen",
+            annotation_id=number,
+            status="accepted",
+            **fields,
+        )
+        for number, (field, before, after, by) in enumerate(
+            [
+                ("option:A", "<b>秋水仙硷", "<b>秋水仙碱", "expert-one"),
+                ("answer", "A", "B", "expert-two"),
+                ("shared_stem", "多余的病例", None, "expert-two"),
+                ("verdict", None, "keep", "expert-two"),
+            ]
+        )
+    ]
+    ran = manifests(manifest("clean", 4))
+    page = report({"manifests": ran, "clean/corrections": Correction.to_frame(rows)}).page
+    assert "4 corrections of 4 questions by 2 people" in page.text
+    assert {"硷", "碱"} <= set(page.marked)
+    assert "多余的病例" in page.text
+    assert "expert-" not in page.text
+    assert "corrected" not in report({"manifests": ran}).page.sections
+
+
+def test_annotators_stand_beside_experts_with_intervals_and_what_could_be_left_to_them(report):
+    fields = {"dimension": "competency", "items": 20, "accuracy": 0.9, "low": 0.7, "high": 0.97}
+    fields |= {"same": 18, "kappa": 0.8, "cost_per_correct": None}
+    rows = [
+        Calibration(
+            annotator="llm:m",
+            reference="experts",
+            calibration_error=0.05,
+            threshold=0.85,
+            accepted=0.6,
+            **fields,
+        ),
+        Calibration(
+            annotator="lexicon",
+            reference="experts",
+            calibration_error=None,
+            threshold=None,
+            accepted=None,
+            **fields,
+        ),
+        Calibration(
+            annotator="a", reference="b", calibration_error=None, threshold=None, accepted=None, **fields
+        ),
+    ]
+    ran = manifests(manifest("calibrate", 20))
+    page = report({"manifests": ran, "calibrate/calibration": Calibration.to_frame(rows)}).page
+    assert "90 % (70–97 %)" in page.text
+    assert "0.85: 60 % of labels" in page.text
+    assert "2 of these rows rest on fewer than 30 labels" in page.text
+    between = report({"manifests": ran, "calibrate/calibration": Calibration.to_frame(rows[2:])}).page
+    assert "calibration" not in between.sections
 
 
 def test_the_difference_from_the_previous_release_is_counted_and_a_leak_into_training_warns(report):
