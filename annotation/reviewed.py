@@ -6,14 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.adjudication import latest_reviews
+from annotation.adjudication import ADJUDICATION, Rules, latest_reviews, standing_flags
 from schemas.annotations import ExpertReview
 from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import LabelName, dimensions
 
-ADJUDICATION = "adjudication"
-"""The project of reviews by the third expert, who has seen the other labels."""
 _OUTWEIGHS = 1000  # votes
 _SPOILT = {"wrong_stem", "out_of_scope"}
 """Flags that say that a question is none to learn from; a wrong key says nothing about its labels."""
@@ -31,16 +29,17 @@ class Reviewed:
 def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
     """What experts say most often about each question, in the order of ``questions``.
 
-    An adjudicator's label outweighs the others; one expert's counts where no other has looked; where as many say
-    one thing as another, none does.
+    An adjudicator's label outweighs the others, and an adjudicator's flags stand for all; who labelled a question
+    does not rule on it. One expert's label counts where no other has looked; where as many say one thing as
+    another, none does.
     """
     votes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    latest, _ = latest_reviews(list(reviews))
-    spoilt = {review.question_id for review in latest if _SPOILT & set(review.flags)}
-    for review in latest:
-        if review.question_id not in spoilt:
+    for question_id, said in _by_question(reviews).items():
+        if any(flag.kind in _SPOILT for flag in standing_flags(said, Rules())):
+            continue
+        for review in said:
             weight = _OUTWEIGHS if review.project == ADJUDICATION else 1
-            votes[review.question_id][review.dimension][review.label] += weight
+            votes[question_id][review.dimension][review.label] += weight
     found = []
     for question in questions:
         labels = _settled(votes.get(question.question_id, {}))
@@ -65,6 +64,17 @@ def digest(reviewed: Iterable[Reviewed]) -> str:
         for item in reviewed
     )
     return sha256(*lines)[:16]
+
+
+def _by_question(reviews: Iterable[ExpertReview]) -> dict[str, list[ExpertReview]]:
+    """Reviews that count: the latest of each person, without rulings on one's own labels."""
+    latest, _ = latest_reviews(reviews)
+    own = {(review.question_id, review.reviewer) for review in latest if review.project != ADJUDICATION}
+    found: dict[str, list[ExpertReview]] = {}
+    for review in latest:
+        if review.project != ADJUDICATION or (review.question_id, review.reviewer) not in own:
+            found.setdefault(review.question_id, []).append(review)
+    return found
 
 
 def _settled(votes: Mapping[str, Counter[str]]) -> dict[str, LabelName]:

@@ -54,6 +54,21 @@ def test_an_adjudicator_outweighs_two_who_agree():
     assert from_reviews(questions(1), said)[0].labels["competency"].zh == "医学基础知识"
 
 
+def test_nobody_outweighs_others_on_a_question_that_they_labelled_themselves():
+    said = [review("q0", "疾病治疗", "a"), review("q0", "疾病治疗", "b"), review("q0", "医学基础知识", "c")]
+    said.append(review("q0", "医学基础知识", "c", project="adjudication"))
+    assert from_reviews(questions(1), said)[0].labels["competency"].zh == "疾病治疗"
+
+
+def test_what_the_adjudicator_says_of_a_question_stands_whatever_was_flagged():
+    flagged = review("q0", "疾病治疗", "a", flags=["out_of_scope"])
+    cleared = review("q0", "疾病治疗", "c", project="adjudication")
+    assert from_reviews(questions(1), [flagged]) == []
+    assert len(from_reviews(questions(1), [flagged, cleared])) == 1
+    dropped = cleared.model_copy(update={"flags": ["out_of_scope"]})
+    assert from_reviews(questions(1), [flagged.model_copy(update={"flags": []}), dropped]) == []
+
+
 @pytest.mark.parametrize(("flag", "count"), [("wrong_stem", 0), ("out_of_scope", 0), ("wrong_key", 1)])
 def test_questions_that_are_none_teach_nothing(flag, count):
     assert len(from_reviews(questions(1), [review("q0", "疾病治疗", flags=[flag])])) == count
