@@ -26,6 +26,8 @@ NAMES = {
 }
 _CHINESE = "一二三四五六七八九十"
 _PER_LINE = {"one": 1, "two": 2, "four": 4, "inline": 99, "double": 99}
+_ROOM_FOR_TEN = 30
+"""Characters on a line from which on a grid has ten cells a row."""
 _GLUE = {"inline": " ", "double": "  "}
 _COVER = [
     "二〇二四年度医学综合模拟考试试卷",
@@ -115,7 +117,7 @@ def _head(style: Style, index: int, section: Section) -> Iterator[str]:
         yield from wrapped(head, style.width)
     if section.kind is Kind.K:
         codes = "A. ①②③ B. ①③ C. ②④ D. ④ E. ①②③④"
-        yield from wrapped(f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}", 60)
+        yield from wrapped(f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}", style.width)
 
 
 def _group_head(style: Style, group: Group, first: int) -> Iterator[str]:
@@ -195,7 +197,8 @@ def _list_lines(paper: Paper, index: int, kind: str = "by_section") -> list[str]
             letters = " ".join(answer for _, answer, _ in found)
         return wrapped(f"{found[0][0]}-{found[-1][0]} {letters}", 99)
     if kind == "grid":
-        chunks = [found[start : start + 10] for start in range(0, len(found), 10)]
+        size = 10 if paper.style.width >= _ROOM_FOR_TEN else 4
+        chunks = [found[start : start + size] for start in range(0, len(found), size)]
         rows = [
             [
                 "\t".join(["题号", *(str(one[0]) for one in chunk)]),

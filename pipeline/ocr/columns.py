@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -13,10 +14,18 @@ _OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-e])\s*[)）\]】.．、:：]")
 _QUESTION = re.compile(r"^[(（【]?\d{1,3}\s*[)）】.．、]\s*\S{0,3}[\u3400-\u9fff]{2}")
 """A number that opens a question, not a cell of a key."""
 
+_ANSWER = re.compile(r"^[【\[(（]?(?:参考|參考|正确|正確|标准|試題|试题)?(?:答案|解析|分析|答[:：])")
+
 _PROSE = re.compile(r"[\u3400-\u9fff]{4}|[A-Za-z]{5}")
 
+_NUMBER = re.compile(r"^[(（【]?(\d{1,3})\s*(?:[)）】.．、](?!\d)|$)")
+
 MIN_ROWS = 6
-"""Fewer rows on one side make no column."""
+"""Fewer rows on one side make no column, unless numbers and labels say so."""
+
+MIN_STEPS = 2
+"""By how many steps 1, 2 or A, B the numbers and labels must run better down the columns than along the rows, or
+the other way: a page's last lines are few, and their order tells them from options side by side."""
 
 MAX_CROSSING = 0.25
 """Share of rows that may span both columns: titles, instructions, wide figures."""
@@ -33,8 +42,6 @@ def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> floa
         segments: boxes of text without wide gaps inside, and their text.
         page_width: in points.
     """
-    if len(segments) < 2 * MIN_ROWS:
-        return None
     candidate = _emptiest(segments, page_width)
     if candidate is None:
         return None
@@ -45,7 +52,10 @@ def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> floa
 
 
 def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
-    """Middle of the widest strip with the fewest crossing segments between 0.35 and 0.65 of the width."""
+    """Right edge of the widest strip with the fewest crossing segments between 0.35 and 0.65 of the width.
+
+    Lines begin at the same place and end where they may, so the edge of the right column is the one to go by.
+    """
     best: tuple[int, float, float] | None = None
     start, end = int(0.35 * page_width), int(0.65 * page_width)
     counts = [0] * (end - start + 1)
@@ -59,7 +69,7 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
             stop += 1
         width = stop - index
         if width >= 5:
-            found = (counts[index], -float(width), start + (index + stop - 1) / 2)
+            found = (counts[index], -float(width), float(start + stop - 1))
             best = found if best is None or found < best else best
         index = stop
     return best[2] if best else None
@@ -67,9 +77,12 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
 
 def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], crossing: int) -> bool:
     rows_left, rows_right = _rows(left), _rows(right)
-    if min(rows_left, rows_right) < MIN_ROWS:
-        return False
     if crossing > MAX_CROSSING * (max(rows_left, rows_right) + crossing):
+        return False
+    better = _steps([*_in_rows(left), *_in_rows(right)]) - _steps(_in_rows([*left, *right]))
+    if abs(better) >= MIN_STEPS:
+        return better > 0
+    if min(rows_left, rows_right) < MIN_ROWS:
         return False
     first = [text for _, text in _first_of_rows(right)]
     labels = [found[1] for text in first if (found := _OPTION.match(text))]
@@ -78,6 +91,47 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
     if len(labels) > 0.7 * rows_right:
         return False
     return all(_reads_like_text(side) for side in (left, right))
+
+
+def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
+    """Texts from top to bottom, those of one row from left to right."""
+    rows: list[list[tuple[Rect, str]]] = []
+    for box, text in sorted(side, key=lambda found: found[0].y0 + found[0].y1):
+        last = rows[-1][0][0] if rows else None
+        if last is not None and (box.y0 + box.y1) / 2 < last.y1 - 0.25 * last.height:
+            rows[-1].append((box, text))
+        else:
+            rows.append([(box, text)])
+    return [text for row in rows for _, text in sorted(row, key=lambda found: found[0].x0)]
+
+
+def _steps(texts: Sequence[str]) -> float:
+    """How well numbers and labels run in this order: steps by one, less half a step for every other."""
+    good = 0.0
+    number: int | None = None
+    label: int | None = None
+    for text in texts:
+        if found := _NUMBER.match(text):
+            value = int(found[1])
+            good += 0.0 if number is None else _step(value - number)
+            number, label = value, _BEFORE_A
+        elif found := _OPTION.match(text):
+            letter = ord(unicodedata.normalize("NFKC", found[1]).upper())
+            good += 0.0 if label is None else _step(letter - label, 1)
+            label = letter
+        elif _ANSWER.match(text):
+            label = _BEFORE_A
+    return good
+
+
+_BEFORE_A = ord("A") - 1
+
+
+def _step(step: int, far: int = 9) -> float:
+    """What a step is worth: 1 by one, nothing by ``far`` or less, else -0.5."""
+    if step == 1:
+        return 1.0
+    return 0.0 if 0 < step <= far else -0.5
 
 
 def _runs_on(labels: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ _SYMBOL_RANGES = {
 # Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font.
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 
-_SUPER = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
+_SUPER = dict(zip("0123456789+-−=()nikmxyt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱᵏᵐˣʸᵗ", strict=True))
 _SUB = dict(zip("0123456789+-−=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
 
 

@@ -15,8 +15,10 @@ EDGE = 0.1
 MIN_SHARE = 0.5
 """Share of the pages on which a text must stand in the same place, with other digits allowed."""
 
-_DIGITS = re.compile(r"[0-9０-９一二三四五六七八九十百]+")
+_NUMBER = re.compile(r"\d{1,4}|(?<=第)[一二三四五六七八九十]{1,3}(?=[页頁])")
 _SPACE = re.compile(r"\s+")
+_CONTENT = re.compile(r"\s*(?:[(（]?[A-K]\s*[)）.．、]|\d{1,3}\s*[.．、](?!\d)|[【\[]?(?:答案|解析|答[:：]))")
+"""What opens an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
 _PAGE_NUMBER = re.compile(
     r"^[\s\-—–·•.~～/|]*(?:第|page|p\.?|頁次[:：]?|页码[:：]?)?\s*[0-9０-９ivxIVX]{1,4}\s*(?:页|頁)?"
     r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",
@@ -27,18 +29,20 @@ _PAGE_NUMBER = re.compile(
 def mark_running_lines(pages: Sequence[PageRead]) -> None:
     """Set kind header or footer on lines at the edges that repeat from page to page, and on page numbers.
 
-    A line repeats when the same text, digits aside, stands at the top (or bottom) of at least half of the
-    pages that have text, and of two at least. A page number is a line of nothing but a number at the very
-    edge; on its own page too.
+    A line repeats when the same text stands at the top (or bottom) of at least half of the pages that have
+    text, and of two at least. One number in it may differ if it counts the pages: heads of sections with
+    other numbers (一、A1型题, 二、A2型题) are no running heads. A page number is a line of nothing but a number
+    at the very edge; on its own page too.
     """
     with_text = [page for page in pages if page.lines]
     seen: Counter[tuple[LineKind, str]] = Counter()
-    for page in with_text:
-        seen.update({(kind, _shape(line.text)) for line, kind in _edge_lines(page)})
+    for number, page in enumerate(with_text):
+        seen.update({(kind, shape) for line, kind in _edge_lines(page) for shape in _shapes(line, number)})
     needed = max(2.0, MIN_SHARE * len(with_text))
-    for page in with_text:
-        for line, kind in _edge_lines(page):
-            if seen[kind, _shape(line.text)] >= needed or _is_page_number(line, kind, page):
+    for number, page in enumerate(with_text):
+        for line, kind in list(_edge_lines(page)):
+            repeats = any(seen[kind, shape] >= needed for shape in _shapes(line, number))
+            if repeats or _is_page_number(line, kind, page):
                 line.kind = kind
 
 
@@ -53,13 +57,32 @@ def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
             yield line, LineKind.FOOTER
 
 
-def _shape(text: str) -> str:
-    return _DIGITS.sub("#", _SPACE.sub("", text))
+def _shapes(line: PageLine, page: int) -> set[str]:
+    """The text, and the text with each of its numbers as its distance from the page's; none for questions."""
+    if _CONTENT.match(line.text):
+        return set()
+    text = _SPACE.sub("", line.text)
+    counted = {
+        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}"
+        for found in _NUMBER.finditer(text)
+    }
+    return {text, *counted}
+
+
+def _value(number: str) -> int:
+    """A number in digits, or in Chinese up to 99."""
+    if number[0] not in _CHINESE:
+        return int(number)
+    tens, ten, ones = number.rpartition("十")
+    return 10 * (_CHINESE.find(tens or "一") + 1) * bool(ten) + _CHINESE.find(ones or " ") + 1
+
+
+_CHINESE = "一二三四五六七八九十"
 
 
 def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     """Whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
-    if not _PAGE_NUMBER.match(line.text):
+    if not _PAGE_NUMBER.match(line.text) or _CONTENT.match(line.text):
         return False
     assert line.box is not None
     boxes = [other.box for other in page.lines if other.box and other.text and other is not line]

@@ -58,9 +58,7 @@ def arrange(
     ]
     gutter = find_gutter(segments, page.width)
     joined = [
-        part
-        for index, row in enumerate(rows)
-        for part in _join_segments(row, None if index in running else gutter)
+        part for index, row in enumerate(rows) for part in _columns(row, None if index in running else gutter)
     ]
     lines = [_line(row, gutter) for row in joined]
     for row in group_rows(labels):
@@ -249,16 +247,30 @@ def _joint(last: Run, run: Run, before: str, after: str) -> str:
     return " " if latin and gap > SPACE_GAP * em else ""
 
 
-def _join_segments(segments: list[list[Run]], gutter: float | None) -> list[list[Run]]:
-    """The segments of one row, those of the same column put together again."""
+GUTTER_GAP = 0.5
+"""White space in em that parts two columns at the gutter: narrow gutters are no wider than gaps between words."""
+
+
+def _columns(row: list[list[Run]], gutter: float | None) -> list[list[Run]]:
+    """The segments of one row, cut at the gutter, those of the same column put together again."""
     joined: list[list[Run]] = []
-    for segment in segments:
+    for segment in row if gutter is None else [part for one in row for part in _cut(one, gutter)]:
         column = _column(segment_box(segment), gutter)
         if joined and _column(segment_box(joined[-1]), gutter) == column:
             joined[-1].extend(segment)
         else:
             joined.append(list(segment))
     return joined
+
+
+def _cut(segment: list[Run], gutter: float) -> list[list[Run]]:
+    """A segment in two where white space stands in the gutter; whole where text runs through it."""
+    for place in range(1, len(segment)):
+        last, run = segment[place - 1], segment[place]
+        if last.box.x1 <= gutter + 1 and run.box.x0 >= gutter - 1:
+            wide = _white(last, run) >= GUTTER_GAP * _em(last, run)
+            return [segment[:place], segment[place:]] if wide else [segment]
+    return [segment]
 
 
 def _line(row: list[Run], gutter: float | None) -> PageLine:

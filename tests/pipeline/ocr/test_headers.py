@@ -53,3 +53,28 @@ def test_an_option_at_the_edge_is_no_page_number():
     single = page(line(300, "1.题干"), line(780, "A.12"), line(815, "D.15"))
     mark_running_lines([single])
     assert LineKind.FOOTER not in kinds(single)
+
+
+def test_numbers_of_questions_alone_at_the_top_are_no_running_lines():
+    pages = [page(line(60, number), line(80, "题干"), line(400, "A.甲")) for number in ("1.", "10.", "19.")]
+    mark_running_lines(pages)
+    assert all(LineKind.HEADER not in kinds(read) for read in pages)
+
+
+def test_heads_of_sections_at_the_top_are_no_running_lines():
+    heads = ("一、A1型题（共8题）", "二、A2型题（共8题）", "三、A3型题（共8题）")
+    pages = [page(line(60, head), line(80, "1.题干"), line(400, "A.甲")) for head in heads]
+    mark_running_lines(pages)
+    assert all(LineKind.HEADER not in kinds(read) for read in pages)
+
+
+def test_an_option_that_repeats_at_the_bottom_is_no_running_line():
+    pages = [page(line(300, "1.题干"), line(780, "C.甲"), line(815, "D.以上都不是")) for _ in range(3)]
+    mark_running_lines(pages)
+    assert all(LineKind.FOOTER not in kinds(read) for read in pages)
+
+
+def test_pages_counted_in_chinese_are_running_lines():
+    pages = [page(line(400, "1.题干"), line(815, f"第{number}页")) for number in ("九", "十", "十一")]
+    mark_running_lines(pages)
+    assert all(kinds(read)[-1] is LineKind.FOOTER for read in pages)
