@@ -24,6 +24,10 @@ GIVE_UP = 3
 """Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
 thousands of such pages would take hours."""
 
+_ALONE = 1 / 3
+"""Share of ``text_timeout`` that a page has when it is read alone, because its chunk was given up: 100 times its 15 ms.
+With workers three pages ahead, a paper of such pages is given up after some 15 s."""
+
 _WALL = 3.5
 """Seconds of wall time, for one of processor time, that a text layer may take on a busy machine."""
 
@@ -148,8 +152,9 @@ def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams,
                 again.append(task)
             else:
                 reading.failures[task.pages[0]] = values
-    singles = _singles(again, by_name, params)
-    for task, values in context.map(read_pages, singles, timeout=_WALL * params.text_timeout):
+    alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
+    singles = _singles(again, by_name, alone)
+    for task, values in context.map(read_pages, singles, timeout=_WALL * alone.text_timeout):
         reading = by_name[task.document]
         if isinstance(values, Failure):
             reading.failures[task.pages[0]] = values
@@ -176,10 +181,16 @@ def _singles(
             if len(reading.failures) < GIVE_UP:
                 yield _task(reading, (page,), params)
             else:
-                last = list(reading.failures.values())[-1]
-                reading.failures[page] = Failure(
-                    last.reason, f"not tried after {GIVE_UP} pages: {last.detail}"
-                )
+                reading.failures[page] = _not_tried(list(reading.failures.values())[-1])
+
+
+def _not_tried(last: Failure) -> Failure:
+    """Of a page whose paper is given up, after the last page that was tried."""
+    detail = last.detail.removeprefix(_NOT_TRIED)
+    return Failure(last.reason, f"{_NOT_TRIED}{detail}")
+
+
+_NOT_TRIED = f"not tried after {GIVE_UP} pages: "
 
 
 def _chunks(reading: Reading, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:
@@ -199,12 +210,24 @@ def _recognise(readings: Sequence[Reading], store: PageStore, params: OcrParams,
         return
     engines.check(params)
     with context.progress(len(tasks), "pages (OCR)") as advance:
-        for task, value in context.map(recognise_page, tasks, timeout=params.page_timeout):
+        sound = _of_papers_that_go_on(tasks, by_name)
+        for task, value in context.map(recognise_page, sound, timeout=params.page_timeout):
             advance(1)
             if isinstance(value, Failure):
                 by_name[task.document].failures[task.pages[0]] = value
             else:
                 store.put_recognised(by_name[task.document], task.pages[0], value)
+
+
+def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Reading]) -> Iterator[PageTask]:
+    """The pages, but for those of papers of which so many killed their worker or took too long."""
+    for task in tasks:
+        failures = by_name[task.document].failures
+        fatal = [failure for failure in failures.values() if failure.reason in _MENDABLE]
+        if len(fatal) < GIVE_UP:
+            yield task
+        else:
+            failures[task.pages[0]] = _not_tried(fatal[-1])
 
 
 def _failures(readings: Sequence[Reading]) -> Iterator[Failure]:

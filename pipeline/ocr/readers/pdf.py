@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr import layout, routing
+from pipeline.ocr import layout, routing, weight
 from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
@@ -27,7 +27,7 @@ ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)
 
 
-RENDER_SECONDS = 20.0
+RENDER_SECONDS = 6.0
 """Processor time in which a page must be drawn for OCR: a scan takes 0.2 s."""
 
 
@@ -61,7 +61,11 @@ class PdfReader:
             return count
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
-        """The pages' text layers, or why they need OCR."""
+        """The pages' text layers, or why they need OCR.
+
+        Raises:
+            UnreadableDocument: ``too_large``, a page's content is made to hurt; and as ``count_pages``.
+        """
         with _opened(path) as document:
             return [_read_page(document, page, params) for page in pages]
 
@@ -70,10 +74,13 @@ class PdfReader:
         with bounded(path, RENDER_SECONDS), _opened(path) as document:
             try:
                 loaded = document[page - 1]
+                _weigh(document, loaded)
                 pixels = _embedded(document, loaded, params)
                 if pixels is None:
                     pixels = _rendered(loaded, params)
                 return PageImage(pixels, loaded.rect.width, loaded.rect.height)
+            except UnreadableDocument:
+                raise
             except Exception as error:  # MuPDF raises bare exceptions, also where memory is refused
                 raise UnreadableDocument("broken_page", f"cannot be drawn: {str(error)[:200]}") from error
 
@@ -105,9 +112,13 @@ def _is_cut_short(path: Path) -> bool:
 def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
+        if _weigh(document, page) > weight.HEAVY:
+            return NeedsOcr("heavy_content")
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
         reason = routing.why_ocr(page, layer, drawing, images, params)
+    except UnreadableDocument:
+        raise
     except Exception as error:
         # MuPDF raises bare exceptions for broken objects: this page is lost, the others are not.
         return PageRead(0.0, 0.0, ReadMethod.BLANK, ENGINE, VERSION, f"broken_page: {str(error)[:200]}")
@@ -119,6 +130,20 @@ def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | Need
     regions = find_regions(drawing, layer.runs, frame)
     lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
+
+
+def _weigh(document: Any, page: Any) -> int:
+    """Bytes of content that the page draws.
+
+    Raises:
+        UnreadableDocument: ``too_large``.
+    """
+    size = weight.content_bytes(document, page)
+    if size >= weight.HOSTILE:
+        raise UnreadableDocument(
+            "too_large", f"a page's content unpacks to more than {weight.HOSTILE // 1_000_000} MB"
+        )
+    return size
 
 
 def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:

@@ -125,12 +125,16 @@ class CsvReader:
             header = next(records, [])
             _require_question(header)
             for record in records:
-                if len(max(record, key=len, default="")) > MAX_CELL:
-                    raise csv.Error(f"a cell of more than {MAX_CELL} characters")
+                _require_cells(record)
                 if any(cell.strip() for cell in record):
                     yield _dump(_row(header, record))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
+
+
+def _require_cells(record: Sequence[str]) -> None:
+    if len(max(record, key=len, default="")) > MAX_CELL:
+        raise csv.Error(f"a cell of more than {MAX_CELL} characters")
 
 
 def delimiter(text: str) -> str:
