@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, finetune, inspect, release, review, score_answers, setup
+from pipeline.cli import build, finetune, inspect, release, results, review, score_answers, setup
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -66,6 +66,7 @@ review.register(app)
 release.register(app)
 score_answers.register(app)
 finetune.register(app)
+results.register(app)
 inspect.register(app)
 
 

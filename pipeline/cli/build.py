@@ -10,13 +10,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure, stage_options
-from pipeline.cli.report import shown, tell_end, tell_estimate, tell_stage
+from pipeline.cli.report import tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.preflight import preflight
 from pipeline.runtime.runner import Report, Runner
@@ -30,7 +29,6 @@ INCOMPLETE = 3  # exit code: some items wait for a further run
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog=_examples(("build-dataset run", "build-dataset run --from dedup --to export")))(run)
-    app.command(epilog=_examples(("build-dataset score answers.jsonl --out scored.jsonl",)))(score)
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
             app.command(stage.name, help=stage.title, epilog=_examples(stage.examples))(_command(stage))
@@ -53,25 +51,6 @@ def run(
     if begin > end:
         raise UserError(f"--from {first} comes after --to {last}; the stages are {', '.join(names)}")
     run_stages(configure(config, overrides), names[begin : end + 1], force=force)
-
-
-def score(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.jsonl",
-            help="Rows with id, question, options as {letter: text}, answer, raw_output and, if known, "
-            "question_type and answer_first.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="The same rows with extracted, rule and correct.")],
-) -> None:
-    """Score raw outputs that others produced; needs no dataset."""
-    from pipeline.evaluate.scorefile import score_file
-
-    counts = score_file(source, out)
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    Console().print(f"{told}; written to {escape(shown(out))}", highlight=False, soft_wrap=True)
 
 
 def run_stages(config: ConfigBase, names: Sequence[str], *, force: bool = False) -> None:

@@ -57,15 +57,18 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return float(binomtest(only_one, discordant, 0.5).pvalue) if discordant else 1.0
 
 
-def _corrected(found: list[Comparison]) -> list[Comparison]:
-    """P-values by Holm's step-down method (Holm 1979)."""
-    adjusted: dict[int, float] = {}
+def holm(values: Sequence[float]) -> list[float]:
+    """P-values corrected for their number by the step-down method (Holm 1979)."""
+    adjusted = [1.0] * len(values)
     largest = 0.0
-    ranked = sorted(range(len(found)), key=lambda index: found[index].p_value)
-    for rank, index in enumerate(ranked):
-        largest = max(largest, min(1.0, (len(found) - rank) * found[index].p_value))
+    for rank, index in enumerate(sorted(range(len(values)), key=lambda index: values[index])):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
         adjusted[index] = largest
+    return adjusted
+
+
+def _corrected(found: list[Comparison]) -> list[Comparison]:
+    adjusted = holm([comparison.p_value for comparison in found])
     return [
-        comparison.model_copy(update={"p_adjusted": adjusted[index]})
-        for index, comparison in enumerate(found)
+        comparison.model_copy(update={"p_adjusted": p}) for comparison, p in zip(found, adjusted, strict=True)
     ]

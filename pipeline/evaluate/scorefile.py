@@ -62,15 +62,23 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
     Raises:
         UserError: the file cannot be read, or a row lacks something; names the line.
     """
-    counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
-    lines = []
     rows = list(_rows(path_in))
     habit = _habit(rows)
-    for row in rows:
-        scored = score_row(row, habit)
+    return write_rows((score_row(row, habit) for row in rows), path_out)
+
+
+def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
+    """Write rows with ``correct`` as JSONL, whole or not at all, and count them.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
+    lines = []
+    for row in scored:
         counts["rows"] += 1
-        counts[{True: "correct", False: "wrong", None: "no_answer"}[scored["correct"]]] += 1
-        lines.append(json.dumps(scored, ensure_ascii=False) + "\n")
+        counts[{True: "correct", False: "wrong", None: "no_answer"}[row["correct"]]] += 1
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     partial = path_out.with_name(path_out.name + ".partial")
     try:
         # Half of a surrogate pair, as a cut-off output may end with, goes out as the JSON escape it came as.

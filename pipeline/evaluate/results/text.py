@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
 from pipeline.evaluate.results.view import View, cell
 from pipeline.export import markdown as md
+from pipeline.tables import Table
 from schemas.evaluation import Score
 
 _NOTHING = (
@@ -44,21 +45,24 @@ def files(found: Evaluated) -> Mapping[str, bytes]:
 
 def terminal(found: Evaluated) -> Iterator[RichTable]:
     """The same tables for ``rich.print``; texts of papers are never read as markup."""
+    for name, table in tables(found):
+        yield rich_table(name, table)
+
+
+def rich_table(name: str, table: Table) -> RichTable:
+    """A table for ``rich.print``."""
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    for name, table in tables(found):
-        shown = RichTable(title=Text(name), title_justify="left")
-        for index, head in enumerate(table.head):
-            shown.add_column(Text(head), justify="left" if index < table.left else "right")
-        for at, row in enumerate(table.rows):
-            shown.add_row(
-                *(
-                    Text(text, style="bold" if (at, column) in table.best else "")
-                    for column, text in enumerate(row)
-                )
-            )
-        yield shown
+    shown = RichTable(title=Text(name), title_justify="left")
+    for index, head in enumerate(table.head):
+        shown.add_column(Text(head), justify="left" if index < table.left else "right")
+    for at, row in enumerate(table.rows):
+        cells = enumerate(row)
+        shown.add_row(
+            *(Text(cell, style="bold" if (at, column) in table.best else "") for column, cell in cells)
+        )
+    return shown
 
 
 def headlines(scores: Sequence[Score]) -> list[str]:

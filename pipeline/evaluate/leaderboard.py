@@ -1,0 +1,161 @@
+"""One table of all who evaluated models on the same released questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.evaluate.comparing import holm, mcnemar
+from pipeline.evaluate.results.names import REFERENCES, metric_name, run_name
+from pipeline.evaluate.results.view import View, cell, mean, ranked, value
+from pipeline.runtime.publish import read_manifest, read_table
+from pipeline.tables import Table, number
+from schemas.errors import UserError
+from schemas.evaluation import Prediction, Score, Task
+
+_METRICS = ("partial_credit", "weighted_f1", "no_answer_rate", "refused_rate", "truncated_rate")
+_STAGE = "evaluate"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run of one of the builds."""
+
+    run: str
+    source: str
+    """The build's folder, as given."""
+    view: View
+    right: Mapping[str, bool]
+    """Whether each question's first answer was right."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """Over all questions."""
+        return value(self.view.overall(self.run, "accuracy") or self.view.overall(self.run, "mean_accuracy"))
+
+
+def gather(folders: Sequence[Path]) -> list[Entry]:
+    """All runs of several builds, the best first.
+
+    Baselines and people that give the same in several builds stand once.
+
+    Args:
+        folders: build folders (or their folder ``evaluate``).
+
+    Raises:
+        UserError: nothing was evaluated in one of them, or they asked different questions.
+    """
+    found: list[Entry] = []
+    asked: dict[str, Path] = {}
+    for folder in folders:
+        home = folder / _STAGE if (folder / _STAGE / "manifest.json").is_file() else folder
+        manifest = read_manifest(home)
+        if manifest is None or manifest.get("stage") != _STAGE:
+            raise UserError(f"{folder}: nothing was evaluated there; name a build folder")
+        asked.setdefault(_questions(manifest), folder)
+        if len(asked) > 1:
+            one, other = list(asked.values())[:2]
+            raise UserError(
+                f"{one} and {other} asked different questions (other test set, split or limit): "
+                "their scores cannot stand in one table"
+            )
+        found += _entries(home, str(folder))
+    return _once(sorted(found, key=lambda entry: -(entry.accuracy or 0.0)))
+
+
+def _questions(manifest: Mapping[str, Any]) -> str:
+    """What was asked: the checksum of the released split, and how much of it."""
+    params = manifest["params"]
+    split = params.get("split", "test")
+    checksum = manifest["inputs"].get(f"export/{split}", "")
+    return f"{split} {params.get('limit')} {checksum}"
+
+
+def _entries(home: Path, source: str) -> list[Entry]:
+    view = View(Score.from_frame(read_table(home / "scores.parquet")))
+    right: dict[str, dict[str, bool]] = {}
+    for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
+        if row.task is Task.ANSWER and row.repeat == 0 and row.shuffle == 0 and row.outcome != "failed":
+            right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
+    return [
+        Entry(run, source, view, right.get(run, {}))
+        for run in view.runs
+        if view.overall(run, "accuracy") or view.overall(run, "mean_accuracy")
+    ]
+
+
+def _once(entries: Sequence[Entry]) -> list[Entry]:
+    kept: list[Entry] = []
+    for entry in entries:
+        same = entry.run in REFERENCES and any(
+            other.run == entry.run and other.accuracy == entry.accuracy for other in kept
+        )
+        if not same:
+            kept.append(entry)
+    return kept
+
+
+def leaderboard(entries: Sequence[Entry]) -> Table:
+    """The table: rank, run, accuracy with its interval, and whether the first model is better by more than luck.
+
+    The last column is McNemar's exact test against the best model on the questions both were asked, corrected for the
+    number of models (Holm). Baselines and people have no rank.
+    """
+    models = [entry for entry in entries if entry.run not in REFERENCES]
+    against = _against_best(models)
+    several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
+    rows, records = [], []
+    for entry in entries:
+        rank = models.index(entry) + 1 if entry in models else None
+        score = entry.view.overall(entry.run, "accuracy") or entry.view.overall(entry.run, "mean_accuracy")
+        assert score is not None
+        name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
+        told = [mean(entry.view.overall(entry.run, metric)) for metric in _METRICS]
+        rows.append(
+            (
+                name,
+                entry.source,
+                number(rank),
+                number(score.questions),
+                cell(score),
+                *told,
+                "–" if rank is None else against[rank - 1],
+            )
+        )
+        records.append(score)
+    best, second = ranked([[((at, 4), entry.run, entry.accuracy) for at, entry in enumerate(entries)]])
+    return Table(
+        "leaderboard",
+        "Leaderboard 排行榜, in percent; brackets hold 95 % intervals. p: McNemar's exact test against the best model, "
+        "corrected for the number of models (Holm).",
+        Score.to_frame(records),
+        (
+            "模型 Model",
+            "来源 Build",
+            "名次 Rank",
+            "题数 n",
+            metric_name("accuracy"),
+            *map(metric_name, _METRICS),
+            "p",
+        ),
+        rows,
+        left=2,
+        best=best,
+        second=second,
+    )
+
+
+def _against_best(models: Sequence[Entry]) -> list[str]:
+    """P-values of the models against the first."""
+    if not models:
+        return []
+    first = models[0].right
+    raw = []
+    for entry in models[1:]:
+        shared = first.keys() & entry.right.keys()
+        only_first = sum(first[key] and not entry.right[key] for key in shared)
+        only_entry = sum(entry.right[key] and not first[key] for key in shared)
+        raw.append(mcnemar(only_first, only_entry))
+    return ["–", *("< 0.001" if p < 0.001 else f"{p:.3f}" for p in holm(raw))]
