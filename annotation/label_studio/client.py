@@ -163,23 +163,22 @@ class Studio:
                 found.setdefault(int(prediction.task), []).append(prediction.dict())
         return {task: sorted(own, key=lambda each: each["id"]) for task, own in found.items()}
 
-    def replace_predictions(self, project_id: int, predictions: Mapping[int, Mapping[str, Any]]) -> None:
-        """Make these the only predictions of those tasks, by task id."""
-        chosen = {"all": False, "included": sorted(predictions)}
-        filled = [
-            {"task": task_id, **prediction}
-            for task_id, prediction in sorted(predictions.items())
-            if prediction
-        ]
+    def add_predictions(self, project_id: int, predictions: Mapping[int, Mapping[str, Any]]) -> None:
+        """Add a prediction to each of those tasks, by task id."""
+        request = [{"task": task_id, **prediction} for task_id, prediction in sorted(predictions.items())]
+        if request:
+            with self._told():
+                self._sdk.projects.import_predictions(project_id, request=request, request_options=_ONCE)
+
+    def delete_predictions(self, project_id: int, task_ids: Sequence[int]) -> None:
+        """Delete all predictions of those tasks."""
         with self._told():
             self._sdk.actions.create(
                 id="delete_tasks_predictions",
                 project=project_id,
-                selected_items=chosen,
+                selected_items={"all": False, "included": sorted(task_ids)},
                 request_options=_ONCE,
             )
-            if filled:
-                self._sdk.projects.import_predictions(project_id, request=filled, request_options=_ONCE)
 
     def update_task(self, task_id: int, data: Mapping[str, Any]) -> None:
         """Replace a task's data."""

@@ -65,12 +65,14 @@ class _Plan:
     missing: list[Task]
     texts: list[tuple[int, Task]]
     """Tasks, by id, whose data are not as they should be."""
+    added: list[tuple[int, Task]]
+    """Tasks, by id, without a prediction of the version that is to be filled in; older versions stay as they are."""
     labels: list[tuple[int, Task]]
-    """Tasks, by id, whose predictions are not as they should be."""
+    """Tasks, by id, whose predictions of that version are not as they should be."""
     there: Mapping[str, list[_Remote]]
 
     def updated(self) -> set[str]:
-        return {task.question_id for _, task in (*self.texts, *self.labels)}
+        return {task.question_id for _, task in (*self.texts, *self.added, *self.labels)}
 
 
 def push(
@@ -185,7 +187,7 @@ def _validate(kind: Kind, tasks: Iterable[Task]) -> None:
 def _plan(studio: Studio, project: Project, tasks: Sequence[Task]) -> _Plan:
     there = _lookup(studio, project.id, [task.question_id for task in tasks])
     predicted = studio.predictions(project.id) if there else {}
-    plan = _Plan([], [], [], there)
+    plan = _Plan([], [], [], [], there)
     for task in tasks:
         if task.question_id not in there:
             plan.missing.append(task)
@@ -193,10 +195,25 @@ def _plan(studio: Studio, project: Project, tasks: Sequence[Task]) -> _Plan:
             own = task.sent(arm=remote.arm, batch=str(remote.batch) if remote.batch else None)
             if remote.digest != own.data[DIGEST]:
                 plan.texts.append((remote.task_id, own))
-            wanted = [_said(own.prediction)] if own.prediction else []
-            if [_said(each) for each in predicted.get(remote.task_id, [])] != wanted:
-                plan.labels.append((remote.task_id, own))
+            _plan_labels(plan, remote.task_id, own, predicted.get(remote.task_id, []))
     return plan
+
+
+def _plan_labels(plan: _Plan, task_id: int, own: Task, present: Sequence[Mapping[str, Any]]) -> None:
+    """Only predictions of the version that the project names are filled in: those of another annotator do no harm.
+
+    To leave them takes a third of the time: the server deletes predictions one by one, 7 ms each.
+    """
+    if own.prediction is None:
+        if present:
+            plan.labels.append((task_id, own))
+        return
+    version = str(own.prediction.get("model_version"))
+    current = [_said(each) for each in present if str(each.get("model_version")) == version]
+    if not current:
+        plan.added.append((task_id, own))
+    elif current != [_said(own.prediction)]:
+        plan.labels.append((task_id, own))
 
 
 def _said(prediction: Mapping[str, Any]) -> tuple[str, float | None, list[tuple[str, tuple[str, ...]]]]:
@@ -276,9 +293,16 @@ def _update(studio: Studio, project_id: int, plan: _Plan, batch: int) -> None:
     What is interrupted is done again by the next push, which compares with what is there.
     """
     for group in _batches(plan.labels, batch):
-        studio.replace_predictions(project_id, {task_id: task.prediction or {} for task_id, task in group})
+        studio.delete_predictions(project_id, [task_id for task_id, _ in group])
+        studio.add_predictions(project_id, _predictions(group))
+    for group in _batches(plan.added, batch):
+        studio.add_predictions(project_id, _predictions(group))
     for task_id, task in plan.texts:
         studio.update_task(task_id, task.data)
+
+
+def _predictions(group: Sequence[tuple[int, Task]]) -> dict[int, Mapping[str, Any]]:
+    return {task_id: task.prediction for task_id, task in group if task.prediction is not None}
 
 
 def _withdraw(studio: Studio, project_id: int, tasks: Sequence[Task]) -> int:

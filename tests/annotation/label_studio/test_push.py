@@ -64,9 +64,13 @@ class LossyStudio:
     def predictions(self, project_id):
         return {task_id: task.get("predictions", []) for task_id, task in self.stored.items()}
 
-    def replace_predictions(self, project_id, predictions):
+    def add_predictions(self, project_id, predictions):
         for task_id, prediction in predictions.items():
-            self.stored[task_id]["predictions"] = [prediction] if prediction else []
+            self.stored[task_id]["predictions"].append(prediction)
+
+    def delete_predictions(self, project_id, task_ids):
+        for task_id in task_ids:
+            self.stored[task_id]["predictions"] = []
 
     def update_task(self, task_id, data):
         self.stored[task_id]["data"] = dict(data)
@@ -82,9 +86,9 @@ def tasks(count: int, digest: str = "1") -> list[Task]:
     return [Task(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
 
 
-def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, count=None):
+def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, count=None, version="v"):
     return pushing.push(
-        studio, kind, "demo", wanted, title=None, version="v", batch=batch, count=count, settle_seconds=0
+        studio, kind, "demo", wanted, title=None, version=version, batch=batch, count=count, settle_seconds=0
     )
 
 
@@ -152,8 +156,8 @@ def test_a_prediction_outside_the_taxonomy_is_never_sent():
     assert studio.settings is None
 
 
-def labelled(label: str, score: float = 0.5) -> list[Task]:
-    prediction = prediction_of({"competency": label}, "v", score)
+def labelled(label: str, score: float = 0.5, version: str = "v") -> list[Task]:
+    prediction = prediction_of({"competency": label}, version, score)
     return [Task(task.question_id, task.data, prediction) for task in tasks(3)]
 
 
@@ -167,6 +171,46 @@ def test_labels_that_changed_are_replaced_and_the_texts_left_alone():
     assert {task_id: task["data"] for task_id, task in studio.stored.items()} == before
     [prediction] = studio.stored[1]["predictions"]
     assert prediction["result"][0]["value"] == {"choices": ["医学基础知识"]}
+
+
+def filled_in(studio: LossyStudio) -> list[list[str]]:
+    """The labels that the screen fills in: those of the version that the project names."""
+    assert studio.settings is not None
+    return [
+        item["value"]["choices"]
+        for task in studio.stored.values()
+        for prediction in task["predictions"]
+        if prediction["model_version"] == studio.settings["model_version"]
+        for item in prediction["result"]
+    ]
+
+
+def test_another_annotator_s_labels_are_filled_in_and_nothing_is_deleted_for_them(monkeypatch):
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    monkeypatch.setattr(studio, "delete_predictions", None)
+    other = labelled("医学基础知识", version="w")
+    assert push(studio, other, version="w").updated == 3
+    assert filled_in(studio) == [["医学基础知识"]] * 3
+    assert push(studio, other, version="w").unchanged == 3
+    assert push(studio, labelled("疾病治疗")).unchanged == 3, "the first annotator's are still there"
+    assert filled_in(studio) == [["疾病治疗"]] * 3
+
+
+def test_predictions_that_arrived_twice_become_one():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    studio.stored[2]["predictions"] *= 2
+    assert push(studio, labelled("疾病治疗")).updated == 1
+    assert [len(task["predictions"]) for task in studio.stored.values()] == [1, 1, 1]
+
+
+def test_labels_that_are_taken_back_are_deleted():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    bare = [Task(task.question_id, task.data, None) for task in labelled("疾病治疗")]
+    assert push(studio, bare).updated == 3
+    assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
 
 
 def test_batches_are_numbered_and_keep_their_numbers():
