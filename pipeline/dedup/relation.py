@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from rapidfuzz import fuzz
+
+from pipeline.dedup.candidates import NEARLY_ONE
 from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.items import Item
+from pipeline.dedup.misreading import described
 from pipeline.dedup.options import Matching, match_options
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.stems import StemRelation, compare_stems
@@ -58,7 +62,7 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
     agreed = options.complete and agree(translated(first.keys, options.labels), second.keys)
     stems = compare_stems(first, second, vocabulary, params, agreed=agreed)
     if stems.kind == "different":
-        return None
+        return _nearly_one(first, second)
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
@@ -69,6 +73,19 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
         return Relation("variant", score, "same stem, other options") if telling else None
     return _same_text(first, second, stems, options, score)
+
+
+def _nearly_one(first: Item, second: Item) -> Relation | None:
+    """Questions of almost one text whose stems are not related, set phrases apart (哪项正确 / 哪裂项正确)."""
+    stems: float = fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)
+    if not stems:
+        return None
+    one, other = ("\x1f".join(sorted(item.options)) for item in (first, second))
+    options: float = fuzz.ratio(one, other, score_cutoff=NEARLY_ONE)
+    score = round((stems + options) / 200, 4)
+    return (
+        Relation("term", score, f"almost one text: {described(first.key, second.key)}") if options else None
+    )
 
 
 def agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:

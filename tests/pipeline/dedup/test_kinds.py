@@ -95,6 +95,23 @@ def test_twins_are_twins_in_two_scripts_too(make, dedup, first: str, second: str
     assert kinds(result) == {"a": kind, "b": kind}
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("下列哪项正确", "下列哪裂项正确"),
+        ("有关漱桡惊出血热的描述，正确的是", "下有关漱桡惊出废热的描述，正确的是"),
+        ("有关旱讲静表现的叙述，错误的是", "有关旱讲静表现的叙盖，错误的是"),
+    ],
+)
+def test_what_is_almost_one_text_shares_a_cluster_whatever_else_is_said_of_it(
+    make, dedup, first: str, second: str
+) -> None:
+    options = "用于急性发作的治疗 使血尿酸降到正常 肾功能不全时禁用 促进尿酸的排泄 抑制尿酸的生成"
+    result = dedup([make("a", first, options), make("b", second, options)])
+    assert merges(result) or set(kinds(result)) == {"a", "b"}
+    assert not kinds(dedup([make("a", first, options), make("b", second)]))  # with other options it is chance
+
+
 def test_answers_are_compared_by_text_when_options_changed_places(make, dedup) -> None:
     copy = make("b", "治疗痛风急性发作首选的药物是", "泼尼松 苯溴马隆 秋水仙碱 丙磺舒 别嘌醇", "C")
     result = dedup([make("a", "治疗痛风急性发作首选的药物是"), copy])
