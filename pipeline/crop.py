@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import read_table
+from pipeline.stage import Failure
 from schemas.documents import Box
 from schemas.errors import UnreadableDocument, UserError
 from schemas.questions import Region
@@ -20,6 +23,7 @@ from schemas.questions import Region
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from PIL.Image import Image
 
     Pixels = NDArray[np.uint8]
 
@@ -31,6 +35,12 @@ MAX_PIXELS = 8_000_000
 
 MARGIN = 6.0
 """White space kept around the boxes, in points."""
+
+TIMEOUT = 60.0
+"""Seconds that cutting out of a paper in a worker may take."""
+
+_STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
+"""Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
 PAGELESS = frozenset({"docx", "text"})
 """Formats whose pages have no image: where they break is up to the program that shows them."""
@@ -92,9 +102,47 @@ def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
     Raises:
         UserError: there are no regions, or a page cannot be shown.
     """
-    if not regions:
-        raise UserError(f"{paper.document}: nothing to cut out, no box is known")
-    return _png([_cut(paper, strip) for strip in strips(regions)])
+    return _png(_sheet(paper, regions))
+
+
+@dataclass(frozen=True)
+class CropTask:
+    """Questions of a paper to cut out in a worker process, where a hostile page costs the task alone."""
+
+    paper: Paper
+    places: tuple[tuple[str, tuple[Region, ...]], ...]
+    """Ids of questions and their regions."""
+    most: int
+    """Bytes a picture should take: a PNG that is larger becomes a JPEG that fits, or the smallest there is."""
+
+
+def cut_out(task: CropTask) -> dict[str, tuple[str, bytes]]:
+    """Media type and picture of each question of a task that can be shown."""
+    found: dict[str, tuple[str, bytes]] = {}
+    for name, regions in task.places:
+        with suppress(UserError):
+            sheet = _sheet(task.paper, regions)
+            content = _png(sheet)
+            fits = len(content) <= task.most
+            found[name] = ("image/png", content) if fits else ("image/jpeg", jpeg(sheet, task.most))
+    return found
+
+
+def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:
+    """As ``crop``, in a worker process of its own, which a hostile page cannot keep for longer than ``TIMEOUT``."""
+    executor = LocalExecutor(1)
+    try:
+        ((_, found),) = executor.map(_crop_pair, [(paper, tuple(regions))], TIMEOUT)
+    finally:
+        executor.close()
+    if isinstance(found, Failure):
+        why = found.detail.removeprefix("UserError: ")
+        raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")
+    return found
+
+
+def _crop_pair(pair: tuple[Paper, tuple[Region, ...]]) -> bytes:
+    return crop(*pair)
 
 
 def strips(regions: Sequence[Region]) -> list[Region]:
@@ -180,11 +228,13 @@ def _page_image(
     return np.rot90(image.pixels, turned // 90), *size
 
 
-def _png(parts: Sequence[Pixels]) -> bytes:
-    """The parts below each other on white; grey where there is no colour."""
+def _sheet(paper: Paper, regions: Sequence[Region]) -> Image:
+    """The strips of the regions below each other on white; grey where there is no colour."""
     import numpy as np
-    from PIL import Image
 
+    if not regions:
+        raise UserError(f"{paper.document}: nothing to cut out, no box is known")
+    parts = [_cut(paper, strip) for strip in strips(regions)]
     gap = 12 if len(parts) > 1 else 0
     width = max(part.shape[1] for part in parts)
     height = sum(part.shape[0] for part in parts) + gap * (len(parts) - 1)
@@ -193,12 +243,39 @@ def _png(parts: Sequence[Pixels]) -> bytes:
     for part in parts:
         sheet[top : top + part.shape[0], : part.shape[1]] = part
         top += part.shape[0] + gap
-    picture = Image.fromarray(sheet)
-    if int((sheet.max(axis=2) - sheet.min(axis=2)).max()) < 24:
-        picture = picture.convert("L")
+    picture = as_picture(sheet)
     if width * height > MAX_PIXELS:
         scale = (MAX_PIXELS / (width * height)) ** 0.5
         picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))))
+    return picture
+
+
+def as_picture(pixels: Pixels) -> Image:
+    """RGB pixels as a picture, grey where there is no colour: a third of the bytes."""
+    from PIL import Image
+
+    picture = Image.fromarray(pixels)
+    colour = int((pixels.max(axis=2) - pixels.min(axis=2)).max()) >= 24
+    return picture if colour else picture.convert("L")
+
+
+def _png(picture: Image) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
+
+
+def jpeg(picture: Image, most: int) -> bytes:
+    """A picture as JPEG of at most ``most`` bytes, or the smallest there is."""
+    from PIL.Image import Resampling
+
+    content = b""
+    for width, quality in _STEPS:
+        size = (width, max(1, round(picture.height * width / picture.width)))
+        shrunk = picture.resize(size, Resampling.LANCZOS) if width < picture.width else picture
+        buffer = io.BytesIO()
+        shrunk.save(buffer, "JPEG", quality=quality, optimize=True)
+        content = buffer.getvalue()
+        if len(content) <= most:
+            break
+    return content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import asdict
@@ -77,8 +78,12 @@ def _page_range(text: str | None) -> range | None:
 
 
 def _file_name(name: str) -> str:
-    """A name of a document or question as that of a file: it may hold slashes and worse."""
-    return re.sub(r"[^\w.-]", "_", name)[-70:]
+    """A name of a document or question as that of a file: it may hold slashes and worse.
+
+    A name that had to change ends in a digest of itself, so that ``a/b.pdf`` and ``a_b.pdf`` stay apart.
+    """
+    plain = re.sub(r"[^\w.-]", "_", name)[-60:]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def status(
@@ -163,10 +168,10 @@ def explain(
 
 def _write_crop(dataset: DatasetParams, story: Story) -> Path:
     """The question as it stands on paper, as ``build/crops/ID.png``."""
-    from pipeline.crop import crop, find_paper
+    from pipeline.crop import crop_apart, find_paper
 
     document, regions = place(dataset.build, story)
-    picture = crop(find_paper(dataset.build, dataset.raw, document), regions)
+    picture = crop_apart(find_paper(dataset.build, dataset.raw, document), regions)
     path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(picture)

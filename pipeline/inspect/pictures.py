@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.crop import Paper, page_image
+from pipeline.crop import TIMEOUT, Paper, as_picture, jpeg, page_image
 from pipeline.html import data_uri
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.stage import Failure
@@ -16,12 +15,6 @@ BUDGET = 9_000_000
 
 MAX_BYTES = 260_000
 """Of one picture: a scan of 1,000 pixels across at good quality."""
-
-TIMEOUT = 60.0
-"""Seconds a page may take to be drawn before it is shown without its picture."""
-
-_STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
-"""Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,7 @@ def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[i
     executor = LocalExecutor()
     try:
         tasks = [PictureTask(paper, page, most) for page in pages]
-        for task, content in executor.map(jpeg, tasks, TIMEOUT):
+        for task, content in executor.map(draw, tasks, TIMEOUT):
             if isinstance(content, Failure):
                 failed[task.page] = f"{content.reason}: {content.detail}"
             else:
@@ -52,21 +45,6 @@ def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[i
     return drawn, failed
 
 
-def jpeg(task: PictureTask) -> bytes:
-    """The page as JPEG of at most ``task.most`` bytes, or the smallest there is."""
-    from PIL import Image
-
-    pixels, _, _ = page_image(task.paper, task.page)
-    picture = Image.fromarray(pixels)
-    if int((pixels.max(axis=2) - pixels.min(axis=2)).max()) < 24:
-        picture = picture.convert("L")
-    content = b""
-    for width, quality in _STEPS:
-        size = (width, max(1, round(picture.height * width / picture.width)))
-        shrunk = picture.resize(size, Image.Resampling.LANCZOS) if width < picture.width else picture
-        buffer = io.BytesIO()
-        shrunk.save(buffer, "JPEG", quality=quality, optimize=True)
-        content = buffer.getvalue()
-        if len(content) <= task.most:
-            break
-    return content
+def draw(task: PictureTask) -> bytes:
+    """The page as JPEG."""
+    return jpeg(as_picture(page_image(task.paper, task.page)[0]), task.most)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.review.settling import settle
-from pipeline.stage import Context, Tables
+from pipeline.stage import Context, Failure, Tables
 from schemas.annotations import Annotation
 from schemas.errors import UserError
 from schemas.questions import Question
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from annotation.label_studio.kinds import Kind
     from annotation.label_studio.push import PushReport
     from annotation.label_studio.tasks import Task
+    from pipeline.crop import CropTask
 
 _CROP_BYTES = 400_000
-"""A picture above that is not sent: 10,000 of them would be 4 GB in the server's database."""
+"""Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
 
 
 def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> PushReport:
@@ -139,22 +141,35 @@ def _send(
 
 
 def _crops(questions: Iterable[Question], context: Context) -> dict[str, str]:
-    """Cut-outs from pages as data addresses, by question, where there are any. Papers are opened once each."""
-    from pipeline.crop import crop, find_paper
+    """Cut-outs from pages as data addresses, by question, where there are any; drawn in worker processes.
+
+    A picture is a help, not a need: a paper that has moved, or shows no pages, is sent without.
+    """
+    from pipeline.crop import TIMEOUT, cut_out
 
     found: dict[str, str] = {}
-    paper = None
-    unseen: set[str] = set()
-    for question in sorted(questions, key=lambda each: (each.document, each.pages or [], each.question_id)):
-        if not question.regions or question.document in unseen:
-            continue
-        try:
-            if paper is None or paper.document != question.document:
-                paper = find_paper(context.build, context.raw, question.document)
-            image = crop(paper, question.regions)
-        except UserError:
-            unseen.add(question.document)
-            continue  # a picture is a help, not a need: its paper has moved, or shows no pages
-        if len(image) <= _CROP_BYTES:
-            found[question.question_id] = "data:image/png;base64," + base64.b64encode(image).decode()
+    for _, cut in context.map(cut_out, _crop_tasks(questions, context), timeout=TIMEOUT):
+        if not isinstance(cut, Failure):
+            for name, (kind, content) in cut.items():
+                if len(content) <= _CROP_BYTES:
+                    found[name] = f"data:{kind};base64,{base64.b64encode(content).decode()}"
     return found
+
+
+def _crop_tasks(questions: Iterable[Question], context: Context) -> Iterator[CropTask]:
+    """The questions of a page in a task, which is opened once for them."""
+    from pipeline.crop import CropTask, find_paper
+
+    seen = [question for question in questions if question.regions]
+    for document, mine in groupby(sorted(seen, key=_place), key=lambda question: question.document):
+        try:
+            paper = find_paper(context.build, context.raw, document)
+        except UserError:
+            continue
+        for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
+            places = tuple((question.question_id, tuple(question.regions or ())) for question in some)
+            yield CropTask(paper, places, _CROP_BYTES)
+
+
+def _place(question: Question) -> tuple[str, list[int], str]:
+    return question.document, question.pages or [0], question.question_id

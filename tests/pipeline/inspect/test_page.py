@@ -12,7 +12,7 @@ from pipeline.crop import find_paper
 from pipeline.inspect.collect import Tables, cards
 from pipeline.inspect.model import Fate
 from pipeline.inspect.page import inspect_page, look
-from pipeline.inspect.pictures import PictureTask, jpeg
+from pipeline.inspect.pictures import PictureTask, draw
 from schemas.errors import UserError
 
 
@@ -121,6 +121,6 @@ def test_what_later_stages_did_is_shown(built):
 
 def test_a_picture_keeps_to_its_share_of_bytes(built):
     paper = find_paper(built.build, built.raw, "paper.pdf")
-    large, small = (jpeg(PictureTask(paper, 1, most)) for most in (10**6, 15_000))
+    large, small = (draw(PictureTask(paper, 1, most)) for most in (10**6, 15_000))
     assert len(small) < len(large)
     assert len(small) <= 15_000
