@@ -12,7 +12,7 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from pipeline.crop import MARGIN, Paper, crop, find_paper, strips
+from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_apart, cut_out, find_paper, strips
 from schemas.documents import Box, Document, Page
 from schemas.errors import UserError
 from schemas.questions import Region
@@ -114,6 +114,35 @@ def test_a_page_that_cannot_be_shown_is_told(paper):
 def test_a_box_outside_of_the_page_is_told(paper):
     with pytest.raises(UserError, match="outside"):
         crop(paper, [region(900, 900, 950, 950)])
+
+
+@pytest.fixture
+def noisy(tmp_path) -> Paper:
+    """A page of colour noise, as large as PNG as a phone's photograph of a page."""
+    path = tmp_path / "noisy.png"
+    noise = np.random.default_rng(0).integers(0, 255, (800, 600, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(path, dpi=(72, 72))
+    return Paper("noisy.png", path, "image")
+
+
+def test_a_cut_out_that_is_too_large_as_png_is_a_jpeg_that_fits(noisy):
+    regions = (region(50, 50, 550, 700),)
+    assert len(crop(noisy, regions)) > 300_000
+    kind, content = cut_out(CropTask(noisy, (("q", regions),), 300_000))["q"]
+    assert kind == "image/jpeg"
+    assert len(content) <= 300_000
+    assert Image.open(io.BytesIO(content)).width >= 500
+
+
+def test_of_the_questions_of_a_page_those_that_can_be_shown_are_cut_out(paper):
+    places = (("a", (MARKED,)), ("b", (region(900, 900, 950, 950),)), ("c", ()))
+    assert cut_out(CropTask(paper, places, 400_000)) == {"a": ("image/png", crop(paper, [MARKED]))}
+
+
+def test_a_crop_from_a_worker_is_the_same_and_its_errors_are_told(paper):
+    assert crop_apart(paper, [MARKED]) == crop(paper, [MARKED])
+    with pytest.raises(UserError, match=r"^paper.pdf page 7: "):
+        crop_apart(paper, [region(100, 200, 300, 240, page=7)])
 
 
 @pytest.fixture

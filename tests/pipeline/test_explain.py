@@ -9,6 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
+from pipeline.cli.inspect import _file_name
 from pipeline.explain import explain, place
 from pipeline.inspect.collect import Tables, cards
 from pipeline.inspect.model import Fate
@@ -75,3 +76,18 @@ def test_inspect_writes_the_page_of_a_paper(built, command):
 def test_pages_are_asked_for_as_a_range(command, pages):
     shown = command("inspect", "paper", "--pages", pages)
     assert "FIRST-LAST" in str(shown.exception)
+
+
+def test_papers_whose_names_differ_in_what_files_cannot_hold_have_pages_of_their_own():
+    names = [
+        "a/b.pdf",
+        "a_b.pdf",
+        "a b.pdf",
+        "内科/卷一.pdf",
+        "x" * 100 + "/b.pdf",
+        "y" + "x" * 99 + "/b.pdf",
+    ]
+    files = [_file_name(name) for name in names]
+    assert len(set(files)) == len(names)
+    assert files[1] == "a_b.pdf"
+    assert all(len(name) <= 70 and "/" not in name for name in files)

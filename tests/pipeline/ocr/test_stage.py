@@ -243,3 +243,48 @@ def test_a_broken_page_object_loses_that_page_alone(put, context, read):
     result = read()
     assert result.counts.kept == 1
     assert [line.text for line in Line.from_frame(result.tables["lines"])] == [STEM]
+
+
+def given_up(put, read, context, monkeypatch, wanted) -> tuple[list[int], list[str]]:
+    """Which of forty pages are tried one by one where ``wanted`` ends its worker, and why the paper is rejected."""
+    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 41)])
+    tried: list[int] = []
+
+    def crash(function, items, *, timeout=None):
+        for item in items:
+            if function is wanted:
+                tried.extend(item.pages if len(item.pages) == 1 else ())
+                yield item, Failure("timeout", "took more processor time than the limit")
+            else:
+                yield item, function(item)
+
+    monkeypatch.setattr(context, "map", crash)
+    force = wanted is tasks.recognise_page
+    result = read(OcrParams(force_ocr=force))
+    return tried, [row.reason for row in result.rejects]
+
+
+@pytest.mark.parametrize("wanted", ["read_pages", "recognise_page"])
+def test_a_paper_of_pages_that_kill_their_workers_is_given_up_after_three(
+    put, read, engine, context, monkeypatch, wanted
+):
+    tried, reasons = given_up(put, read, context, monkeypatch, getattr(tasks, wanted))
+    assert tried == [1, 2, 3]
+    assert reasons == ["timeout"]
+
+
+def test_a_page_alone_has_less_time_than_a_chunk(put, read, context, monkeypatch):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 6)])
+    limits: list[tuple[int, float]] = []
+
+    def crash(function, items, *, timeout=None):
+        for item in items:
+            if function is tasks.read_pages:
+                limits.append((len(item.pages), item.params.text_timeout))
+                yield item, Failure("timeout", "took more processor time than the limit")
+            else:
+                yield item, function(item)
+
+    monkeypatch.setattr(context, "map", crash)
+    read(OcrParams(text_timeout=6.0))
+    assert limits == [(5, 6.0), *[(1, 2.0)] * 3]
