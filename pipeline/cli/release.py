@@ -15,7 +15,10 @@ from pipeline.runtime.runner import Runner
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog="Example: [cyan]build-dataset release --set dataset.version=1.1.0[/cyan]")(release)
+    app.command(
+        epilog="Example: set dataset.version in dataset.toml, then "
+        "[cyan]build-dataset run --to export && build-dataset release[/cyan]"
+    )(release)
 
 
 def release(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.export.changelog import changelog, summary
 from pipeline.export.changes import KINDS, compare, read_release
-from pipeline.export.versions import bumped
+from pipeline.export.versions import Standing, bumped
 from pipeline.releases import parse_version
+from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.release import Change, ReleaseRow
 
@@ -218,6 +220,42 @@ def test_the_history_of_all_releases_is_carried_on(export, publish, tables, tmp_
     found = [line for line in changelog.splitlines() if line.startswith("## ")]
     assert found == ["## 1.1.1", "## 1.1.0", "## 1.0.1", "## 1.0.0"]
     assert changelog.count("Changes of") == 1
+
+
+def standing_to(before, after) -> Standing:
+    return Standing("1.1.0", "1.0.0", compare(old(**before), splits(**after)), "1.1.0", "")
+
+
+def changes_told(before, after) -> str:
+    return changelog(DatasetParams(name="d", version="1.1.0"), standing_to(before, after))
+
+
+def test_a_changelog_names_what_changed_but_not_what_was_added():
+    before = {"train": [row("a"), row("b")], "test": [row("t")]}
+    after = {"train": [row("a", stem="改"), row("new")], "test": [row("t")]}
+    told = changes_told(before, after)
+    assert "`a`: stem" in told
+    assert "`b`" in told
+    assert "`new`" not in told
+    assert "| added: new 新增 | 1 | 0 | 0 | 1 |" in told
+
+
+def test_a_changelog_names_twenty_of_a_kind_and_counts_the_others():
+    before = {"train": [row(f"q{number:02d}") for number in range(23)]}
+    told = changes_told(before, {"train": [row(f"q{number:02d}", stem="改") for number in range(23)]})
+    assert "`q19`" in told
+    assert "`q20`" not in told
+    assert "… and 3 more in `changes.parquet`" in told
+    told = changes_told(before, {"train": [row(f"q{number:02d}", stem="改") for number in range(20)]})
+    assert "more in" not in told.split("### changed")[1]
+
+
+def test_new_columns_alone_are_a_change_too():
+    fewer = old(**BASE).drop("explanation")
+    told = summary(Standing("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", ""))
+    assert "a **minor** release" in told
+    assert "New columns: `explanation`." in told
+    assert "no changes" not in told
 
 
 def test_a_release_of_others_without_a_version_is_compared_all_the_same(export, publish, tables, tmp_path):

@@ -146,6 +146,27 @@ def test_missing_and_disputed_labels_stay_null(export, tables):
     assert rows["competency_status"].to_list()[:2] == ["unreviewed", "disputed"]
 
 
+def test_annotators_are_named_in_one_order_and_only_where_they_gave_a_label(export, tables):
+    first = pl.col("question_id") == "abcdef01-1-001"
+    dimension = pl.col("dimension")
+    tables["labels"] = tables["labels"].with_columns(
+        annotator=pl.when(first & (dimension == "competency"))
+        .then(pl.lit("llm:m"))
+        .when(first & (dimension == "difficulty"))
+        .then(pl.lit("silent"))
+        .otherwise("annotator"),
+        label=pl.when(first & (dimension == "difficulty")).then(None).otherwise("label"),
+    )
+    assert export(tables).tables["train"]["annotator"].to_list()[1] == "lexicon, llm:m"
+
+
+def test_of_several_clusters_the_first_names_a_question(export, tables):
+    more = [("abcdef01-1-001", "c2", "number"), ("abcdef01-1-001", "c0", "number")]
+    more = pl.DataFrame(more, schema=tables["clusters"].schema, orient="row")
+    tables["clusters"] = pl.concat([tables["clusters"], more])
+    assert export(tables).tables["train"]["cluster_id"].to_list() == [None, "c0", None, None]
+
+
 def test_difficulty_says_whether_it_was_measured(export, tables):
     assert export(tables).tables["train"]["difficulty_estimate"].to_list() == [False, True, True, True]
 
