@@ -54,10 +54,10 @@ def scoring_config() -> str:
     style.text = f"{style.text}{own}"
     columns = ET.SubElement(view, "View", className="bd bd-score")
     left = ET.SubElement(columns, "View", className="bd-paper")
-    _guideline(left)
     _box(left, "Case", "case")
     _box(left, "Conversation", "conversation")
     right = ET.SubElement(columns, "View", className="bd-labels")
+    _guideline(right)
     _box(right, "Question", TEXT, "bd-asked")
     _box(right, "Answer", "answer", "bd-said")
     _box(right, "Reference", "reference", "bd-key")
@@ -140,8 +140,8 @@ def _guideline_lines() -> list[str]:
         "各方面独立打分：只看内容，不看长短和文风；与参考答案说法不同但正确的内容不扣分。",
         "Each aspect by itself; length and style do not count; what is right in other words is right.",
         *(f"{zh} {en}：{meaning} {english}" for zh, en, meaning, english in _BOXES),
-        "键盘每一行对应一个方面，从左到右为1到5分；误按可重按；在备注框中按 Tab 离开。",
-        "A row of keys for each aspect, 1 to 5 from the left; press again to change; Tab leaves the note.",
+        "键盘每一行对应一个方面，从左到右为1到5分；可改按别的键，再按同一键则取消；在备注框中按 Tab 离开。",
+        "A row of keys for each aspect, 1 to 5 from the left; the same key again takes it back; Tab leaves the note.",
         *(
             f"{aspect.zh} {aspect.en}："
             + "；".join(f"{score} {text}" for score, text in enumerate(aspect.scale_en, start=LEAST))
