@@ -44,7 +44,7 @@ def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Asking
     """From a manifest; runs that it does not tell of are models of their own."""
     plain: dict[str, Any] = {
         "task": "answer",
-        "prompt": "answer_only",
+        "prompt": "",
         "shots": 0,
         "repeats": 1,
         "shuffles": 0,

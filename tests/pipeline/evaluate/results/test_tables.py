@@ -1,0 +1,235 @@
+"""The papers' tables of scores made for the purpose."""
+
+from __future__ import annotations
+
+import io
+
+import polars as pl
+import pytest
+
+from pipeline.evaluate.results.build import Evaluated, tables
+from pipeline.evaluate.results.settings import Asking, facts, from_facts
+from pipeline.evaluate.results.text import files, headlines, markdown
+from pipeline.tables import Table
+from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
+
+
+def score(run: str, value: float, dimension: str = "overall", label: str = "全部", **more) -> Score:
+    plain = {
+        "label_en": "all" if dimension == "overall" else None,
+        "metric": "accuracy",
+        "questions": 200,
+        "low": value - 0.05,
+        "high": value + 0.05,
+    }
+    return Score(run=run, dimension=dimension, label=label, value=value, **(plain | more))
+
+
+def named(found: Evaluated) -> dict[str, Table]:
+    return {table.name: table for _, table in tables(found)}
+
+
+def asking(model: str, prompt: str = "answer_only", shots: int = 0) -> Asking:
+    return Asking(model, "answer", prompt, shots, 1, 0)
+
+
+def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people():
+    found = [
+        score("human", 0.9),
+        score("random", 0.8),
+        score("one", 0.5),
+        score("two", 0.7),
+        score("three", 0.6),
+    ]
+    table = named(Evaluated(found))["cmexam_table3"]
+    assert table.best == {(3, 2)}
+    assert table.second == {(4, 2)}
+    assert "| two | 200 | **70.0 [65.0, 75.0]** |" in table.markdown()
+    latex = table.files()["tables/cmexam_table3.tex"].decode()
+    assert r"\textbf{70.0 [65.0, 75.0]}" in latex
+    assert r"\underline{60.0 [55.0, 65.0]}" in latex
+
+
+def test_one_model_is_best_of_nothing_and_equal_models_share_a_rank():
+    assert not named(Evaluated([score("one", 0.5), score("random", 0.2)]))["cmexam_table3"].best
+    assert not named(Evaluated([score("one", 0.5), score("two", 0.5)]))["cmexam_table3"].best
+    three = Evaluated([score("one", 0.5), score("two", 0.5), score("three", 0.4)])
+    assert named(three)["cmexam_table3"].best == {(0, 2), (1, 2)}
+
+
+def test_deviations_over_repetitions_stand_beside_the_mean():
+    table = named(Evaluated([score("one", 0.616, sd=0.001, repeats=3)]))["cmexam_table3"]
+    assert table.rows[0][2] == "61.6 ± 0.1 [56.6, 66.6]"
+
+
+@pytest.mark.parametrize(("questions", "shown"), [(100, False), (101, True)])
+def test_a_disease_group_needs_more_than_a_hundred_questions(questions, shown):
+    found = [score("one", 0.5), score("one", 0.5, "disease_group", "肿瘤", questions=questions)]
+    table = named(Evaluated(found))["cmexam_table4"]
+    assert bool(table.rows) is shown
+    assert table.data["label"].to_list() == ["肿瘤"]
+    if not shown:
+        assert "1 further label has 100 questions or fewer" in table.caption
+        assert "No label has more questions" in markdown(Evaluated(found), "t")
+    assert named(Evaluated(found, more_than={}))["cmexam_table4"].rows
+
+
+def test_a_department_needs_more_than_fifty_and_other_dimensions_nothing():
+    found = [
+        score("one", 0.5, name, "x", questions=50)
+        for name in ("clinical_department", "medical_discipline", "competency", "difficulty")
+    ]
+    made = named(Evaluated(found))
+    assert [len(made[f"cmexam_table{number}"].rows) for number in (5, 6, 7, 8)] == [0, 1, 1, 1]
+
+
+def test_labels_stand_in_both_languages_and_models_are_averaged_without_baselines():
+    found = [
+        score(run, value, "disease_group", "肿瘤", label_en="Neoplasms")
+        for run, value in (("one", 0.4), ("two", 0.6), ("random", 0.0), ("human", 1.0))
+    ]
+    table = named(Evaluated(found))["cmexam_table4"]
+    assert table.rows[0][0] == "肿瘤 Neoplasms"
+    assert table.rows[0][-1] == "50.0"
+    assert table.head[-1] == "平均 Average of models"
+
+
+def test_people_without_known_numbers_are_shown_by_the_mean_over_questions():
+    found = [
+        score("one", 0.4, "difficulty", "易"),
+        score("human", 0.8, "difficulty", "易", metric="mean_accuracy", low=None, high=None, questions=120),
+    ]
+    assert named(Evaluated(found))["cmexam_table8"].rows[0][3] == "80.0 (n = 120)"
+
+
+def test_examples_of_a_model_stand_in_parentheses_beside_its_zero_shot_run():
+    runs = {
+        "m": asking("m"),
+        "m 3": asking("m", shots=3),
+        "m cot": asking("m", "chain_of_thought"),
+        "other": asking("other"),
+    }
+    found = []
+    for place, run in enumerate(runs):
+        found += [
+            score(run, 0.5 + place / 100),
+            score(run, 0.4 + place / 100, "exam_type", "医师考试", label_en="Physician"),
+        ]
+        found.append(score(run, 0.6 + place / 100, "exam_type", "护理考试", label_en="Nurse"))
+    table = named(Evaluated(found, askings=runs))["cmb_table3"]
+    assert table.rows[0] == (
+        "m · answer-only 直接作答",
+        "40.00 (41.00)",
+        "60.00 (61.00)",
+        "50.00 (51.00)",
+        "50.00 (51.00)",
+    )
+    assert table.rows[1][0] == "m · chain of thought 思维链"
+    assert [row[1] for row in table.rows[1:]] == ["42.00", "43.00"]
+    assert "with 3 examples" in table.caption
+    assert table.head[1] == "医师考试 Physician"
+
+
+def test_runs_of_one_model_that_differ_in_more_than_examples_keep_rows_of_their_own():
+    runs = {"hot": asking("m"), "cold": asking("m")}
+    found = [score(run, 0.5, "exam_type", "医师考试") for run in runs]
+    assert [row[0] for row in named(Evaluated(found, askings=runs))["cmb_table3"].rows] == ["hot", "cold"]
+
+
+def test_an_average_over_categories_needs_all_of_them():
+    found = [score("one", 0.4, "exam_type", "医师考试"), score("one", 0.6, "exam_type", "护理考试")]
+    found.append(score("two", 0.4, "exam_type", "医师考试"))
+    table = named(Evaluated(found))["cmb_table3"]
+    assert [row[3] for row in table.rows] == ["50.00", "–"]
+
+
+def test_subcategories_stand_under_their_category():
+    found = [score("one", 0.4, "exam_class", "护理学"), score("one", 0.4, "exam_class", "自编考试")]
+    rows = named(Evaluated(found))["cmb_subcategories"].rows
+    assert rows[0][:2] == ("医学考研 Graduate entrance examination", "护理学")
+    assert rows[1][0] == "–"
+
+
+def test_judges_scores_are_on_their_own_scale_and_by_judge():
+    found = [
+        score(run, value, metric=f"{aspect} ({who})", task=Task.CLINICAL, low=None, high=None)
+        for run, who, value in (("one", "llm:j", 4.5), ("two", "llm:j", 3.0), ("one", "experts", 4.0))
+        for aspect in ("fluency", "judged")
+    ]
+    table = named(Evaluated(found))["cmb_table5"]
+    assert [row[:2] for row in table.rows] == [("one", "llm:j"), ("two", "llm:j"), ("one", "专家 experts")]
+    assert table.rows[0][3] == "4.50"
+    assert table.rows[0][4] == "–"
+    assert (0, 3) in table.best
+    assert (2, 3) not in table.best, "one run of a judge is best of nothing"
+
+
+def test_explanations_have_a_table_of_their_own():
+    found = [
+        score("one", value, metric=metric, task=Task.EXPLANATION, low=None, high=None)
+        for metric, value in (("bleu_1", 0.2), ("rouge_l", 0.3))
+    ]
+    made = named(Evaluated(found))
+    assert set(made) == {"cmexam_table3_explanations"}
+    assert made["cmexam_table3_explanations"].rows == [("one", "200", "20.0", "30.0")]
+
+
+def test_pairs_show_the_difference_and_are_bold_where_it_is_more_than_luck():
+    pair = Comparison(
+        run_a="one",
+        run_b="two",
+        questions=100,
+        both_right=50,
+        only_a_right=20,
+        only_b_right=5,
+        neither_right=25,
+        difference=0.15,
+        low=0.05,
+        high=0.25,
+        p_value=0.004,
+        p_adjusted=0.008,
+    )
+    luck = pair.model_copy(update={"run_b": "three", "p_value": 0.04, "p_adjusted": 0.08})
+    table = named(Evaluated([score("one", 0.5)], [pair, luck]))["pairs"]
+    assert table.rows[0][5:] == ("+15.0 [+5.0, +25.0]", "0.004", "0.008")
+    assert table.best == {(0, 5)}
+
+
+def test_agreement_that_is_undefined_is_a_dash():
+    row = JudgeAgreement(
+        judge="llm:j", against="experts", aspect="fluency", answers=9, pearson=0.81, spearman=None, alpha=0.7
+    )
+    table = named(Evaluated([score("one", 0.5)], agreement=[row]))["judge_agreement"]
+    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700")
+
+
+def test_every_table_is_written_in_four_forms_and_its_numbers_are_read_back():
+    found = Evaluated([score("one", 0.123456), score("two", 0.5)])
+    written = files(found)
+    assert set(written) == {f"tables/cmexam_table3.{kind}" for kind in ("parquet", "csv", "md", "tex")}
+    frame = pl.read_parquet(io.BytesIO(written["tables/cmexam_table3.parquet"]))
+    assert frame["value"].to_list() == [0.123456, 0.5]
+    assert frame["questions"].to_list() == [200, 200]
+
+
+def test_names_that_are_markup_stay_names():
+    name = r"a|b & <c> $x$ 100% \end{table} _d_"
+    found = Evaluated([score(name, 0.5), score("two", 0.4)])
+    text = markdown(found, "t")
+    assert "<c>" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| a")]
+    assert rows[0].replace("\\|", "").count("|") == 4
+    latex = files(found)["tables/cmexam_table3.tex"].decode()
+    assert r"\textbackslash{}end\{table\}" in latex
+    assert latex.count(r"\end{table}") == 1
+
+
+def test_how_runs_were_asked_survives_the_manifest():
+    askings = {"m 3": asking("m", shots=3)}
+    assert from_facts(facts(askings), ["m 3"]) == askings
+    assert from_facts({}, ["x"])["x"].model == "x"
+
+
+def test_a_line_a_run_for_the_terminal():
+    found = [score("random", 0.2), score("random", 0.21, metric="expected_accuracy", low=None, high=None)]
+    assert headlines(found) == ["random: accuracy 20.0 [15.0, 25.0] % of 200 questions, expected 21.0"]

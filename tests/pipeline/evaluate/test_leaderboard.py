@@ -1,0 +1,94 @@
+"""Several people's results in one table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.evaluate.leaderboard import gather, leaderboard
+from pipeline.runtime import publish
+from schemas.errors import UserError
+from schemas.evaluation import Outcome, Prediction, Score
+
+
+@pytest.fixture
+def build(tmp_path):
+    def make(name, runs, checksum="abc", limit=None):
+        home = tmp_path / name / "evaluate"
+        home.mkdir(parents=True)
+        manifest = {key: {} for key in publish._KEYS} | {
+            "stage": "evaluate",
+            "params": {"split": "test", "limit": limit},
+            "inputs": {"export/test": checksum},
+        }
+        (home / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        scores, predictions = [], []
+        for run, hits in runs.items():
+            scores.append(
+                Score(
+                    run=run,
+                    dimension="overall",
+                    label="全部",
+                    label_en="all",
+                    metric="accuracy",
+                    value=sum(hits) / len(hits),
+                    questions=len(hits),
+                    low=0.1,
+                    high=0.9,
+                )
+            )
+            predictions += [
+                Prediction(
+                    run=run,
+                    question_id=f"q{number}",
+                    raw_output="x",
+                    extracted=["A"],
+                    rule="stated",
+                    outcome=Outcome.ANSWERED,
+                    correct=hit,
+                )
+                for number, hit in enumerate(hits)
+            ]
+        Score.to_frame(scores).write_parquet(home / "scores.parquet")
+        Prediction.to_frame(predictions).write_parquet(home / "predictions.parquet")
+        return tmp_path / name
+
+    return make
+
+
+GOOD, BAD, GUESS = [True] * 40, [True] * 20 + [False] * 20, [True] * 10 + [False] * 30
+
+
+def test_models_of_all_builds_are_ranked_and_baselines_stand_once(build):
+    one = build("one", {"good": GOOD, "random": GUESS})
+    two = build("two", {"bad": BAD, "random": GUESS})
+    table = leaderboard(gather([one, two]))
+    assert [row[0] for row in table.rows] == ["good", "bad", "随机 random"]
+    assert [row[2] for row in table.rows] == ["1", "2", "–"]
+    assert table.rows[1][1].endswith("two")
+    assert [row[-1] for row in table.rows] == ["–", "< 0.001", "–"]
+    assert table.best == {(0, 4)}
+
+
+def test_the_same_name_in_two_builds_tells_where_it_is_from(build):
+    one, two = build("one", {"m": GOOD}), build("two", {"m": BAD})
+    names = [row[0] for row in leaderboard(gather([one, two])).rows]
+    assert names[0] == f"m ({one})"
+    assert names[1] == f"m ({two})"
+
+
+@pytest.mark.parametrize("other", [{"checksum": "xyz"}, {"limit": 10}])
+def test_different_questions_are_never_compared(build, other):
+    folders = [build("one", {"m": GOOD}), build("two", {"m": GOOD}, **other)]
+    with pytest.raises(UserError, match="asked different questions"):
+        gather(folders)
+
+
+def test_a_folder_in_which_nothing_was_evaluated_is_named(tmp_path, build):
+    with pytest.raises(UserError, match="nothing was evaluated there"):
+        gather([build("one", {"m": GOOD}), tmp_path])
+
+
+def test_the_folder_of_the_stage_will_do_as_well(build):
+    assert gather([build("one", {"m": GOOD}) / "evaluate"])[0].run == "m"

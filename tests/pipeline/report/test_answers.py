@@ -1,0 +1,137 @@
+"""The page of every model's answers, and the section on evaluation."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.extraction import Extraction
+from pipeline.report.answers import marked
+from schemas.evaluation import Outcome, Prediction, Score
+
+from .conftest import manifest, manifests, read, released, splits
+
+
+def prediction(run, question_id, letters, correct, raw=None, **more):
+    plain = {
+        "run": run,
+        "question_id": question_id,
+        "raw_output": raw or f"分析。所以答案是{letters}。",
+        "extracted": list(letters),
+        "rule": "stated",
+        "outcome": Outcome.ANSWERED,
+        "correct": correct,
+    }
+    return Prediction(**(plain | more))
+
+
+def score(run="m", value=0.5, metric="accuracy", **more):
+    plain = {
+        "dimension": "overall",
+        "label": "全部",
+        "label_en": "all",
+        "questions": 200,
+        "low": 0.4,
+        "high": 0.6,
+    }
+    return Score(run=run, metric=metric, value=value, **(plain | more))
+
+
+def tables(predictions, *ids, scores=None):
+    return {
+        "manifests": manifests(manifest("evaluate", 3, params={"split": "test"})),
+        "evaluate/scores": Score.to_frame(scores or [score()]),
+        "evaluate/predictions": Prediction.to_frame(predictions),
+        **{
+            f"export/{name}": rows
+            for name, rows in splits(test=[released(one, f"题干{one}", corrected=[]) for one in ids]).items()
+        },
+    }
+
+
+PREDICTIONS = [
+    prediction("m", "q1", "A", correct=True),
+    prediction("n", "q1", "A", correct=True),
+    prediction("m", "q2", "B", correct=False),
+    prediction("n", "q2", "C", correct=False),
+    prediction("m", "q3", "A", correct=True),
+    prediction("n", "q3", "C", correct=False, raw="<script>alert(1)</script>答案是C。"),
+    prediction("random", "q1", "C", correct=False, raw=None, rule="chosen"),
+    prediction("m", "q1", "E", correct=False, repeat=1),
+]
+
+
+def test_questions_on_which_models_disagree_come_first_whatever_guesses_say(report):
+    page = report(tables(PREDICTIONS, "q1", "q2", "q3"), figures=False).files["answers.html"].decode()
+    assert page.index("题干q3") < page.index("题干q2") < page.index("题干q1")
+    assert "Models disagree 有分歧 (1)" in page
+    assert "None right 全错 (1)" in page
+    assert "3 of 3 questions" in page
+
+
+def test_the_words_an_answer_was_read_from_are_marked_and_texts_are_inert(report):
+    content = report(tables(PREDICTIONS, "q1", "q2", "q3"), figures=False).files["answers.html"]
+    page = read(content)
+    assert "答案是C" in "".join(page.marked)
+    assert "alert(1)" in page.text
+    assert content.count(b"<script>") == 1, "the page's own"
+    assert "题干q1" in page.text
+
+
+def test_the_number_of_questions_is_capped_and_said(report):
+    result = report(tables(PREDICTIONS, "q1", "q2", "q3"), figures=False, answers=1)
+    page = result.files["answers.html"].decode()
+    assert "1 of 3 questions" in page
+    assert "题干q3" in page
+    assert "题干q1" not in page
+    assert "answers.html" in result.files["index.html"].decode()
+
+
+def test_there_is_no_page_without_answers_or_where_none_is_wanted(report):
+    assert "answers.html" not in report(tables([], "q1"), figures=False).files
+    assert "answers.html" not in report(tables(PREDICTIONS, "q1"), figures=False, answers=0).files
+    without = tables(PREDICTIONS, "q1")
+    del without["evaluate/predictions"]
+    assert "answers.html" not in report(without, figures=False).files
+
+
+@pytest.mark.parametrize(
+    ("span", "limit", "kept"),
+    [
+        ((2, 4), 10, [("ab", False), ("cd", True), ("efghij", False)]),
+        (None, 4, [("abcd", False)]),
+        ((8, 10), 4, [("…", False), ("gh", False), ("ij", True)]),
+        ((0, 10), 4, [("abcd", True)]),
+    ],
+)
+def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
+    found = None if span is None else Extraction(("A",), "stated", span)
+    text = marked("abcdefghij", found, limit)
+    assert list(text.pieces) == kept
+    assert text.more == 10 - min(10, limit)
+
+
+def test_the_section_shows_the_papers_tables_and_warns_of_unreadable_answers(report):
+    scores = [
+        score(),
+        score("n", 0.7),
+        score(metric="no_answer_rate", value=0.2),
+        score(dimension="disease_group", label="肿瘤", questions=5),
+    ]
+    result = report(tables(PREDICTIONS, "q1", scores=scores), figures=False)
+    shown = [found["data-table"] for _, found in result.page.tags if "data-table" in found]
+    assert shown == ["cmexam_table3", "cmexam_table4"]
+    assert "No label has enough questions" in result.page.text
+    assert any("m gave no readable answer to 20 %" in warning for warning in result.facts["warnings"])
+
+
+def test_plots_stand_in_the_page_without_a_request_or_a_name_in_comments(report):
+    hostile = "--><script>alert(1)</script>"
+    scores = [
+        item.model_copy(update={"run": hostile})
+        for item in [score(), *(score(dimension="length", label=label) for label in ("0–9", "10–19"))]
+    ]
+    result = report(tables([], "q1", scores=scores))
+    page = result.files["index.html"].decode()
+    assert "<svg" in page
+    assert "<script" not in page
+    assert "figures/accuracy_by_length.png" in result.files
