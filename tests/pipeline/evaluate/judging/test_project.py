@@ -1,0 +1,124 @@
+"""What is said before anything is sent to experts, and how far they have come; no server is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.params import ReviewParams
+from annotation.rubric.aspects import aspects
+from pipeline.evaluate.judging import project
+from pipeline.evaluate.params import EvaluateParams
+from pipeline.review.folder import replace_table
+from schemas.errors import UserError
+from schemas.evaluation import AnswerScore, Judgement, Outcome, Prediction, SentAnswer, Task
+
+ZHANG, LI = "zhang@example.org", "li@example.org"
+
+
+def predict(build: Path, task: Task, outcome: Outcome = Outcome.ANSWERED) -> None:
+    row = Prediction(
+        run="m",
+        task=task,
+        question_id="q-1",
+        raw_output="答",
+        extracted=None,
+        rule=None,
+        outcome=outcome,
+        correct=None,
+    )
+    (build / "evaluate").mkdir(exist_ok=True)
+    replace_table(build / "evaluate" / "predictions.parquet", Prediction.to_frame([row]))
+
+
+def push(context) -> None:
+    project.push(EvaluateParams(), ReviewParams(url="http://127.0.0.1:9"), context)
+
+
+def test_nothing_is_sent_before_an_evaluation(context):
+    with pytest.raises(UserError, match="run `build-dataset evaluate` first"):
+        push(context)
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome"), [(Task.ANSWER, Outcome.ANSWERED), (Task.CLINICAL, Outcome.REFUSED)]
+)
+def test_an_evaluation_without_free_text_says_how_to_get_some(context, tmp_path, task, outcome):
+    cases = tmp_path / "cases.json"
+    cases.write_text('[{"id": 1, "description": "男", "QA_pairs": [{"question": "？", "answer": "。"}]}]')
+    predict(context.build, task, outcome)
+    with pytest.raises(UserError, match=r"no answers in free text.*task = \"clinical\""):
+        project.push(EvaluateParams(cases=cases), ReviewParams(), context)
+
+
+def test_answers_to_questions_that_are_gone_are_not_sent(context):
+    predict(context.build, Task.EXPLANATION)
+    with pytest.raises(UserError, match=r"1 predictions are about questions .* such as q-1"):
+        push(context)
+
+
+def test_status_before_a_push_says_what_to_do(context):
+    with pytest.raises(UserError, match="score-answers push"):
+        project.status(context.build, [])
+
+
+def scored(build: Path, given: dict[tuple[str, str], tuple[int, ...]]) -> None:
+    rows = [
+        AnswerScore(
+            answer_id=answer,
+            aspect=aspect.name,
+            score=score,
+            expert=who,
+            note=None,
+            annotation_id=1,
+            updated_at="2026-11-22T03:00:00Z",
+        )
+        for (who, answer), scores in given.items()
+        for aspect, score in zip(aspects(), scores, strict=False)
+    ]
+    (build / "reviews" / "scoring").mkdir(parents=True)
+    replace_table(build / "reviews" / "answer_scores.parquet", AnswerScore.to_frame(rows))
+    sent = [
+        SentAnswer(answer_id=f"ans-{number}", run="m", task=Task.CLINICAL, question_id=f"clin-{number}-1")
+        for number in range(4)
+    ]
+    replace_table(build / project.SENT, SentAnswer.to_frame(sent))
+
+
+def test_status_counts_answers_that_were_scored_in_every_aspect(context):
+    given = {
+        (ZHANG, "ans-0"): (5, 4, 4, 5),
+        (LI, "ans-0"): (5, 4, 3, 5),
+        (ZHANG, "ans-1"): (2, 1, 1, 2),
+        (LI, "ans-1"): (2, 1),
+        (LI, "ans-9"): (1, 1, 1, 1),
+    }
+    scored(context.build, given)
+    found = project.status(context.build, [])
+    assert (found.answers, dict(found.runs)) == (4, {"m": 4})
+    assert dict(found.scored_by) == {0: 2, 1: 1, 2: 1}
+    assert dict(found.experts) == {LI: 1, ZHANG: 2}
+    assert {row.aspect: row.alpha for row in found.agreement}["fluency"] == 1.0
+    assert dict(project.status(context.build, [LI]).experts) == {LI: 1}
+
+
+def test_status_compares_models_that_judged_with_the_experts(context):
+    scored(context.build, {(ZHANG, f"ans-{number}"): (number + 1,) * 4 for number in range(4)})
+    judged = [
+        Judgement(
+            run="m",
+            task=Task.CLINICAL,
+            question_id=f"clin-{number}-1",
+            judge=judge,
+            aspect="fluency",
+            score=number + 2,
+        )
+        for number in range(4)
+        for judge in ("llm:j", "expert:of an earlier evaluation")
+    ]
+    (context.build / "evaluate").mkdir()
+    replace_table(context.build / "evaluate" / "judgements.parquet", Judgement.to_frame(judged))
+    found = {row.judge: row for row in project.status(context.build, []).agreement if row.aspect == "fluency"}
+    assert list(found) == ["llm:j"]
+    assert (found["llm:j"].answers, found["llm:j"].pearson) == (4, pytest.approx(1.0))
