@@ -6,11 +6,12 @@ import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model
 
 from pipeline.catalogue import STAGES
+from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params, knob
@@ -21,11 +22,26 @@ _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "valu
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
 
 
+def _cluster(value: str) -> str:
+    if not is_address(value):
+        raise ValueError("must be auto or host:port, as `ray start` prints it")
+    return value
+
+
+ClusterAddress = Annotated[str, AfterValidator(_cluster)]
+
+
 class ExecutorParams(Params):
     """The ``[executor]`` section: where parallel work runs."""
 
-    kind: Literal["local"] = knob("local", "local: processes on this machine")
-    workers: int | None = knob(None, "Number of processes; one a core when absent", ge=1, le=512)
+    kind: Literal["local", "ray"] = knob(
+        "local", "local: processes on this machine; ray: on a Ray cluster (docs/scale.md)"
+    )
+    workers: int | None = knob(
+        None, "Number of processes; one a core (with num_gpus: one a GPU's share) when absent", ge=1, le=4096
+    )
+    address: ClusterAddress = knob("auto", "Of the Ray cluster: host:port, or auto for this machine's own")
+    num_gpus: float = knob(0.0, "GPUs that each Ray worker holds; 0.25: four share one", ge=0, le=16)
 
 
 class ConfigBase(BaseModel):

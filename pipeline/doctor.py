@@ -15,7 +15,9 @@ from pathlib import Path
 from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
+from pipeline.runtime import executors
 from pipeline.runtime.executor import available_cores
+from schemas.errors import UserError
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 
@@ -111,6 +113,17 @@ def _gpu() -> Check:
     return Check("gpu", State.ABSENT, "none found; nothing in this version needs one")
 
 
+def _cluster(config: ConfigBase) -> Iterator[Check]:
+    """The Ray cluster, where one is asked for."""
+    try:
+        found = executors.room(config.executor)
+    except UserError as error:
+        yield Check("ray cluster", State.WRONG, str(error).removeprefix("[executor] "))
+    else:
+        if found:
+            yield Check("ray cluster", State.OK, found)
+
+
 def _dataset(config: ConfigBase) -> Iterator[Check]:
     raw = config.dataset.raw
     if raw.is_dir():
@@ -120,6 +133,7 @@ def _dataset(config: ConfigBase) -> Iterator[Check]:
     annotate = config.params("annotate")
     assert isinstance(annotate, AnnotateParams)
     yield _language_model(annotate)
+    yield from _cluster(config)
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):
             yield Check(stage.name, State.WRONG, problem.removeprefix(f"{stage.name}: "))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
+from pipeline.runtime import executors
 from schemas.errors import UserError
 
 _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers about 150 MB
@@ -19,7 +20,7 @@ def preflight(config: ConfigBase, names: Sequence[str]) -> None:
     Raises:
         UserError: a line for each thing that stands in the way.
     """
-    problems = _disk(config.dataset.build)
+    problems = [*_disk(config.dataset.build), *executors.problems(config.executor)]
     for stage in STAGES:
         if stage.name in names:
             problems += stage.problems(config.params(stage.name), config.dataset)

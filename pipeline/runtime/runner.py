@@ -22,7 +22,7 @@ from pipeline.config import ConfigBase
 from pipeline.runtime import ledger
 from pipeline.runtime.collection import seldom_collected
 from pipeline.runtime.context import RunContext
-from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime.executors import executor
 from pipeline.runtime.fingerprint import fingerprint
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover
@@ -142,7 +142,7 @@ class Runner:
             build=self.build,
             dataset=self.config.dataset,
             store=ItemStore(self.build / "store" / f"{stage.name}.sqlite"),
-            executor=LocalExecutor(self.config.executor.workers),
+            executor=executor(self.config.executor, self.config.dataset.raw),
             console=self.console,
         )
 

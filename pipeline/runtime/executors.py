@@ -1,0 +1,45 @@
+"""Which executor the configuration names, and what stands in its way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.config import ExecutorParams
+from pipeline.runtime import ray_cluster
+from pipeline.runtime.executor import Executor, LocalExecutor
+from pipeline.runtime.ray_executor import RayExecutor
+from schemas.errors import UserError
+
+
+def executor(params: ExecutorParams, raw: Path) -> Executor:
+    """The one that ``params.kind`` names; it starts nothing before it is used.
+
+    Args:
+        params: the ``[executor]`` section.
+        raw: the folder of papers, which every machine must see.
+    """
+    if params.kind == "ray":
+        return RayExecutor(params.address, params.workers, params.num_gpus, raw)
+    return LocalExecutor(params.workers)
+
+
+def problems(params: ExecutorParams) -> list[str]:
+    """What stands in its way, each with its remedy; empty when nothing does."""
+    try:
+        room(params)
+    except UserError as error:
+        return [str(error)]
+    return []
+
+
+def room(params: ExecutorParams) -> str | None:
+    """What the cluster has, in words; None where none is asked for.
+
+    Raises:
+        UserError: Ray is not installed, no cluster answers, or it has no room for a worker.
+    """
+    if params.kind != "ray":
+        return None
+    found = ray_cluster.look(params.address)
+    workers = found.room(params.num_gpus)
+    return f"{found.machines} machines, {found.cpus:g} CPUs, {found.gpus:g} GPUs at {params.address}: {workers} workers"
