@@ -20,7 +20,7 @@ PREFILLED = {
     "competency": "疾病诊断和鉴别诊断",
     "difficulty": "中等",
 }
-QUESTIONS = 12
+QUESTIONS = 8
 
 
 def question(number: int, stem: str | None = None) -> Question:
