@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.ocr.engines.ctc import Alphabet, Glyph
-from pipeline.ocr.engines.lineimages import STEP, Pixels, batches
+from pipeline.ocr.engines.lineimages import STEP, Pixels, values_of
 from pipeline.ocr.engines.network import Network
 from pipeline.ocr.glyphs import is_cjk
 
@@ -36,12 +36,16 @@ _HOPELESS = 0.6
 """Mean confidence below which nothing of the quick reading is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recogniser:
-    """A recognition model and its characters."""
+_REMEMBERED = 2000
+"""Line images whose reading is kept, the latest ones: heads and watermarks of rendered pages come on every page."""
 
-    network: Network
-    alphabet: Alphabet
+
+class Recogniser:
+    """A recognition model and its characters. An image that comes again is not read again."""
+
+    def __init__(self, network: Network, alphabet: Alphabet) -> None:
+        self.network, self.alphabet = network, alphabet
+        self._known: dict[tuple[bytes, bool], tuple[Glyph, ...]] = {}
 
     @classmethod
     def load(cls, path: Path, backend: str, characters: Path | None = None) -> Recogniser:
@@ -53,11 +57,19 @@ class Recogniser:
 
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:
         """The characters of each image; ``starts`` says which start where a printed line does, None: all."""
-        found: list[list[Glyph]] = [[] for _ in images]
-        for indices, values in batches(images):
-            output = self.network(values)
-            for row, index in enumerate(indices):
-                found[index] = self.alphabet.decode(output[row], starts is None or starts[index])
+        return [
+            list(self._read(image, starts is None or starts[index])) for index, image in enumerate(images)
+        ]
+
+    def _read(self, image: Pixels, starts_line: bool) -> tuple[Glyph, ...]:
+        # Every line is read by itself, so what is remembered is what reading it again would give.
+        key = blake2b(image.tobytes(), digest_size=16).digest(), starts_line
+        found = self._known.pop(key, None)
+        if found is None:
+            found = tuple(self.alphabet.decode(self.network(values_of(image))[0], starts_line))
+        self._known[key] = found
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
         return found
 
 

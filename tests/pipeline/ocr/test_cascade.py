@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.engines.cascade import Cascade, Part, is_sure, splice, unsure_parts
-from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.lineimages import STEP, batches
+from pipeline.ocr.engines import cascade
+from pipeline.ocr.engines.cascade import Cascade, Part, Recogniser, is_sure, splice, unsure_parts
+from pipeline.ocr.engines.ctc import Alphabet, Glyph
+from pipeline.ocr.engines.lineimages import STEP, padded, values_of
 
 EM = 4
 """Steps of a character in these tests."""
@@ -106,14 +107,43 @@ def test_a_part_at_the_ends_of_a_line_needs_no_neighbour():
     assert [glyph.char for glyph in splice(glyphs, Part(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
 
 
-@given(st.lists(st.integers(8, 900), max_size=30))
-def test_batches_hold_every_image_once_at_its_width(widths):
-    images = [np.full((48, width, 3), 255, dtype=np.uint8) for width in widths]
-    seen = []
-    for indices, values in batches(images):
-        for row, index in enumerate(indices):
-            seen.append(index)
-            assert values.shape[-1] % 32 == 0
-            assert (values[row, :, :, : widths[index]] == 1).all()
-            assert (values[row, :, :, widths[index] :] == 0).all()
-    assert sorted(seen) == list(range(len(widths)))
+@given(st.integers(8, 6000))
+def test_a_line_is_padded_to_one_of_few_widths(width):
+    values = values_of(np.full((48, width, 3), 255, dtype=np.uint8))
+    assert values.shape[-1] == padded(width) <= max(48, 1.1 * width + 32)
+    assert (values[0, :, :, :width] == 1).all()
+    assert (values[0, :, :, width:] == 0).all()
+
+
+def test_lines_of_every_width_have_few_shapes():
+    assert len({padded(width) for width in range(8, 3200)}) <= 40
+
+
+class Counting:
+    """A network that says the mean of what it is given, and counts."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, values):
+        self.calls += 1
+        output = np.zeros((1, 4, 6), dtype=np.float32)
+        output[0, :, 1 if values.mean() > 0 else 2] = 1
+        return output
+
+
+def test_an_image_of_a_line_that_comes_again_is_read_once():
+    network = Counting()
+    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
+    light, dark = (np.full((48, 64, 3), value, dtype=np.uint8) for value in (255, 0))
+    first = recogniser.read([light, dark, light])
+    again = recogniser.read([dark])
+    assert ["".join(glyph.char for glyph in line) for line in [*first, *again]] == ["甲", "乙", "甲", "乙"]
+    assert network.calls == 2
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(cascade, "_REMEMBERED", 3)
+    recogniser = Recogniser(Counting(), Alphabet(["甲", "乙", ".", "．"]))
+    recogniser.read([np.full((48, 64, 3), value, dtype=np.uint8) for value in range(9)])
+    assert len(recogniser._known) == 3
