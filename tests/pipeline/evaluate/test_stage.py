@@ -353,3 +353,11 @@ def test_all_that_stands_in_the_way_is_said_before_anything_is_asked(context, mo
     assert any("no model is named" in line for line in found)
     assert any("'nope'" in line for line in found)
     assert problems(EvaluateParams(), context.dataset) == []
+
+
+def test_every_table_is_written_beside_the_results(context, splits):
+    result = run(splits(TEST, TRAIN), EvaluateParams(more_than_disease_group=0), context)
+    assert {f"tables/cmexam_table3.{kind}" for kind in ("parquet", "csv", "md", "tex")} <= set(result.files)
+    assert "循环系统疾病" in result.files["tables/cmexam_table4.md"].decode()
+    assert result.facts["asked"]["random"]["shots"] == 0
+    assert result.facts["more_than"] == {"disease_group": 0, "clinical_department": 50}
