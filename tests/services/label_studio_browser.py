@@ -42,15 +42,15 @@ class Desk:
         self.wait(_SCREEN)
         time.sleep(1.0)  # labels are filled in and keys bound after the screen is there
 
-    def press(self, key: str, modifiers: int = 0) -> None:
-        """Press and release a key: a character, or Tab, Enter, End."""
+    def press(self, key: str, modifiers: int = 0, *, pause: float = 0.3) -> None:
+        """Press and release a key: a character, or Tab, Enter, End; then wait ``pause`` seconds."""
         name, code = _NAMED.get(key, (key, ord(key.upper()[0])))
         event: dict[str, Any] = {"key": name, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         event["code"] = name if key in _NAMED else f"{'Digit' if key.isdigit() else 'Key'}{key.upper()}"
         text = "" if modifiers & CTRL or key in _NAMED else key
         self.page.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **event)
         self.page.call("Input.dispatchKeyEvent", type="keyUp", **event)
-        time.sleep(0.3)
+        time.sleep(pause)
 
     def type(self, text: str) -> None:
         """Write into the field that has the focus."""
