@@ -54,7 +54,7 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	echo "torch; python_version < '3'" > $(VENV)/overrides.txt   # comes in builds of its own: see TORCH
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/services.txt \
-	  tests/services/requirements-llm.txt tests/services/requirements-local.txt
+	  tests/services/requirements-llm.txt tests/services/requirements-local.txt tests/services/requirements-ray.txt
 	echo 'pyyaml>=6.0.3' > $(VENV)/overrides.txt   # paddlex pins an older patch release
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/paddle.txt \
