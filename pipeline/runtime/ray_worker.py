@@ -11,6 +11,7 @@ from typing import Any
 
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.fingerprint import code_hash
+from pipeline.stage import Failure
 
 _PROBES = 8  # files of the shared folder that a machine is asked for: enough to tell another mount from ours
 
@@ -61,6 +62,7 @@ class RayWorker:
 
     def __init__(self) -> None:
         self._local = LocalExecutor(1)
+        self._stopped = False
 
     def lacks(self, wanted: Expected) -> str | None:
         """The machine's name and what it has not, or has otherwise; None when results will be the same."""
@@ -69,11 +71,14 @@ class RayWorker:
 
     def run(self, function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
         """The function's result or a ``Failure``, as ``LocalExecutor`` gives it."""
+        if self._stopped:  # it was under way when the crew was sent home
+            return Failure("crashed", "stopped before it began")
         [(_, result)] = self._local.map(function, [item], timeout)
         return result
 
     def stop(self) -> None:
         """Stop the process, whatever it does."""
+        self._stopped = True
         self._local.close()
 
     def _differs(self, wanted: Expected) -> str | None:
