@@ -13,23 +13,26 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import httpx
 import polars as pl
+from rich.console import Console
 
 from annotation.label_studio import process
 from annotation.label_studio.installation import Installation
 from annotation.label_studio.process import Account
 from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
+from pipeline.catalogue import stage
+from pipeline.config import load
 from pipeline.review import fetching, sending
 from pipeline.review.settling import settle
+from pipeline.runtime.context import RunContext
+from pipeline.runtime.runner import Runner
 from schemas.annotations import Annotation
 from schemas.corrections import Correction
-from schemas.dataset import DatasetParams
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 from schemas.taxonomy import dimensions
@@ -40,16 +43,11 @@ FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items
 KEY = "LABEL_STUDIO_API_KEY"
 
 
-class Context:
-    """As much of a stage's context as pulling and pushing ask for."""
-
-    def __init__(self, folder: Path) -> None:
-        self.raw, self.build, self.seed = folder / "raw", folder / "build", 1
-        self.dataset = DatasetParams(name="bench", raw=self.raw, build=self.build)
-
-    def progress(self, *_: object):
-        """No bar."""
-        return nullcontext(int)
+def context_in(folder: Path) -> RunContext:
+    """What the runner gives the stage, in a build of its own, without bars."""
+    (folder / "raw").mkdir()
+    (folder / "dataset.toml").write_text('[dataset]\nname = "bench"\nraw = "raw"\nbuild = "build"\n')
+    return Runner(load(folder / "dataset.toml", {}), Console(quiet=True)).context(stage("review"))
 
 
 def main() -> None:
@@ -63,12 +61,12 @@ def main() -> None:
         process.create_accounts(installation, home, [ADMIN, *EXPERTS])
         server = process.start(installation, home, _free_port())
         try:
-            _measure(count, server.url, home, Context(Path(folder)))
+            _measure(count, server.url, home, context_in(Path(folder)))
         finally:
             process.stop(home)
 
 
-def _measure(count: int, url: str, home: Path, context: Context) -> None:
+def _measure(count: int, url: str, home: Path, context: RunContext) -> None:
     params = ReviewParams(url=url, batch=1000, bootstrap=1000)
     found = _tables(count, "疾病治疗")
     print(f"| {count:,} questions | wall s | CPU s of ours |\n| --- | ---: | ---: |")
@@ -95,7 +93,7 @@ def _measure(count: int, url: str, home: Path, context: Context) -> None:
 
 
 def _measure_pushes(
-    count: int, params: ReviewParams, context: Context, found: dict[str, pl.DataFrame]
+    count: int, params: ReviewParams, context: RunContext, found: dict[str, pl.DataFrame]
 ) -> None:
     _timed("push again: nothing to do", lambda: sending.push(found, params, context))
     relabelled = _tables(count, "医学基础知识")
@@ -118,6 +116,11 @@ def _cpu() -> float:
 
 
 def _tables(count: int, competency: str) -> dict[str, pl.DataFrame]:
+    return made(count, f"bench:{competency}", lambda _: FIRST | {"competency": competency})
+
+
+def made(count: int, annotator: str, labels: Callable[[int], Mapping[str, str]]) -> dict[str, pl.DataFrame]:
+    """Questions that ask nothing, and the labels that an annotator gives them by number."""
     questions = [
         Question(
             question_id=f"0a1b2c3d-1-{number:05}",
@@ -137,12 +140,12 @@ def _tables(count: int, competency: str) -> dict[str, pl.DataFrame]:
             question_id=question.question_id,
             dimension=name,
             label=label,
-            annotator=f"bench:{competency}",
+            annotator=annotator,
             confidence=0.5,
             estimate=False,
         )
-        for question in questions
-        for name, label in (FIRST | {"competency": competency}).items()
+        for number, question in enumerate(questions)
+        for name, label in labels(number).items()
     ]
     return {"questions": Question.to_frame(questions), "annotations": Annotation.to_frame(annotations)}
 
