@@ -26,6 +26,8 @@ NAMES = {
 }
 _CHINESE = "一二三四五六七八九十"
 _PER_LINE = {"one": 1, "two": 2, "four": 4, "inline": 99, "double": 99}
+HALF_PAGE = 20
+"""Characters on a line of one of two columns."""
 _ROOM_FOR_TEN = 30
 """Characters on a line from which on a grid has ten cells a row."""
 _GLUE = {"inline": " ", "double": "  "}
@@ -117,7 +119,10 @@ def _head(style: Style, index: int, section: Section) -> Iterator[str]:
         yield from wrapped(head, style.width)
     if section.kind is Kind.K:
         codes = "A. ①②③ B. ①③ C. ②④ D. ④ E. ①②③④"
-        yield from wrapped(f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}", style.width)
+        yield from wrapped(
+            f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}",
+            60 if style.width > HALF_PAGE else style.width,
+        )
 
 
 def _group_head(style: Style, group: Group, first: int) -> Iterator[str]:

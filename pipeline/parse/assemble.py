@@ -18,7 +18,7 @@ from pipeline.parse.fields import (
     without_answer,
 )
 from pipeline.parse.kinds import announcement
-from pipeline.parse.lines import Piece
+from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
 from pipeline.parse.options import Run, find_run
 from pipeline.parse.outline import Group, Item, Outline
@@ -44,7 +44,8 @@ def drafts_of(outline: Outline) -> list[Draft]:
     drafts: list[Draft] = []
     texts = [_text_of(item.pieces) for item in outline.items]
     ends = sum(_LETTER_END.search(text) is not None for text in texts)
-    shared = _SharedOptions(single_letters=3 * ends >= len(texts))
+    habit = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
+    shared = _SharedOptions(single_letters=habit)
     in_key: set[int] = set()
     for item, text in zip(outline.items, texts, strict=True):
         own, rest = split_off(text)
@@ -61,12 +62,16 @@ def drafts_of(outline: Outline) -> list[Draft]:
 
 
 def _text_of(pieces: list[Piece]) -> str:
-    """An item's text, a line a piece. Rows of a table are its attachment's, unless options stand in them."""
-    cells = [piece.in_table and "\t" in piece.text for piece in pieces]
-    run = find_run("\n".join(piece.text for piece, cell in zip(pieces, cells, strict=True) if cell))
-    if run is not None and run.strength >= LABELLED:
-        cells = [False] * len(pieces)
-    return "\n".join("" if cell else piece.text for piece, cell in zip(pieces, cells, strict=True))
+    """An item's text, a line a piece.
+
+    Rows of a table and labels in a figure are the attachment's, unless options stand in them.
+    """
+    drawn = [bool(piece.in_table and "\t" in piece.text) or piece.kind in REGIONS for piece in pieces]
+    if any(drawn):
+        run = find_run("\n".join(piece.text for piece, inside in zip(pieces, drawn, strict=True) if inside))
+        if run is not None and run.strength >= LABELLED:
+            drawn = [False] * len(pieces)
+    return "\n".join("" if inside else piece.text for piece, inside in zip(pieces, drawn, strict=True))
 
 
 def _continue_cases(drafts: list[Draft]) -> None:

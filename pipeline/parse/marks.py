@@ -81,7 +81,7 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．、](?=\d)(?!\d+(?:\.\d+)?\s*" + _UNIT + ")"), 0.6),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})[.．](?=\d)"), QUANTITY),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[,，](?!\d{3})\s*"), 0.6),
-    (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[)）]\s*"), 0.7),
+    (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[)）](?![-−–])\s*"), 0.7),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[:：]\s*(?!\d)"), 0.6),
     (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*(?=[A-K][.．、])"), 1.1),
     (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"), 0.6),

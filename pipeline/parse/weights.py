@@ -22,6 +22,12 @@ LIKELY = 0.5
 _FIRST_LABEL = re.compile(
     r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
 )
+_MARKED = r"(?:[\u2460-\u2473]|[(（]\d{1,2}[)）])"
+_CODES = re.compile(
+    rf"\s*[(（【\[]?A\s?[.．、)）】,，]?\s*(?:{_MARKED}(?:\s*[、,，+和]?\s*{_MARKED})+|\d{{1,2}}(?:\s*[、,，+和]\s*\d{{1,2}})+)"
+    r"\s*(?:$|\s[(（]?B|都?是?正?[确確]|[对對])"
+)
+"""A first option that is the code of a K-type item: A. ①②③, A. 1+2. A year or 120 has one member and is none."""
 
 
 def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[int]) -> list[Mark]:
@@ -32,6 +38,8 @@ def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[i
         marks: all candidates, in the order of their lines.
         boundaries: lines that open something, in order.
     """
+    coded = _coded(pieces, marks)
+    marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
     likely = [mark for mark in marks if mark.weight >= LIKELY]
     listed = _listed(pieces, likely, boundaries)
     ends = [mark.line for mark in likely if mark.line not in listed]
@@ -81,6 +89,37 @@ def _listed(pieces: Sequence[Piece], likely: Sequence[Mark], boundaries: Sequenc
             if len(found) > 1 and not _between(boundaries, likely[index - 1].line, found[-1]):
                 lines.update(found)
     return lines
+
+
+def _coded(pieces: Sequence[Piece], marks: Sequence[Mark]) -> set[int]:
+    """Lines of statements ①②③ under a question whose options are codes of them: A. ①② B. ①③."""
+    lines: set[int] = set()
+    start = 0
+    for index, mark in enumerate(marks):
+        following = marks[index + 1] if index + 1 < len(marks) else None
+        first = marks[start]
+        if mark.value == 1:
+            start, first = index, mark
+        elif mark.value != index - start + first.value or mark.habit is not first.habit:
+            start = index
+            continue
+        runs_on = following and (following.habit, following.value) == (mark.habit, mark.value + 1)
+        if first.value == 1 and start > 0 and index > start and not runs_on:
+            end = following.line if following else len(pieces)
+            if not _labelled(pieces, first.line, mark.line) and _opens_codes(pieces, mark.line, end):
+                lines.update(one.line for one in marks[start : index + 1])
+    return lines
+
+
+def _labelled(pieces: Sequence[Piece], first: int, last: int) -> bool:
+    return any(_FIRST_LABEL.search(piece.text) for piece in pieces[first:last])
+
+
+def _opens_codes(pieces: Sequence[Piece], line: int, end: int) -> bool:
+    """Whether the first options after a line are codes of at least two numbers."""
+    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
+    text = next((piece.text for piece in within if _FIRST_LABEL.search(piece.text)), "")
+    return _CODES.match(text) is not None
 
 
 def _list_from(pieces: Sequence[Piece], likely: Sequence[Mark], start: int) -> list[int]:

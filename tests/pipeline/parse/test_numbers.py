@@ -140,3 +140,40 @@ def test_a_stem_before_its_number_is_found_by_the_blank_that_names_it(parse):
         f"第{n}个概念是（{n}）。" for n in range(1, 5)
     ]
     assert outcome.questions[2].options[0].text == "甲3"
+
+
+@pytest.mark.parametrize("number", ["1. ", "87. ", "1 "])
+@pytest.mark.parametrize("statement", ["①②③④", "1.|2.|3.|4."])
+def test_statements_of_a_single_item_are_no_questions_when_its_options_are_their_codes(
+    parse, number, statement
+):
+    if statement.startswith("1.") and number == "1 ":
+        pytest.skip("two lists of one habit")
+    labels = statement.split("|") if "|" in statement else list(statement)
+    stem = "".join(f"{label}症状\n" for label in labels)
+    codes = ("①②", "①③", "②④") if labels[0] == "①" else ("1、2", "1、3", "2、4")
+    options = "\n".join(f"{letter}. {code}" for letter, code in zip("ABC", codes, strict=True))
+    outcome = parse(f"{number}关于肺炎的叙述，正确的是\n{stem}{options}")
+    assert numbers(outcome) == [(1, int(number.strip(" .")))]
+    assert outcome.rejects == outcome.review == []
+
+
+def test_items_before_one_whose_options_are_numbers_are_no_statements(parse):
+    essays = "".join(f"{number}. 试述肺炎的病因\n" for number in (1, 2, 3))
+    outcome = parse(f"{essays}4. 正常心率为\nA. 60\tB. 120\tC. 240\tD. 480")
+    assert numbers(outcome)[-1] == (1, 4)
+    assert {item.item_id.split("-")[-1] for item in outcome.rejects} == {"001", "002", "003"}
+
+
+@pytest.mark.parametrize("start", [1, 45, 301])
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_papers_of_few_questions_begin_anywhere(parse, start, size):
+    outcome = parse(paper(*(f"{number}. " for number in range(start, start + size))))
+    assert numbers(outcome) == [(1, number) for number in range(start, start + size)]
+
+
+def test_the_end_of_one_option_in_a_short_paper_is_no_answer(parse):
+    whole = paper("1. ", "2. ")
+    outcome = parse(f"{whole}\n3. 下列哪项正确\nA. 甲\nB. 乙\nC. 丙\nD. 维生素\nC")
+    assert outcome.questions[-1].options[-1].text == "维生素C"
+    assert outcome.questions[-1].answer is None
