@@ -8,14 +8,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]|(?<=^\d)[.)]|(?<=^\d\d)[.)]|(?<=^\d\d\d)[.)]")
+_SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
+_LIST_ITEM = re.compile(r"^(\d{1,9})(?=[.)])")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def text(value: object) -> str:
     """Plain text inside a paragraph or a table's cell: no markup, no HTML, no line break."""
     plain = escape(" ".join(str(value).split()), quote=False)
-    return _SPECIAL.sub(r"\\\g<0>", plain)
+    return _LIST_ITEM.sub(r"\1\\", _SPECIAL.sub(r"\\\g<0>", plain))
 
 
 def code(value: object) -> str:

@@ -101,3 +101,13 @@ def test_cmb_keys_and_types_are_cmbs():
 def test_cells_that_a_spreadsheet_would_run_are_counted():
     assert formula_cells(released("=1+1", ["甲", "乙"], "-见上")) == 2
     assert formula_cells(released("1+1=", ["=甲", "@乙"])) == 0
+
+
+def test_a_question_of_the_kind_with_several_answers_is_multiple_for_cmb_with_one_answer_too(export, tables):
+    questions = tables["questions"].with_columns(
+        answer=pl.when(pl.col("question_type") == "X").then(pl.lit(["B"])).otherwise("answer")
+    )
+    rows = export({**tables, "questions": questions}).tables["train"]
+    kinds = {item["id"]: item["question_type"] for item in json.loads(cmb_json(rows))}
+    assert kinds["abcdef01-1-003"] == "多项选择题"
+    assert kinds["abcdef01-1-000"] == "单项选择题"

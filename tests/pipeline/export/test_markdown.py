@@ -19,6 +19,8 @@ def test_yaml_scalars_read_back_equal(value):
         ("a|b", r"a\|b"),
         ("# 1", r"\# 1"),
         ("1. x", r"1\. x"),
+        ("2026) x", r"2026\) x"),
+        ("3.5 mg", r"3\.5 mg"),
         ("- x", r"\- x"),
         ("2-3 (b)", "2-3 (b)"),
         ("<b>&", "&lt;b&gt;&amp;"),
