@@ -3,18 +3,20 @@
     python -m benchmarks.pdf.textlayer FOLDER --pages 2000 --workers 2
 
 Reads the PDFs of a folder (the sample exam's by default); pages that need OCR are left out. Prints pages by
-second of processor time for PyMuPDF's own text and character extraction (the floor of what any reader in Python
-on MuPDF can do) and for our reader; then copies papers until there are ``--pages`` pages, runs the stage with its
-workers, and prints pages by second of wall and of processor time, workers included.
+second of processor time for PyMuPDF's own extraction of text, spans and characters (the floor of what any reader in
+Python on MuPDF can do) and for our reader; then copies papers until there are ``--pages`` pages, runs the stage with
+its workers, and prints pages by second of wall and of processor time, workers included.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pymupdf
@@ -45,9 +47,12 @@ def main() -> None:
         raise SystemExit(f"no PDF with text layers alone in {options.folder}")
     count = sum(_pages(path) for path in papers)
     print(f"{len(papers)} papers, {count} pages\n\n| one process | pages / CPU s |\n| --- | ---: |")
-    for name, read in (("get_text('text')", _plain), ("get_text('rawdict')", _characters), ("ours", _ours)):
+    ways: list[tuple[str, Callable[[Path], object]]]
+    ways = [(f"get_text('{kind}')", partial(_extract, kind)) for kind in ("text", "dict", "rawdict")]
+    for name, read in (*ways, ("ours", _ours)):
         seconds = min(_cpu(read, papers) for _ in range(options.repeat))
         print(f"| {name} | {count / seconds:.0f} |")
+    print(f"\nload before the stage: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     wall, processor, pages = run_stage(papers, options.pages, options.workers)
     print(f"\n| stage `ocr`, {options.workers} workers, {pages} pages | pages / s |\n| --- | ---: |")
     print(f"| wall | {pages / wall:.0f} |\n| processor, all processes | {pages / processor:.0f} |")
@@ -72,16 +77,10 @@ def _cpu(read: Callable[[Path], object], papers: Sequence[Path]) -> float:
     return time.process_time() - start
 
 
-def _plain(path: Path) -> None:
+def _extract(kind: str, path: Path) -> None:
     with pymupdf.open(path) as document:
         for page in document:
-            page.get_text("text")
-
-
-def _characters(path: Path) -> None:
-    with pymupdf.open(path) as document:
-        for page in document:
-            page.get_text("rawdict", flags=FLAGS)
+            page.get_text(kind, flags=FLAGS)
 
 
 def _ours(path: Path) -> None:

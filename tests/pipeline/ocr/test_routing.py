@@ -85,6 +85,17 @@ def test_text_behind_the_picture_of_a_scan_is_not_trusted(cjk, scan, why):
     assert why(document) == "text_under_image"
 
 
+def test_text_under_two_pictures_counts_once(cjk, why):
+    white = _png(Image.new("L", (595, 842), 250))
+    document = pymupdf.open()
+    page = document.new_page()
+    text_page(cjk, page, range(12))
+    page.insert_image(A4, stream=white)
+    page.insert_image(A4, stream=white)
+    text_page(cjk, page, range(12, 35))
+    assert why(document) is None
+
+
 def test_text_on_a_picture_of_paper_is_taken_as_it_is(cjk, why):
     grain = np.random.default_rng(0).normal(235, 4, (842, 595)).clip(0, 255).astype(np.uint8)
     document = pymupdf.open()
@@ -102,6 +113,17 @@ def test_a_see_through_stamp_over_the_page_does_not_hide_its_text(cjk, why):
     text_page(cjk, page, range(30))
     page.insert_image(A4, stream=_png(Image.fromarray(stamp)))
     assert why(document) is None
+
+
+def test_a_page_most_of_which_is_letters_drawn_as_outlines_is_recognised(cjk, why):
+    typed = pymupdf.open()
+    text_page(cjk, typed.new_page(), range(14, 38))
+    outlines = pymupdf.open("svg", typed[0].get_svg_image(text_as_path=True).encode())
+    document = pymupdf.open()
+    page = document.new_page()
+    text_page(cjk, page, range(12))
+    page.show_pdf_page(A4, pymupdf.open("pdf", outlines.convert_to_pdf()), 0)
+    assert why(document) == "text_in_image"
 
 
 @pytest.mark.parametrize("kind", ["photograph", "diagram"])
