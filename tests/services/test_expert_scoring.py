@@ -183,23 +183,15 @@ def by_keyboard(desk: Desk, number: int, tmp_path: Path) -> tuple[int, ...]:
     folder = Path(os.environ.get("BUILD_DATASET_SCREENS", tmp_path))
     assert not desk.scrolls()
     assert desk.page.evaluate(_FITS), "a text of usual length scrolls"
+    final = (4, 3, 2, 4)  # not the keys pressed last: a second press takes a score away
     for place, keys in enumerate(KEYS):
-        for score, key in reversed(list(enumerate(keys, start=1))):
-            desk.press(key, pause=0)
-            desk.wait(f"{_CHOSEN}[{place}] == '{score}'", seconds=5)
-    final = (5, 4, 3, 4)  # not the keys pressed last: a second press takes a score away
-    for keys, score in zip(KEYS, final, strict=True):
-        desk.press(keys[score - 1], pause=0.1)
-    assert chosen(desk) == [str(score) for score in final]
+        for score in (*range(1, 6), final[place]):
+            desk.press(keys[score - 1], pause=0.1)
+            desk.wait(f"{_CHOSEN}[{place}] == '{score}'", seconds=10)
     desk.page.screenshot(folder / "scoring-screen.png")
     desk.submit()
-    assert chosen(desk) == [None] * 4, "the next answer is there, without scores"
+    desk.wait(f"{_CHOSEN}.length == 4 && {_CHOSEN}.every(score => score === null)", seconds=10)
     return final
-
-
-def chosen(desk: Desk) -> list[str | None]:
-    """The score that is marked on each of the four scales."""
-    return list(desk.page.evaluate(_CHOSEN))
 
 
 def paired(judgements: pl.DataFrame, aspect: str) -> tuple[list[float], list[float]]:
