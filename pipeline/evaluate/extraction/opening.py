@@ -17,7 +17,9 @@ from pipeline.evaluate.extraction.letters import Found, Reader
 from pipeline.evaluate.extraction.statements import listed
 
 _STATES = re.compile(
-    r"[\s,。.、:;!?)】\]-]*(?:【?(?:我的?|正确|最终)*(?:答案|选择|应选|故选|选)】?(?!项)\s*(?:是|为)?\s*[:]?)?"
+    r"[\s,。.、:;!?)】\]-]*(?:【?(?:(?:本|此|该|这道?)题)?(?:我|的|正确|最终|最佳|参考|标准|应该?)*"
+    r"(?:答案|选择|应选|故选|选|(?<=正确)选项|答(?=:)|解(?=:))】?(?!项)\s*(?:应该?)?(?:是|为|选(?!项))?\s*[:]?"
+    r"|(?i:the\s+)?(?i:correct\s+|final\s+|best\s+)?(?i:answer|option|choice)\s*(?:(?i:is)|:)\s*)?"
 )
 """What may stand before the letter that opens a text."""
 _ENDS = re.compile(r"\s*(?:\Z|[。;!\n]|[,.]\s*(?:\Z|\n|解析|分析|理由|因为|解释)|\(?(?:解析|分析|理由|解释))")

@@ -151,6 +151,33 @@ def test_outputs_that_open_with_their_answers_are_a_habit_when_three_in_four_of_
     assert answers_first((text, FOUR) for text in texts) is habit
 
 
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "正确答案是{}。",
+        "本题的正确答案是{}。",
+        "【参考答案】{}",
+        "答案选{}",
+        "答案应为{}",
+        "正确选项：{}. {text}",
+        "选项{}：{text}",
+    ]
+    + [
+        "The correct answer is {}. {text}",
+        "最佳答案是{}",
+        "{}选项是正确的",
+        "答：{}",
+        "该题应选{}",
+        "**{}. {text}**",
+    ],
+)
+def test_a_run_whose_outputs_open_with_an_answer_in_any_manner_is_read_by_its_openings(opening):
+    text = opening.format("D", text=FOUR["D"]) + "\n解析：A仅见于早期。因此选B。"
+    habit = answers_first([(text, FOUR)] * 20)
+    assert habit is True
+    assert [read(text, FOUR, multiple, habit) for multiple in (False, None)] == ["D", "D"]
+
+
 def judged(folder: Path) -> list[tuple[str, dict[str, str], str, bool]]:
     """Raw output, options, key and whether people judged it right."""
     found = []
