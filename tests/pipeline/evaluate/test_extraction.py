@@ -161,8 +161,6 @@ def test_outputs_that_open_with_their_answers_are_a_habit_when_three_in_four_of_
         "答案应为{}",
         "正确选项：{}. {text}",
         "选项{}：{text}",
-    ]
-    + [
         "The correct answer is {}. {text}",
         "最佳答案是{}",
         "{}选项是正确的",
