@@ -12,6 +12,7 @@ from pipeline.cli.app import app
 from pipeline.config import load
 from pipeline.export import freeze as module
 from pipeline.export.freeze import freeze
+from pipeline.releases import release_files
 from pipeline.runtime.publish import Publication
 from pipeline.runtime.runner import Runner
 from pipeline.runtime.sources import raw_files
@@ -190,3 +191,10 @@ def test_releases_inside_the_raw_folder_are_no_papers(project):
     (dataset.releases / "1.0.0" / "train.parquet").write_bytes(b"x")
     (dataset.raw / "paper.pdf").write_bytes(b"x")
     assert raw_files(dataset)["document"].to_list() == ["paper.pdf"]
+
+
+def test_a_release_is_known_by_its_splits_its_manifest_and_its_changelog(tmp_path):
+    names = {"train.parquet", "validation.parquet", "test.parquet", "manifest.json", "CHANGELOG.md"}
+    for name in (*names, "README.md"):
+        (tmp_path / name).write_bytes(b"")
+    assert release_files(tmp_path) == {name: tmp_path / name for name in names}
