@@ -23,6 +23,7 @@ from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
 from pipeline.parse.lines import Piece, pieces
 from pipeline.parse.outline import Outline
 from pipeline.parse.script import in_one_script
+from pipeline.parse.unread import unread_questions
 from schemas.documents import Line
 
 
@@ -101,6 +102,7 @@ def judge(paper: Paper) -> None:
     paper.gaps = gaps(paper.drafts, paper.count)
     paper.mismatches = count_mismatches(paper.drafts)
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
+    paper.mismatches.extend(unread_questions(paper.outline))
 
 
 def _instructs(draft: Draft) -> bool:

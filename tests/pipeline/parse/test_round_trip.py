@@ -67,10 +67,11 @@ def styles(draw):
     key = draw(st.sampled_from(KEYS))
     unclear = {"before": ("{} ",), "explained_at_end": ("（{}）", "({})", "{}）", "{} ")}.get(key, ())
     numbers = [number for number in NUMBERS if number not in unclear]
+    start = 1 if key == "explained_at_end" else draw(st.sampled_from((1, 1, 1, 31, 81)))
     return Style(
         number=draw(st.sampled_from(numbers)),
-        restart=draw(st.booleans()),
-        start=1 if key == "explained_at_end" else draw(st.sampled_from((1, 1, 1, 31, 81))),
+        restart=start == 1 and draw(st.booleans()),
+        start=start,
         head=draw(st.sampled_from(HEADS)),
         group_head=draw(st.sampled_from(GROUP_HEADS)),
         label=draw(st.sampled_from(LABELS)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.papers.check import lines_of, read_lines
 from benchmarks.papers.layouts import LAYOUTS
 from benchmarks.papers.render import render
@@ -46,3 +48,34 @@ def test_a_title_and_instructions_are_a_cover(parse):
     paper = next(trace for trace in outcome.traces if trace.item_id == "paper.pdf")
     assert [step.part for step in paper.steps] == [Part.COVER]
     assert outcome.left_over == {}
+
+
+def told(outcome) -> list[str]:
+    return [item.reason for item in outcome.review]
+
+
+QUESTIONS = "\n".join(f"{number}. 下列哪项正确\nA. 甲\tB. 乙\tC. 丙\tD. 丁" for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "A. 甲\nB. 乙\nC. 丙\nD. 丁",
+        "一、单项选择题\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
+    ],
+)
+def test_options_that_belong_to_no_item_wait_for_a_person(parse, before):
+    assert "text_left_over" in told(parse(f"{before}\n{QUESTIONS}"))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "二〇二四年度模拟考试\n注意事项：请将答案填涂在答题卡上。\n本试卷共3题。",
+        "一、单项选择题（共3题）\n以下每题有A、B、C、D四个备选答案，请选出最佳的一个。",
+        "一、B1型题\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
+        "考生须知\n例题：中国的首都是（ ）\nA. 北京\nB. 上海\nC. 广州\nD. 天津",
+    ],
+)
+def test_covers_instructions_and_shared_options_are_no_questions(parse, before):
+    assert "text_left_over" not in told(parse(f"{before}\n{QUESTIONS}"))
