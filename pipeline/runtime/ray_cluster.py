@@ -13,7 +13,7 @@ from typing import Any
 
 from schemas.errors import UserError
 
-INSTALL = "pip install 'build-dataset[ray]'"
+INSTALL = "pip install -e '.[ray]'"
 _PATIENCE = 5.0  # seconds for the head to take a connection
 _ADDRESS = re.compile(r"auto|\[?[\w.:-]+\]?:\d{1,5}")
 

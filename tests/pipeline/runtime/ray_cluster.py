@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-MISSING = None if find_spec("ray") else "ray is not installed (pip install 'build-dataset[ray]')"
+MISSING = None if find_spec("ray") else "ray is not installed (pip install -e '.[ray]')"
 HERE = Path(__file__).parent
 
 
