@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import zlib
@@ -26,13 +27,17 @@ Mutation = Callable[[random.Random, bytes], bytes]
 
 
 def mutants(papers: Sequence[Path], count: int, seed: int) -> Iterator[Mutant]:
-    """``count`` mutants: kinds and papers in turn, each with a generator of its own."""
+    """``count`` mutants: kinds and papers in turn, each with a generator of its own.
+
+    Kinds that are there to be ended by a limit come in every fifth round: they take a hundred times as long.
+    """
     sources = [(path.name, path.read_bytes()) for path in papers]
-    kinds = list(MUTATIONS.items())
-    for number in range(count):
-        kind, mutate = kinds[number % len(kinds)]
-        name, content = sources[(number // len(kinds)) % len(sources)]
-        yield Mutant(number, kind, name, mutate(random.Random(f"{seed}-{number}"), content))
+    rounds = (
+        (turn, kind) for turn in itertools.count() for kind in MUTATIONS if turn % 5 == 0 or kind not in SLOW
+    )
+    for number, (turn, kind) in enumerate(itertools.islice(rounds, count)):
+        name, content = sources[turn % len(sources)]
+        yield Mutant(number, kind, name, MUTATIONS[kind](random.Random(f"{seed}-{number}"), content))
 
 
 def flip_bytes(chance: random.Random, content: bytes) -> bytes:
@@ -257,3 +262,6 @@ MUTATIONS: dict[str, Mutation] = {
     )
 }
 """By name; what damages a paper first, what is built from nothing last."""
+
+SLOW = ("exploding_forms", "stream_bomb", "many_pieces")
+"""Kinds that are there to be ended by a limit."""

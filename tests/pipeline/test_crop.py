@@ -66,6 +66,22 @@ def test_boxes_are_those_of_the_page_as_displayed(paper, rotation, tmp_path):
     assert abs(blue(crop(replace(paper, path=turned), [region(*box)])) - EXPECTED) < 0.03
 
 
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_a_scan_is_cut_as_its_page_is_displayed(tmp_path, rotation):
+    picture = np.full((400, 400, 3), 255, dtype=np.uint8)
+    picture[50:100, 50:350] = (20, 50, 180)
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "PNG")
+    document = pymupdf.open()
+    page = document.new_page(width=400, height=400)
+    page.insert_image(page.rect, stream=buffer.getvalue())
+    page.set_rotation(rotation)
+    document.save(tmp_path / "scan.pdf")
+    box = pymupdf.Rect(50, 50, 350, 100) * page.rotation_matrix
+    seen = blue(crop(Paper("scan.pdf", tmp_path / "scan.pdf", "pdf"), [region(*box)]))
+    assert abs(seen - 300 * 50 / ((300 + 2 * MARGIN) * (50 + 2 * MARGIN))) < 0.03
+
+
 @pytest.mark.parametrize("turned", [90, 180, 270])
 def test_a_page_that_was_turned_to_be_read_is_cut_turned(tmp_path, turned):
     upright = np.full((600, 400, 3), 255, dtype=np.uint8)

@@ -15,9 +15,6 @@ from pipeline.stage import Failure
 
 ROOT = Path(__file__).parents[3]
 PAPERS = sorted((ROOT / "raw" / "sample" / "papers").glob("*.pdf"))
-SLOW = ("exploding_forms", "stream_bomb", "many_pieces")
-"""Kinds that are there to be ended by a limit; ``benchmarks/pdf/mutate`` runs them in workers."""
-
 REFUSED = {"broken", "truncated", "no_pages", "encrypted", "too_large", "not_a_pdf", "timeout"}
 
 _spec = importlib.util.spec_from_file_location("pdf_mutants", ROOT / "benchmarks" / "pdf" / "mutants.py")
@@ -36,7 +33,7 @@ def executor():
 def test_mutants_are_read_or_refused_and_none_crashes_its_worker(executor, tmp_path):
     tasks = []
     for mutant in making.mutants(PAPERS, 2 * len(making.MUTATIONS), seed=1):
-        if mutant.kind not in SLOW:
+        if mutant.kind not in making.SLOW:
             path = tmp_path / f"{mutant.kind}-{mutant.number}.pdf"
             path.write_bytes(mutant.content)
             tasks.append(FileTask(path.name, path, OcrParams(text_timeout=2)))
