@@ -286,5 +286,10 @@ def _share_case(draft: Draft, group: Group | None) -> None:
 
 def _without_own_number(stem: str, number: int) -> str:
     """A stem without the dot of its number on another page, or the number again before its options: （69）. （69）A."""
-    stem = re.sub(r"^[.．、]\s*(?!\d)", "", stem)
-    return re.sub(rf"(?<=[。．.？?：:])\s*[(（]\s*{number}\s*[)）]\s*$", "", stem)
+    stem = _LOST_DOT.sub("", stem)
+    again = _NUMBER_AGAIN.search(stem)
+    return stem[: again.start()] if again and int(again[1]) == number else stem
+
+
+_LOST_DOT = re.compile(r"^[.．、]\s*(?!\d)")
+_NUMBER_AGAIN = re.compile(r"(?<=[。．.？?：:])\s*[(（]\s*(\d{1,4})\s*[)）]\s*$")

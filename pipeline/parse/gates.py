@@ -73,7 +73,7 @@ def _check_options(draft: Draft) -> None:
     left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _LEFT_OVER.search(text)]
     if left:
         draft.doubt("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
-    if not draft.stem and not draft.shared_stem:
+    if not draft.shared_stem and not re.search(r"\w", draft.stem):
         draft.doubt("no_stem", "no text before the options")
 
 
