@@ -31,6 +31,19 @@ def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
     assert [card.name for card in view.cards if card.fate is Fate.KEPT] == kept["question_id"].to_list()
 
 
+def test_a_question_read_with_doubt_stands_before_the_others(built):
+    path = built.build / "parse" / "questions.parquet"
+    mine = pl.col("document") == "paper.pdf"
+    last = pl.read_parquet(path).filter(mine)["question_id"][-1]
+    doubt = pl.when(pl.col("question_id") == last).then(0.8).when(mine).then(0.97)
+    pl.read_parquet(path).with_columns(confidence=doubt).write_parquet(path)
+    kept = [
+        card for card in look(built.build, built.raw, "paper.pdf").cards if card.question and not card.events
+    ]
+    assert [card.fate for card in kept[:2]] == [Fate.DOUBTFUL, Fate.KEPT]
+    assert kept[0].name == last
+
+
 def test_what_waits_says_why(view):
     waiting = [card for card in view.cards if card.fate is Fate.WAITING]
     assert waiting
