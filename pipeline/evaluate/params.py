@@ -189,7 +189,8 @@ class EvaluateParams(Params):
     limit: int | None = Field(None, ge=1, description="Ask only so many questions, spread over the split.")
     models: list[ModelOptions] = Field(
         default_factory=_baselines,
-        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, multiple_choice, random, majority.",
+        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, multiple_choice, "
+        "random, majority.",
     )
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
     base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")

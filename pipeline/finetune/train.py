@@ -59,7 +59,7 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
 def _check_packages() -> None:
     absent = [name for name in ("torch", "transformers", "peft", "accelerate") if find_spec(name) is None]
     if absent:
-        raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install -e '.[local]' in the folder of the project")
+        raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install -e '.[local]'")
 
 
 def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, Any]:

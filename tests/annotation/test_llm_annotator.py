@@ -174,7 +174,9 @@ def test_the_estimate_counts_what_is_not_stored_yet_and_asks_nobody(serve):
 
 def test_one_call_a_question_takes_well_under_half_the_tokens_of_five(serve):
     server = serve()
-    explained = [question.model_copy(update={"explanation": "高血压的治疗" * 25}) for question in questions(10)]
+    explained = [
+        question.model_copy(update={"explanation": "高血压的治疗" * 25}) for question in questions(10)
+    ]
     one = estimate(explained, AnnotateParams(llm=options(server)))
     five = estimate(explained, AnnotateParams(llm=options(server, one_dimension_a_call=True)))
     assert five.requests == 5 * one.requests

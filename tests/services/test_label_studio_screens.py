@@ -155,7 +155,7 @@ def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio
     desk.log_in(ZHANG)
     desk.begin(sent.project)
     assert not desk.scrolls()
-    text, key, _ = desk.texts()
+    text, _key, _ = desk.texts()
     assert text
     desk.tab_to(EDIT)
     desk.tab_to(EDIT)

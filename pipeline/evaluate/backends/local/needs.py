@@ -15,4 +15,4 @@ def missing_packages(options: TransformersModel | MultipleChoiceModel) -> str | 
     absent = [name for name in wanted if find_spec(name) is None]
     if not absent:
         return None
-    return f"kind = \"{options.kind}\" needs {', '.join(absent)}: pip install -e '.[local]' in the folder of the project"
+    return f"kind = \"{options.kind}\" needs {', '.join(absent)}: pip install -e '.[local]'"
