@@ -103,7 +103,7 @@ def judge(result: Result) -> tuple[str, str | None]:
     if result.rejects:
         reject = result.rejects[0]
         crash = reject.reason in ("crashed", "error") and f"{reject.reason}: {reject.detail}"
-        return reject.reason, crash or None
+        return reject.reason.replace("needs_ocr", "needs OCR"), crash or None
     reasons = [str(reason) for reason in result.tables["pages"]["reason"].drop_nulls()]
     for reason in reasons:
         if reason.startswith(("crashed", "error")):

@@ -1,0 +1,41 @@
+"""Experts see the cut-outs of questions, each no larger than a review screen takes; what cannot be cut out is left."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from pipeline.review import sending
+from pipeline.runtime.publish import read_table
+from schemas.questions import Question
+
+
+@pytest.fixture
+def questions(built) -> list[Question]:
+    return list(Question.from_frame(read_table(built.build / "parse" / "questions.parquet")))
+
+
+def test_questions_with_boxes_have_pictures_and_those_of_text_have_none(questions, context):
+    found = sending._crops(questions, context)
+    assert set(found) == {question.question_id for question in questions if question.regions}
+    for address in found.values():
+        head, _, content = address.partition(",")
+        assert head == "data:image/png;base64"
+        assert Image.open(io.BytesIO(base64.b64decode(content))).width > 100
+
+
+def test_a_picture_that_is_too_large_is_sent_smaller(questions, context, monkeypatch):
+    whole = sending._crops(questions, context)
+    most = max(map(len, whole.values())) // 2
+    monkeypatch.setattr(sending, "_CROP_BYTES", most)
+    found = sending._crops(questions, context)
+    assert any(address.startswith("data:image/jpeg") for address in found.values()) or len(found) < len(whole)
+    assert all(len(base64.b64decode(address.partition(",")[2])) <= most for address in found.values())
+
+
+def test_a_paper_that_has_moved_is_sent_without_pictures(questions, context):
+    (context.raw / "paper.pdf").unlink()
+    assert sending._crops(questions, context) == {}
