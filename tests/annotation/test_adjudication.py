@@ -69,6 +69,7 @@ def review(reviewer: str, label: str = "易", at: str = "2026-01-01T00:00:00.000
         ({"a": "中等", "b": "中等", "judge": "中等"}, ("中等", "agreed")),
         ({"a": "中等", "b": "中等", "judge": "较难"}, ("较难", "adjudicated")),
         ({"judge": "较难"}, ("较难", "adjudicated")),
+        ({"a": "较难", "judge": "较难"}, ("较难", "adjudicated")),
     ],
 )
 def test_experts_and_adjudicator_settle_a_label(votes, expected):
@@ -152,6 +153,12 @@ def test_of_two_reviews_by_one_expert_the_latest_counts():
         review("a", "较难", "2026-01-02T00:00:00.000000Z"),
     )
     assert latest_reviews([late, early, review("b")]) == ([late, review("b")], [early])
+
+
+def test_a_ruling_does_not_supersede_the_same_person_s_review():
+    early = review("a")
+    ruling = review("a", "较难", "2026-01-02T00:00:00.000000Z").model_copy(update={"project": "adjudication"})
+    assert latest_reviews([early, ruling])[1] == []
 
 
 def test_an_adjudicators_flags_replace_the_experts():

@@ -84,3 +84,13 @@ def test_the_status_adds_up():
     assert status.experts == {"a": 2, "b": 1}
     assert status.flags == {"out_of_scope": 1}
     assert status.last_review == "2026-01-01T00:00:00.000000Z"
+
+
+def test_a_flag_that_an_accepted_correction_answered_stands_no_more():
+    flat = [*reviewed("a", flags=["wrong_key"]), *reviewed("b")]
+    labels = final_labels(["q"], [], flat, RULES)
+    states = [
+        standings(labels, flat, RULES, answered)[0].state
+        for answered in ({}, {"q": {"wrong_stem"}}, {"q": {"wrong_key"}})
+    ]
+    assert states == [State.FLAGGED, State.FLAGGED, State.DONE]

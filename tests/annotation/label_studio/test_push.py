@@ -148,6 +148,23 @@ def test_a_second_task_of_a_question_is_removed_unless_it_was_reviewed():
     assert sorted(studio.stored) == [2, 3, 4]
 
 
+def test_second_tasks_that_both_were_reviewed_stay():
+    studio = LossyStudio()
+    push(studio, tasks(1))
+    studio.import_tasks(1, [task.payload() for task in tasks(1)])
+    for task in studio.stored.values():
+        task["annotations"] = 1
+    assert push(studio, tasks(1)).duplicates_removed == 0
+    assert sorted(studio.stored) == [1, 2]
+
+
+def test_two_experts_are_asked_for_each_question():
+    studio = LossyStudio()
+    push(studio, tasks(1))
+    assert studio.settings is not None
+    assert studio.settings["maximum_annotations"] == 2
+
+
 def test_a_prediction_outside_the_taxonomy_is_never_sent():
     wrong = {"model_version": "v", "score": None, "result": [pushing_choice("competency", "内科")]}
     studio = LossyStudio()

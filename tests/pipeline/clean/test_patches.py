@@ -113,6 +113,9 @@ def test_a_key_that_changed_since_it_was_corrected_waits_and_one_that_was_lost_i
     patch = correction(base, "answer", "A", "B")
     changed = clean([question(options=("甲药", "乙药", "丙药"), answer="C")], [patch])
     assert [item.reason for item in changed.review] == ["correction_outdated"]
+    three = question(options=("甲药", "乙药", "丙药"))
+    rekeyed = clean([three.model_copy(update={"answer": ["C"]})], [correction(three, "answer", "A", "B")])
+    assert [item.reason for item in rekeyed.review] == ["correction_outdated"]
     other_key = base.model_copy(update={"options": base.options, "answer": ["B"]})
     assert kept(clean([other_key], [patch])) == [other_key]
     assert kept(clean([base.model_copy(update={"answer": None})], [patch]))[0].answer == ["B"]

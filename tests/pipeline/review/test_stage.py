@@ -131,6 +131,25 @@ def test_of_two_reviews_by_one_expert_the_latest_counts(context):
     assert result.facts["ignored_reviews"] == {"superseded": 5}
 
 
+def ruling(reviewer: str, number: int, **labels: str) -> list[ExpertReview]:
+    own = said(reviewer, number, at=9, **labels)
+    return [review.model_copy(update={"project": "adjudication"}) for review in own]
+
+
+def test_nobody_rules_on_labels_of_their_own(context):
+    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), ruling("b", 0, difficulty="极难"))
+    result = review.run(found, PARAMS, context)
+    assert result.facts["ignored_reviews"] == {"ruled_on_own_label": 5}
+    assert [item.reason for item in result.review] == ["disputed"]
+
+
+def test_where_adjudicators_are_named_nobody_else_rules(context):
+    found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), ruling("c", 0, difficulty="极难"))
+    result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
+    assert result.facts["ignored_reviews"] == {"other_reviewer": 5}
+    assert [item.reason for item in result.review] == ["disputed"]
+
+
 def test_adjudicators_do_not_enter_agreement(context):
     found = tables(1, said("a", 0), said("b", 0, difficulty="极难"), said("judge", 0, difficulty="中等"))
     result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
