@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from filelock import FileLock
 
 from annotation.label_studio import process
 from annotation.label_studio.installation import Installation
@@ -93,9 +94,15 @@ def status(venv: Venv = _VENV, home: Home = _HOME) -> None:
 def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     """Make an account for an expert and print its password once. Works while the server runs."""
     installation = _installed(venv)
-    accounts = _read(home)
-    if not accounts:
+    if not _read(home):
         raise UserError(f"no Label Studio in {home} yet: start it first")
+    with FileLock(home / f"{_CREDENTIALS}.lock"):  # two experts may be added at once
+        account = _add(installation, home, email)
+    _tell(account)
+
+
+def _add(installation: Installation, home: Path, email: str) -> Account:
+    accounts = _read(home)
     if "@" not in email or any(account.email == email for account in accounts):
         raise UserError(
             f"{email} is not an e-mail address, or has an account already (see {home / _CREDENTIALS})"
@@ -103,7 +110,7 @@ def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     account = _new_account(email, admin=False)
     process.create_accounts(installation, home, [account])
     _write(home, [*accounts, account])
-    _tell(account)
+    return account
 
 
 def main() -> None:
