@@ -83,7 +83,11 @@ _FORMS: tuple[tuple[Habit, re.Pattern[str], float], ...] = (
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[,，](?!\d{3})\s*"), 0.6),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[)）](?![-−–])\s*"), 0.7),
     (Habit.DOT, re.compile(r"\s*(\d{1,4})\s?[:：]\s*(?!\d)"), 0.6),
-    (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*(?=[A-K][.．、])"), 1.1),
+    (
+        Habit.PAREN,
+        re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K][.．、])"),
+        1.1,
+    ),
     (Habit.PAREN, re.compile(r"\s*[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"), 0.6),
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\s*$"), 0.45),
     (Habit.BARE, re.compile(r"\s*(\d{1,3})\t\s*(?=\S)"), 0.7),

@@ -169,3 +169,17 @@ def test_traditional_chinese_with_english_terms_keeps_its_spaces(parse):
     ).questions
     assert question.stem == "下列何者為 major criteria of Duke classification？"
     assert question.options[1].text == "two sets of blood culture"
+
+
+@pytest.mark.parametrize("speck", ["", "·", "• ", ".", "'"])
+def test_a_speck_after_a_blanks_number_hides_no_stem(parse, speck):
+    text = (
+        "试题（1）\n存放指令地址的是（1）。\n（1）A. 甲\tB. 乙\tC. 丙\tD. 丁\n参考答案\n（1）C\n"
+        f"试题（2）\n采用补码可以（2）。\n（2）{speck}A. 子\tB. 丑\tC. 寅\tD. 卯\n参考答案\n（2）B\n"
+    )
+    outcome = parse(text)
+    assert [(one.number, one.stem, one.answer) for one in outcome.questions] == [
+        (1, "存放指令地址的是（1）。", ["C"]),
+        (2, "采用补码可以（2）。", ["B"]),
+    ]
+    assert outcome.review == []
