@@ -80,4 +80,22 @@ LAYOUTS: dict[str, Paper] = {
         explained=True,
     ),
     "separate_vertical_key": _paper(Style(number="{}. ", key="separate_vertical"), Kind.A1, Kind.A2, Kind.X, size=12),
+    "taiwan_pharmacist_two_bracketed_options_a_line": _paper(
+        Style(
+            number="{}.", label="({})", head="", layout="two", key="separate_grid", traditional=True, cover=True,
+            running=True,
+        ),
+        Kind.A1, size=50, options=4,
+    ),
+    "licensing_bracketed_heads_ranges_at_the_end": _paper(
+        Style(number="{}. ", label="{}. ", head="【{name}】", key="range"), Kind.A1, Kind.A2, Kind.A3, Kind.B1,
+        size=12,
+    ),
+    "nurse_several_letters_restarting": _paper(
+        Style(
+            number="{}、", label="{}、", head="{numeral}、{name}", restart=True, key="inline",
+            mark="【答案】{}", explain="【解析】{}",
+        ),
+        Kind.X, Kind.A1, explained=True, size=12,
+    ),
 }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from pipeline.parse.fields import opens_explanation
 from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.marks import GroupHead, Mark
 
@@ -41,12 +42,15 @@ def _lead_start(
 ) -> int | None:
     """The first line after the options of the item before, if it has a bullet or the text names the number."""
     blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
-    start, found = None, False
+    start, named, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = pieces[place]
         if place in taken or place in marks or (piece.kind not in REGIONS and _HAS_OPTION.search(piece.text)):
             break
-        found = found or blank.search(piece.text) is not None
+        if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
+            return named
+        if blank.search(piece.text):
+            found, named = True, place
         start = place
         if _BULLET.match(piece.text):
             return start
