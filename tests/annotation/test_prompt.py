@@ -37,7 +37,9 @@ def test_the_schema_is_strict_and_holds_the_taxonomy():
 
 def test_a_code_stands_for_its_label_and_of_diseases_for_the_chapter():
     for dimension in dimensions().values():
-        assert [codes(dimension)[code(dimension, label)] for label in dimension.labels] == list(dimension.labels)
+        assert [codes(dimension)[code(dimension, label)] for label in dimension.labels] == list(
+            dimension.labels
+        )
     diseases = codes(dimensions()["disease_group"])
     assert all(label.code == f"{int(number):02}" for number, label in diseases.items() if int(number) <= 26)
 

@@ -33,9 +33,7 @@ def config(tmp_path):
 
 def test_without_the_package_the_remedy_is_told(config, monkeypatch):
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
-    with pytest.raises(
-        UserError, match=r"package ray, which is not installed: pip install -e '.\[ray\]'"
-    ):
+    with pytest.raises(UserError, match=r"package ray, which is not installed: pip install -e '.\[ray\]'"):
         preflight(config, ["ocr"])
 
 
