@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from pipeline.stage import Failure
 from schemas.dataset import DatasetParams
 from schemas.errors import UnreadableDocument
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# The same draws for everybody; `pytest --hypothesis-profile explore` looks further.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=1000, deadline=None)
+settings.load_profile("same")
 
 
 @dataclass

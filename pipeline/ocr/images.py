@@ -16,7 +16,7 @@ _SLANT = (15.0, 75.0)
 
 
 def clean(pixels: Pixels) -> Pixels:
-    """The page without slanted watermarks, coloured or grey, and with an even white background.
+    """The page without slanted coloured watermarks and with an even white background.
 
     Args:
         pixels: RGB, height x width x 3; not changed.
@@ -24,7 +24,7 @@ def clean(pixels: Pixels) -> Pixels:
     Returns:
         RGB of the same size.
     """
-    return remove_grey_watermark(even_background(remove_coloured_watermark(pixels)))
+    return even_background(remove_coloured_watermark(pixels))
 
 
 def remove_coloured_watermark(pixels: Pixels) -> Pixels:
@@ -41,37 +41,6 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
         return pixels
     cleaned = pixels.copy()
     cleaned[mask] = strongest[mask][:, None]
-    return cleaned
-
-
-_GREYS = (130, 235)
-"""Lightness, 0..255, between which grey print may be a watermark: lighter than ink, darker than paper."""
-
-_STROKE = 1 / 400
-"""Thickness of a watermark's strokes as a share of the page's longer side, at least: 6 pixels of A4 at 200 dpi, more
-than the grey edge of any letter."""
-
-_SPREAD = 30
-"""A watermark's pixels are at most this much darker than its middle ones; JPEG and noise spread them."""
-
-
-def remove_grey_watermark(pixels: Pixels) -> Pixels:
-    """Turn slanted grey print white; what is darker than it, the text above or below, stays.
-
-    Without, a grey watermark at 45 degrees costs 7 to 17 % of the characters, read with a confidence of .99.
-    """
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    between = cv2.inRange(grey, np.array(_GREYS[0]), np.array(_GREYS[1]))
-    side = max(3, round(max(grey.shape) * _STROKE))
-    solid = cv2.morphologyEx(between, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) // 255
-    if solid.mean() < 0.0005:
-        return pixels
-    mask = _slanted(solid)
-    if not mask.any():
-        return pixels
-    level = float(np.median(grey[mask & (solid > 0)]))
-    cleaned = pixels.copy()
-    cleaned[mask & (grey > level - _SPREAD)] = 255
     return cleaned
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from schemas.errors import UserError
+
+_GLANCES, _BETWEEN = 10, 0.05
+"""How often, and after how many seconds, the holder's number is looked for."""
 
 
 @contextmanager
@@ -40,7 +44,12 @@ def build_lock(build: Path) -> Iterator[None]:
 
 
 def _holder(path: Path) -> str:
-    try:
-        return path.read_text() or "unknown"
-    except OSError:
-        return "unknown"
+    """Who holds the folder; it writes its number a moment after it took the lock."""
+    for _ in range(_GLANCES):
+        try:
+            if number := path.read_text():
+                return number
+        except OSError:
+            pass
+        time.sleep(_BETWEEN)
+    return "unknown"

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pipeline.ocr.images import (
-    clean,
-    even_background,
-    legibility,
-    remove_coloured_watermark,
-    remove_grey_watermark,
-)
+from pipeline.ocr.images import clean, even_background, legibility, remove_coloured_watermark
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.image import ImageReader
 from schemas.errors import UnreadableDocument
@@ -139,25 +133,3 @@ def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_
     cleaned = remove_coloured_watermark(np.asarray(page))
     assert cleaned[:900].min() == 255
     assert tuple(cleaned[1015, 200]) == (255, 0, 0)
-
-
-def _grey_mark(slanted: bool) -> np.ndarray:
-    """A page with rows of black print and a wide grey stroke over it."""
-    picture = Image.new("RGB", (1200, 1600), "white")
-    draw = ImageDraw.Draw(picture)
-    draw.line((200, 1300, 1000, 300) if slanted else (200, 800, 1000, 800), fill=(200, 200, 200), width=24)
-    for y in range(100, 1500, 60):
-        draw.line((100, y, 1100, y), fill="black", width=4)
-    return np.asarray(picture)
-
-
-def test_a_slanted_grey_watermark_is_removed_and_the_ink_over_it_stays():
-    page = _grey_mark(slanted=True)
-    cleaned = remove_grey_watermark(page)
-    assert not (cleaned == 200).any()
-    assert ((cleaned == 0) == (page == 0)).all()
-
-
-def test_level_grey_print_stays():
-    page = _grey_mark(slanted=False)
-    assert (remove_grey_watermark(page) == page).all()
