@@ -6,7 +6,14 @@ import re
 from collections import Counter
 
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.marks import Habit, is_key_head, is_section_head, may_be_key_head, number_mark
+from pipeline.parse.marks import (
+    Habit,
+    group_head,
+    is_key_head,
+    is_section_head,
+    may_be_key_head,
+    number_mark,
+)
 from pipeline.parse.text import fold
 from schemas.documents import Line, LineKind
 
@@ -110,7 +117,7 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 def _offsets(line: Line) -> set[int]:
     """How far the numbers in a line are from the number of its page; none for what may number a question."""
     mark = number_mark(0, fold(line.text))
-    if _SENTENCE.search(line.text) or opens_explanation(fold(line.text)):
+    if _SENTENCE.search(line.text) or opens_explanation(fold(line.text)) or group_head(fold(line.text)):
         return set()
     if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
         return set()
