@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from annotation.annotator import Annotator
+from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed
@@ -14,8 +15,6 @@ from schemas.errors import UserError
 
 if TYPE_CHECKING:
     from annotation.llm.messages import AnswerStore
-
-_LEAST = 20  # reviewed questions without which there is nothing to learn
 
 
 def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:
@@ -32,9 +31,9 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen == "learned":
-        if len(reviewed) < _LEAST:
+        if len(reviewed) < LEAST:
             raise UserError(
-                f"{len(reviewed)} questions are reviewed, learned needs {_LEAST}: run `build-dataset review pull`, "
+                f"{len(reviewed)} questions are reviewed, learned needs {LEAST}: run `build-dataset review pull`, "
                 "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
         from annotation.learned_annotator import LearnedAnnotator

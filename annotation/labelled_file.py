@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import polars as pl
@@ -15,12 +16,14 @@ from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 from schemas.taxonomy import Dimension, LabelName, dimensions
 
+_EXAM = ("exam_type", "exam_class", "exam_subject")
 _COLUMNS = {
     "stem": ("stem", "question", "题干", "题目"),
     "shared_stem": ("shared_stem",),
     "options": ("options", "option", "选项"),
     "answer": ("answer", "答案"),
     "explanation": ("explanation", "解析"),
+    **{name: (name,) for name in _EXAM},
 }
 _OTHER_NAMES = {
     "disease_group": ("disease group",),
@@ -46,7 +49,7 @@ def read_labelled(path: Path) -> list[Reviewed]:
 
     Raises:
         UserError: no such file, an unknown kind, no column of stems or of any dimension, or a label outside the
-            set, with the row's number.
+            set or options in another form, with the row's number.
     """
     frame = _read(path)
     known = {name.strip().casefold(): name for name in frame.columns}
@@ -60,7 +63,7 @@ def read_labelled(path: Path) -> list[Reviewed]:
         given = {name: label for name, label in said.items() if label is not None}
         stem = str(row[columns["stem"]] or "").strip()
         if given and stem:
-            found.append(Reviewed(_question(number, stem, columns, row), given))
+            found.append(Reviewed(_question(path, number, stem, columns, row), given))
     return found
 
 
@@ -95,10 +98,17 @@ def _label(path: Path, number: int, dimension: str, value: object) -> LabelName 
     return label
 
 
-def _question(number: int, stem: str, columns: Mapping[str, str | None], row: Mapping[str, Any]) -> Question:
+def _question(
+    path: Path, number: int, stem: str, columns: Mapping[str, str | None], row: Mapping[str, Any]
+) -> Question:
     value = {field: row[column] if column else None for field, column in columns.items()}
-    options = _options(value["options"])
-    answer = value["answer"]
+    try:
+        options = _options(value["options"])
+    except (AttributeError, KeyError):
+        raise UserError(
+            f"{path}, row {number}: options are none of an object, a list and lines: correct them"
+        ) from None
+    texts = {name: value[name] or None for name in ("shared_stem", "explanation", *_EXAM)}
     return Question(
         question_id=f"labelled-{number}",
         document="labelled",
@@ -106,18 +116,28 @@ def _question(number: int, stem: str, columns: Mapping[str, str | None], row: Ma
         number=number,
         question_type=QuestionType.A1,
         stem=stem,
-        shared_stem=value["shared_stem"] or None,
         options=options,
-        answer=list(answer or ()) or None,
-        explanation=value["explanation"] or None,
-        content_hash=content_hash(stem, (option.text for option in options), value["shared_stem"] or None),
+        answer=_letters(value["answer"]),
+        content_hash=content_hash(stem, (option.text for option in options), texts["shared_stem"]),
+        **texts,
     )
 
 
 def _options(value: object) -> list[Option]:
+    """Of an object by letter, of a list of objects or of texts in order, of lines ``A text``."""
     if isinstance(value, dict):
         return [Option(label=key, text=str(text)) for key, text in value.items() if text is not None]
     if isinstance(value, list):
-        return [Option(label=item["label"], text=item["text"]) for item in value]
+        pairs = [
+            (letter, item) if isinstance(item, str) else (item["label"], item["text"])
+            for letter, item in zip(ascii_uppercase, value, strict=False)
+        ]
+        return [Option(label=label, text=text) for label, text in pairs]
     lines = (_OPTION.match(line) for line in str(value or "").splitlines())
     return [Option(label=line[1], text=line[2].strip()) for line in lines if line]
+
+
+def _letters(value: object) -> list[str] | None:
+    """Of ``AB``, ``A,B`` or a list; None where there are none."""
+    letters = value if isinstance(value, list) else re.findall("[A-Z]", str(value or "").upper())
+    return list(letters) or None

@@ -48,14 +48,9 @@ class LexiconAnnotator:
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order."""
-        for question, shares in zip(questions, shares_of_all(questions), strict=True):
+        for question, shares in zip(questions, shares_of(questions), strict=True):
             yield Labelled(question.question_id, _verdicts(shares))
             progress(1)
-
-
-def label(question: Question) -> dict[str, Verdict]:
-    """Verdicts in all dimensions, by the dimension's name."""
-    return _verdicts(shares_of(question))
 
 
 def _verdicts(shares_by_dimension: Mapping[str, Scores]) -> dict[str, Verdict]:
@@ -66,18 +61,13 @@ def _verdicts(shares_by_dimension: Mapping[str, Scores]) -> dict[str, Verdict]:
     return verdicts | {"difficulty": estimated_difficulty()}
 
 
-def shares_of(question: Question) -> dict[str, Scores]:
-    """By dimension, each label's share of the score; the shares of a dimension add up to one."""
-    return next(shares_of_all([question]))
-
-
-def shares_of_all(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
-    """``shares_of`` for each question; the terms of many are found at once."""
+def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
+    """For each question, by dimension, each label's share of the score; a dimension's shares add up to one."""
     for start in range(0, len(questions), _BATCH):
         batch = questions[start : start + _BATCH]
         parts = [list(_parts(question)) for question in batch]
         texts = [text for own in parts for text, _ in own]
-        found = {name: iter(lexicon(name).find_all(texts)) for name in SCORED}
+        found = {name: iter(lexicon(name).find(texts)) for name in SCORED}
         for question, own in zip(batch, parts, strict=True):
             terms = {name: [(next(found[name]), weight) for _, weight in own] for name in SCORED}
             yield _shares_of(question, terms)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from annotation.learned import LEAST
 from annotation.llm.options import LlmOptions
 from schemas.errors import UserError
 from schemas.params import Address, Params, VariableName, knob
@@ -60,7 +61,7 @@ class AnnotateParams(Params):
         "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet.",
     )
     learn_from: int = Field(
-        100, ge=20, description="Reviewed questions from which auto prefers learned to lexicon."
+        100, ge=LEAST, description="Reviewed questions from which auto prefers learned to lexicon."
     )
     batch: bool = knob(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
@@ -97,15 +98,20 @@ class AnnotateParams(Params):
         if self.annotator == "auto" and not asks:
             settled["learn_from"] = self.learn_from
         if self.reviewed is not None and self.learns():
-            settled["reviewed"] = _digest(self.reviewed)
+            settled["reviewed"] = file_digest(self.reviewed, "[annotate] reviewed")
         return settled
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path, option: str) -> str:
+    """Hex SHA-256 of what a file says, which stands for it in fingerprints in place of where it lies.
+
+    Raises:
+        UserError: it cannot be read; ``option`` is what to correct.
+    """
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}: correct [annotate] reviewed") from None
+        raise UserError(f"{path}: {error.strerror}: correct {option}") from None
 
 
 class ReviewParams(Params):

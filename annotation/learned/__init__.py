@@ -1,1 +1,4 @@
-"""A classifier of questions that learns from labels which experts have reviewed."""
+"""Learning labels from questions that experts have reviewed."""
+
+LEAST = 20
+"""Reviewed questions below which nothing is learned: of all, and of one dimension."""

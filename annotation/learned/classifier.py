@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.annotator import Verdict
+from annotation.learned import LEAST
 from annotation.learned.features import Matrix, TextFeatures, lexicon_features
-from annotation.learned.model import LEAST, MOST_ALIKE, DimensionModel, Views, folds_of, log_shares
+from annotation.learned.model import MOST_ALIKE, DimensionModel, Views, folds_of, log_shares
 from annotation.lexicon.terms import lexicon
 from annotation.lexicon_annotator import SCORED
 from annotation.reviewed import Reviewed

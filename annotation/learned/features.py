@@ -60,7 +60,7 @@ class TextFeatures:
 
 def lexicon_features(questions: Sequence[Question]) -> dict[str, Matrix]:
     """By dimension, the lexicon's share for each of its labels, one row a question."""
-    rows = [shares_of(question) for question in questions]
+    rows = [*shares_of(questions)]
     if not rows:
         return {}
     return {name: np.array([[*row[name].values()] for row in rows]) for name in rows[0]}

@@ -20,8 +20,6 @@ After 300 of CMExam's questions, on 700 others, mean of four draws: 100 and 30 g
 (disease group, department, discipline, competency), 30 and 10 gave .667 / .713 / .784 / .715.
 """
 FOLDS = 5
-LEAST = 20
-"""Labelled questions below which a dimension is left to the lexicon."""
 MOST_ALIKE = 0.95
 """Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
 

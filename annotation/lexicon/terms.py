@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -48,30 +48,17 @@ class Lexicon:
             for weight, terms in ((WEAK, label.weak), (STRONG, label.strong)):
                 for term in terms:
                     self._weights.setdefault(term, {})[label.name] = weight
-        longest: dict[str, int] = {}
-        for term in self._weights:
-            longest[term[0]] = max(longest.get(term[0], 0), len(term))
-        self._longest = longest
         self._by_length = sorted(self._weights, key=lambda term: (-len(term), term))
 
     def weights(self, term: str) -> Mapping[str, float]:
         """By label, what a term of the lists is worth."""
         return self._weights[term]
 
-    def find(self, text: str) -> Iterator[str]:
-        """The terms in a text from left to right, the longest at each place, none inside another."""
-        at = 0
-        while at < len(text):
-            for length in range(min(self._longest.get(text[at], 0), len(text) - at), 0, -1):
-                if (term := text[at : at + length]) in self._weights:
-                    yield term
-                    at += length
-                    break
-            else:
-                at += 1
+    def find(self, texts: Sequence[str]) -> list[list[str]]:
+        """The terms in each text from left to right, the longest at each place, none inside another.
 
-    def find_all(self, texts: Sequence[str]) -> list[list[str]]:
-        """``find`` for many texts at once, ten times as fast (an Aho–Corasick automaton)."""
+        Many texts at once: an Aho–Corasick automaton is ten times as fast as looking place by place.
+        """
         return pl.Series(texts, dtype=pl.String).str.extract_many(self._by_length, leftmost=True).to_list()
 
 

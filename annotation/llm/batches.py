@@ -6,11 +6,12 @@ import io
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from annotation.llm.asking import Client, Groups
 from annotation.llm.batch_files import ENDPOINT, MOST_BYTES, MOST_ROWS, Batch, Batches, Row, lines_of, rows_of
 from annotation.llm.budget import paid_before, remember_waste, worst_cost
 from annotation.llm.faults import Fault, of_status
@@ -22,7 +23,6 @@ from annotation.llm.messages import (
     Outcome,
     Reason,
     Usage,
-    grouped,
 )
 from annotation.llm.options import LlmOptions
 from annotation.llm.replies import answer_of, billed, is_whole, spread, stored_value, with_hint
@@ -37,111 +37,89 @@ _NOT_ANSWERED = Fault(Reason.TIMEOUT, "the batch ended without answering it", re
 _UNREADABLE = Fault(Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
 
-class BatchClient:
+class BatchClient(Client):
     """Does what ``LlmClient`` does, with one file of requests in place of one request at a time.
 
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
-
-    Args:
-        options: endpoint, model, prices, limits.
-
-    Raises:
-        UserError: no model is named, or its key is missing.
     """
 
-    def __init__(self, options: LlmOptions) -> None:
-        if (missing := options.missing()) is not None:
-            raise UserError(missing)
-        self._options = options
-
-    def complete_many(
-        self,
-        requests: Sequence[ChatRequest],
-        store: AnswerStore,
-        progress: Callable[[int], None] | None = None,
-    ) -> Iterator[Outcome]:
-        """See ``LlmClient.complete_many``: the same requests, keys and answers, later and cheaper."""
-        run = _Run(self._options, store, grouped(requests, self._options))
-        for batch in run.outcomes():
-            if progress is not None:
-                progress(len(batch))
-            yield from batch
-
-
-class _Run:
-    """One call of ``complete_many``."""
-
-    def __init__(
-        self, options: LlmOptions, store: AnswerStore, groups: Mapping[str, list[ChatRequest]]
-    ) -> None:
-        self._options = options
-        self._store = store
-        self._groups = groups
-        self._batches = Batches(store, options)
-        self._attempts: Counter[str] = Counter()
-        self._wasted: Counter[str] = Counter()
-        self._usage: dict[str, Usage] = {}
-        self._queue_is_full = False
-
-    def outcomes(self) -> Iterator[list[Outcome]]:
-        stored = self._store.get_many(self._groups)
-        if stored:
-            yield [item for key, value in stored.items() for item in self._answer(key, value, stored=True)]
-        asked = {key: group[0] for key, group in self._groups.items() if key not in stored}
-        if not asked:
-            return
+    def _ask(
+        self, missing: Sequence[str], groups: Groups, store: AnswerStore
+    ) -> Generator[list[Outcome], None, None]:
         from openai import DefaultHttpxClient, OpenAI
 
         with OpenAI(
             api_key=self._options.api_key() or "none",
             base_url=self._options.base_url,
             timeout=self._options.timeout,
-            max_retries=0,  # what was sent twice would be paid twice
+            max_retries=0,  # what was submitted twice would be paid twice
             http_client=DefaultHttpxClient(follow_redirects=False),
         ) as sdk:
-            while asked:
-                under_way = self._submit(sdk, asked)
-                if not under_way:
-                    cap = f"{self._options.max_cost:g} {self._options.currency}"
-                    detail = f"not asked: it could break max_cost of {cap}"
-                    yield self._fail(asked, Reason.SPENDING_CAP, detail)
-                    return
-                batch, ended = self._wait(sdk, under_way)
-                yield self._collect(sdk, batch, ended, asked)
+            yield from _Run(self._options, store, groups, sdk).outcomes(missing)
 
-    def _submit(self, sdk: openai.OpenAI, asked: Mapping[str, ChatRequest]) -> list[Batch]:
+
+class _Run:
+    """One call of ``complete_many``."""
+
+    def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups, sdk: openai.OpenAI) -> None:
+        self._options = options
+        self._store = store
+        self._groups = groups
+        self._sdk = sdk
+        self._reads = sdk.with_options(max_retries=options.max_retries)  # looking twice costs nothing
+        self._batches = Batches(store, options)
+        self._asked: dict[str, ChatRequest] = {}
+        """By key, what is still to be answered, as it is asked: the second time with a hint."""
+        self._attempts: Counter[str] = Counter()
+        self._usage: dict[str, Usage] = {}
+        self._queue_is_full = False
+
+    def outcomes(self, missing: Sequence[str]) -> Iterator[list[Outcome]]:
+        """What has just ended, batch by batch."""
+        self._asked = {key: self._groups[key][0] for key in missing}
+        while self._asked:
+            under_way = self._submit()
+            if not under_way:
+                cap = f"{self._options.max_cost:g} {self._options.currency}"
+                detail = f"not asked: it could break max_cost of {cap}"
+                yield [item for key in self._asked for item in self._failed(key, Reason.SPENDING_CAP, detail)]
+                return
+            batch, ended = self._wait(under_way)
+            yield self._collect(batch, ended)
+
+    def _submit(self) -> list[Batch]:
         """Submit all that is not under way yet and fits under the cap; returns what is under way."""
         under_way = []
         for batch in self._batches.all():
-            if not set(batch.keys) & asked.keys():
+            if self._asked.keys().isdisjoint(batch.keys):
                 continue  # of another prompt or another time: its answers stay at the endpoint for then
-            under_way.append(
-                batch if batch.id else self._adopt(sdk, batch) or self._create(sdk, batch, asked)
-            )
+            under_way.append(batch if batch.id else self._adopt(batch) or self._create(batch))
         if self._queue_is_full and under_way:
             return under_way
-        waiting = self._affordable(asked, {key for batch in under_way for key in batch.keys})
-        for keys in self._files(waiting):
+        for keys in self._files(self._affordable({key for batch in under_way for key in batch.keys})):
             batch = Batch(uuid.uuid4().hex, keys)
             self._batches.save(batch)
-            under_way.append(self._create(sdk, batch, asked))
+            under_way.append(self._create(batch))
         return under_way
 
-    def _affordable(self, asked: Mapping[str, ChatRequest], open_keys: set[str]) -> dict[str, ChatRequest]:
+    def _affordable(self, open_keys: set[str]) -> dict[str, ChatRequest]:
         """Those not under way, as many as can go when all that is under way costs the most it can."""
-        waiting = {key: request for key, request in asked.items() if key not in open_keys}
+        waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
         if self._options.max_cost is None:
             return waiting
         left = self._options.max_cost - paid_before(self._groups, self._store, self._options)
-        left -= sum(worst_cost(asked[key], self._options, batched=True) for key in open_keys & asked.keys())
+        left -= sum(self._worst(self._asked[key]) for key in open_keys & self._asked.keys())
         fitting = {}
         for key, request in waiting.items():
-            left -= worst_cost(request, self._options, batched=True)
+            left -= self._worst(request)
             if left < 0:
                 break
             fitting[key] = request
         return fitting
+
+    def _worst(self, request: ChatRequest) -> float:
+        return worst_cost(request, self._options, batched=True)
 
     def _files(self, waiting: Mapping[str, ChatRequest]) -> Iterator[tuple[str, ...]]:
         """The keys of each input file."""
@@ -156,23 +134,23 @@ class _Run:
         if keys:
             yield tuple(keys)
 
-    def _adopt(self, sdk: openai.OpenAI, batch: Batch) -> Batch | None:
+    def _adopt(self, batch: Batch) -> Batch | None:
         """Find a batch whose id never arrived by the token that the endpoint keeps."""
         with self._errors():
-            for found in sdk.batches.list(limit=100):
+            for found in self._reads.batches.list(limit=100):
                 if (found.metadata or {}).get("token") == batch.token:
                     adopted = replace(batch, id=found.id)
                     self._batches.save(adopted)
                     return adopted
         return None
 
-    def _create(self, sdk: openai.OpenAI, batch: Batch, asked: Mapping[str, ChatRequest]) -> Batch:
+    def _create(self, batch: Batch) -> Batch:
         """Submit a batch that is remembered already."""
-        rows = {key: asked[key] for key in batch.keys if key in asked}
+        rows = {key: self._asked[key] for key in batch.keys if key in self._asked}
         data = b"".join(line for _, line in lines_of(rows, self._options))
         with self._errors():
-            file = sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
-            created = sdk.batches.create(
+            file = self._sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
+            created = self._sdk.batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
                 completion_window="24h",
@@ -182,21 +160,19 @@ class _Run:
         self._batches.save(submitted)
         return submitted
 
-    def _wait(self, sdk: openai.OpenAI, under_way: Sequence[Batch]) -> tuple[Batch, Any]:
+    def _wait(self, under_way: Sequence[Batch]) -> tuple[Batch, Any]:
         """The first batch that ended, and what the endpoint says of it."""
         while True:
             for batch in under_way:
                 assert batch.id is not None
                 with self._errors():
-                    state = sdk.batches.retrieve(batch.id)
+                    state = self._reads.batches.retrieve(batch.id)
                 if state.status in _ENDED:
                     return batch, state
             time.sleep(self._options.poll)
 
-    def _collect(
-        self, sdk: openai.OpenAI, batch: Batch, ended: Any, asked: dict[str, ChatRequest]
-    ) -> list[Outcome]:
-        """Store every good answer of a batch, then forget what is stored; failed rows stay in ``asked`` or fail."""
+    def _collect(self, batch: Batch, ended: Any) -> list[Outcome]:
+        """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
         if ended.status == "failed":
             self._batches.forget(batch)
             self._refused(ended)
@@ -204,19 +180,26 @@ class _Run:
         self._queue_is_full = False
         files = [name for name in (ended.output_file_id, ended.error_file_id) if name]
         with self._errors():
-            rows = rows_of([sdk.files.content(name).content for name in files], batch.keys)
+            rows = rows_of([self._reads.files.content(name).content for name in files], batch.keys)
+        ours = [key for key in batch.keys if key in self._asked]
+        others = tuple(key for key in batch.keys if key not in self._asked)
         outcomes: list[Outcome] = []
-        ours = [key for key in batch.keys if key in asked]
+        hopeless: UserError | None = None
         for key in ours:
-            outcomes += self._settle(key, rows.get(key), asked)
-        self._batches.save(replace(batch, keys=tuple(key for key in batch.keys if key not in set(ours))))
+            try:
+                outcomes += self._settle(key, rows.get(key))
+            except UserError as error:  # no credit, say: told once the other answers are safe
+                hopeless = error
+        self._batches.save(replace(batch, keys=others))
+        if hopeless is not None:
+            raise hopeless
         return outcomes
 
     def _refused(self, ended: Any) -> None:
         """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
         found = getattr(ended, "errors", None)
         code_names = sorted({str(error.code) for error in (found.data if found else None) or []})
-        others = [batch for batch in self._batches.all() if set(batch.keys) & self._groups.keys()]
+        others = any(not self._groups.keys().isdisjoint(batch.keys) for batch in self._batches.all())
         if _QUEUE_IS_FULL in code_names and others:
             self._queue_is_full = True
             return
@@ -225,49 +208,42 @@ class _Run:
             f"{self._options.base_url} refused the batch ({codes}): run without --batch, or put it right"
         )
 
-    def _settle(self, key: str, row: Row | None, asked: dict[str, ChatRequest]) -> list[Outcome]:
-        """What a row comes to; a request that is worth another attempt stays in ``asked``."""
+    def _settle(self, key: str, row: Row | None) -> list[Outcome]:
+        """What a row comes to; nothing where the request is worth another attempt."""
         self._attempts[key] += 1
-        original = self._groups[key][0]
-        usage = billed(row.body) if row and row.status == 200 and is_whole(row.body) else Usage()
-        fault = self._fault(row)
-        if fault is None and row is not None:
-            try:
-                total = self._usage.get(key, Usage()) + usage
-                value = stored_value(row.body, usage, original) | {"batched": True}
-            except BadAnswerError as bad:
-                fault = Fault(bad.reason, bad.detail, retry=bad.hint is not None and asked[key] is original)
-                self._usage[key] = total
-                remember_waste(key, usage, self._store, batched=True)
-                if fault.retry and bad.hint is not None:
-                    asked[key] = with_hint(original, row.body, bad.hint)
-            else:
-                self._store.put(key, value)
-                del asked[key]
-                return self._answer(key, value, stored=False)
-        assert fault is not None
-        if fault.retry and self._attempts[key] <= self._options.max_retries:
-            return []
-        del asked[key]
-        failed = Failed(original, fault.reason, fault.detail, self._usage.get(key, Usage()))
-        return spread(failed, self._groups[key])
-
-    def _fault(self, row: Row | None) -> Fault | None:
-        if row is None:
-            return _NOT_ANSWERED
-        if row.status == 200:
-            return None if is_whole(row.body) else _UNREADABLE
-        if row.status == 0:  # expired or cancelled before its turn
-            return _NOT_ANSWERED
-        return of_status(row.status, row.code, self._options)
-
-    def _answer(self, key: str, value: Mapping[str, Any], *, stored: bool) -> list[Outcome]:
+        found = self._read(key, row)
+        if isinstance(found, Fault):
+            if found.retry and self._attempts[key] <= self._options.max_retries:
+                return []
+            del self._asked[key]
+            return self._failed(key, found.reason, found.detail)
+        self._store.put(key, found)
+        del self._asked[key]
         group = self._groups[key]
-        return spread(answer_of(group[0], value, self._options, stored=stored), group)
+        return spread(answer_of(group[0], found, self._options, stored=False), group)
 
-    def _fail(self, asked: Mapping[str, ChatRequest], reason: Reason, detail: str) -> list[Outcome]:
-        failed = [(Failed(self._groups[key][0], reason, detail), self._groups[key]) for key in asked]
-        return [outcome for one, group in failed for outcome in spread(one, group)]
+    def _read(self, key: str, row: Row | None) -> dict[str, Any] | Fault:
+        """What is to be stored of a row; where it is not to be used, why."""
+        if row is None or row.status == 0:  # expired or cancelled before its turn
+            return _NOT_ANSWERED
+        if row.status != 200:
+            return of_status(row.status, row.code, self._options)
+        if not is_whole(row.body):
+            return _UNREADABLE
+        request, usage = self._groups[key][0], billed(row.body)
+        try:
+            return stored_value(row.body, usage, request) | {"batched": True}
+        except BadAnswerError as bad:
+            self._usage[key] = self._usage.get(key, Usage()) + usage
+            remember_waste(key, usage, self._store, batched=True)
+            if bad.hint is None or self._asked[key] is not request:
+                return Fault(bad.reason, bad.detail, retry=False)
+            self._asked[key] = with_hint(request, row.body, bad.hint)
+            return Fault(bad.reason, bad.detail, retry=True)
+
+    def _failed(self, key: str, reason: Reason, detail: str) -> list[Outcome]:
+        group = self._groups[key]
+        return spread(Failed(group[0], reason, detail, self._usage.get(key, Usage())), group)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Generator, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from annotation.llm.asking import Client, Groups
 from annotation.llm.budget import Budget, paid_before, remember_waste, worst_cost
 from annotation.llm.messages import (
     AnswerStore,
@@ -16,7 +18,6 @@ from annotation.llm.messages import (
     Outcome,
     Reason,
     Usage,
-    grouped,
 )
 from annotation.llm.options import LlmOptions
 from annotation.llm.pace import Pace
@@ -38,55 +39,29 @@ _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
 _WRONG_FORM_AFTER = 5
 """Requests refused for their form, with none accepted, after which the form is to blame."""
+_AHEAD = 16
+"""Requests that are made out while all turns are taken, so that one goes the moment another's answer has arrived.
+
+Answers come in clumps, and an event loop works on all of a clump at once: without these, each turn stays empty until
+the whole clump is parsed, checked and stored.
+"""
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
 
-class LlmClient:
-    """A client of one model at one endpoint.
+class LlmClient(Client):
+    """Asks one request at a time, many at once."""
 
-    Args:
-        options: endpoint, model, prices, limits.
-
-    Raises:
-        UserError: no model is named, or its key is missing.
-    """
-
-    def __init__(self, options: LlmOptions) -> None:
-        if (missing := options.missing()) is not None:
-            raise UserError(missing)
-        self._options = options
-
-    def complete_many(
-        self,
-        requests: Sequence[ChatRequest],
-        store: AnswerStore,
-        progress: Callable[[int], None] | None = None,
-    ) -> Iterator[Outcome]:
-        """Answer every request, from the store where it is there and from the endpoint where not.
-
-        Args:
-            requests: any number; those that are the same to the letter are asked once.
-            store: gets every good answer before it is yielded; failures are never stored as answers.
-            progress: called with the number of requests that have just ended.
-
-        Yields:
-            One outcome a request: stored answers first, then the others as they arrive.
-
-        Raises:
-            UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
-                before is in the store.
-        """
-        run = _Run(self._options, store)
-        outcomes = run.outcomes(requests)
+    def _ask(
+        self, missing: Sequence[str], groups: Groups, store: AnswerStore
+    ) -> Generator[list[Outcome], None, None]:
+        outcomes = _Run(self._options, store, groups).outcomes(missing)
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
         # task with its result, for half of our CPU time.
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             try:
                 while batch := loop.run_until_complete(_next(outcomes)):
-                    if progress is not None:
-                        progress(len(batch))
-                    yield from batch
+                    yield batch
             finally:
                 loop.run_until_complete(_close(outcomes))
 
@@ -94,37 +69,23 @@ class LlmClient:
 class _Run:
     """One call of ``complete_many``."""
 
-    def __init__(self, options: LlmOptions, store: AnswerStore) -> None:
+    def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups) -> None:
         self._options = options
         self._store = store
+        self._groups = groups
         self._pace = Pace(options.concurrency, options.max_retries)
-        self._budget = Budget(options.max_cost, 0.0)
+        spent = paid_before(groups, store, options) if options.max_cost is not None else 0.0
+        self._budget = Budget(options.max_cost, spent)
         self._outages = 0
         self._wrong_form = 0
         self._answered = 0
 
-    async def outcomes(self, requests: Sequence[ChatRequest]) -> AsyncIterator[list[Outcome]]:
+    async def outcomes(self, missing: Sequence[str]) -> AsyncIterator[list[Outcome]]:
         """What has just ended, batch by batch: entering and leaving the event loop costs more than an item."""
-        groups = grouped(requests, self._options)
-        stored = self._store.get_many(groups)
-        if self._options.max_cost is not None:
-            self._budget.spent = paid_before(groups, self._store, self._options)
-        if stored:
-            answers = (
-                (answer_of(groups[key][0], value, self._options, stored=True), groups[key])
-                for key, value in stored.items()
-            )
-            yield [outcome for answer, group in answers for outcome in spread(answer, group)]
-        missing = {key: group for key, group in groups.items() if key not in stored}
-        if missing:
-            async for batch in self._ask_all(missing):
-                yield batch
-
-    async def _ask_all(self, groups: Mapping[str, list[ChatRequest]]) -> AsyncIterator[list[Outcome]]:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
-        waiting = iter(groups.items())
+        waiting = iter(missing)
         async with AsyncOpenAI(
             api_key=self._options.api_key() or "none",
             base_url=self._options.base_url,
@@ -132,13 +93,14 @@ class _Run:
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(
                 follow_redirects=False,  # the key is for this address alone
-                event_hooks={"response": [self._hear]},
+                event_hooks={"request": [_take_turn], "response": [self._hear]},
             ),
         ) as sdk:
-            count = min(self._options.concurrency, len(groups))
+            most = self._options.concurrency
+            count = min(most + min(most, _AHEAD), len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
             try:
-                left = len(groups)
+                left = len(missing)
                 while left:
                     groups_ended = [await ended.get()]
                     while not ended.empty():
@@ -153,14 +115,14 @@ class _Run:
     async def _work(
         self,
         sdk: AsyncOpenAI,
-        waiting: Iterator[tuple[str, list[ChatRequest]]],
+        waiting: Iterator[str],
         ended: asyncio.Queue[list[Outcome] | BaseException],
     ) -> None:
         try:
-            for key, group in waiting:
-                outcome = await self._ask(sdk, key, group[0])
+            for key in waiting:
+                outcome = await self._ask(sdk, key, self._groups[key][0])
                 self._watch(outcome)
-                ended.put_nowait(spread(outcome, group))
+                ended.put_nowait(spread(outcome, self._groups[key]))
         except Exception as error:
             ended.put_nowait(error)
 
@@ -199,16 +161,12 @@ class _Run:
             if not await self._budget.reserve(worst):
                 cap = f"{self._options.max_cost:g} {self._options.currency}"
                 return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
-            cost = 0.0
+            cost = worst
+            _TURN.set(turn := _Turn(self._pace))
             try:
-                await self._pace.turn()
-                cost = worst
-                try:
-                    completion = await self._create(sdk, body)
-                finally:
-                    self._pace.leave()
+                completion = await self._create(sdk, body)
             except Exception as error:
-                fault = classify(error, self._options)
+                fault = classify(error, self._options)  # where no request can succeed, nobody gets this turn
                 cost = worst if fault.maybe_billed else 0.0
             else:
                 usage = billed(completion)
@@ -216,6 +174,7 @@ class _Run:
                 return completion
             finally:
                 await self._budget.settle(worst, cost)
+            turn.leave()
             if not await self._pace.again(fault, attempt):
                 return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
             attempt += 1
@@ -232,9 +191,11 @@ class _Run:
         return dict(completion)
 
     async def _hear(self, response: Any) -> None:
-        """Take in a response's headers, before its body is read."""
+        """Take in a response; once it is there, the next request goes, before this one is looked into."""
         if response.is_success:
             self._pace.heard(response.headers)
+            await response.aread()
+            _TURN.get().leave()
 
     def _watch(self, outcome: Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""
@@ -247,6 +208,33 @@ class _Run:
                 f"{self._options.base_url} refused the first {self._wrong_form} requests as malformed (HTTP 4xx): "
                 "it may not support response_format, temperature, seed or max_tokens_field as configured"
             )
+
+
+class _Turn:
+    """The place of one attempt among the requests in flight: taken when it is sent, left when its answer is there."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._taken = False
+
+    async def take(self) -> None:
+        """Wait until the request may go."""
+        await self._pace.turn()
+        self._taken = True
+
+    def leave(self) -> None:
+        """Let another go, if that was not done yet."""
+        if self._taken:
+            self._taken = False
+            self._pace.leave()
+
+
+_TURN: ContextVar[_Turn] = ContextVar("turn")
+"""Of the attempt that the current task makes: the hooks of the HTTP client are told nothing but the request."""
+
+
+async def _take_turn(_request: object) -> None:
+    await _TURN.get().take()
 
 
 def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:

@@ -108,14 +108,6 @@ class ChatRequest:
         return sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
-def grouped(requests: Iterable[ChatRequest], options: LlmOptions) -> dict[str, list[ChatRequest]]:
-    """Requests by key: those that are the same to the letter are asked once."""
-    groups: dict[str, list[ChatRequest]] = {}
-    for request in requests:
-        groups.setdefault(request.key(options), []).append(request)
-    return groups
-
-
 @dataclass(frozen=True)
 class Usage:
     """Tokens that were billed; None where the endpoint does not say."""

@@ -11,6 +11,7 @@ import polars as pl
 from annotation import lexicon_annotator
 from annotation.annotator import Annotator, Labelled
 from annotation.difficulty import ANNOTATOR as MEASURED
+from annotation.learned import LEAST
 from annotation.learned_annotator import NAME as LEARNED
 from annotation.learned_annotator import LearnedAnnotator
 from annotation.reviewed import Reviewed, from_reviews
@@ -21,7 +22,6 @@ from schemas.questions import Question
 from schemas.taxonomy import dimensions
 
 EXPERTS = "experts"
-LEAST_TO_LEARN = 20
 MOST_UNREVIEWED = 2000
 """Questions on which annotators are compared with each other when no expert has reviewed any."""
 
@@ -83,7 +83,7 @@ def _some(questions: Sequence[Question]) -> list[Question]:
 
 def _offline(reviewed: Sequence[Reviewed]) -> Iterator[Annotator]:
     yield lexicon_annotator.LexiconAnnotator()
-    if len(reviewed) >= LEAST_TO_LEARN:
+    if len(reviewed) >= LEAST:
         yield LearnedAnnotator(reviewed)
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline import html
 from pipeline.calibrate.opinions import EXPERTS, Opinions
-from pipeline.figures import COLOURS, figure, save
+from pipeline.figures import COLOURS, INK, figure, save
 from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from pipeline.calibrate.stage import Found
+
+Row = TypeVar("Row", ReliabilityBin, SharingPoint)
 
 PAGE, MARKDOWN = "index.html", "calibration.md"
 _SHOWN = 5  # confusions of an annotator in a dimension
@@ -78,22 +84,15 @@ def _figures(found: Found, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 
 def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:
     """Accuracy by stated confidence; the diagonal is a confidence that can be taken at its word."""
-    shown = list(dict.fromkeys(row.dimension for row in rows))
-    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
-        axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-        for ax, dimension in zip(axes, shown, strict=True):
-            ax.plot([0, 1], [0, 1], color="#8a8f98", linewidth=0.8, linestyle="--")
-            for name, colour in zip(names, COLOURS, strict=False):
-                own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
-                if own:
-                    ax.plot([r.confidence for r in own], [r.accuracy for r in own], color=colour, label=name)
-                    ax.scatter(
-                        [r.confidence for r in own],
-                        [r.accuracy for r in own],
-                        s=[6 + 60 * r.items / sum(one.items for one in own) for r in own],
-                        color=colour,
-                    )
-            ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence 置信度", title=dimensions()[dimension].zh)
+    with _panels(rows, names) as (drawn, axes, series):
+        for ax in axes:
+            ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle="--")
+            ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence 置信度")
+        for ax, name, colour, own in series:
+            confidence, accuracy = [row.confidence for row in own], [row.accuracy for row in own]
+            total = sum(row.items for row in own)
+            ax.plot(confidence, accuracy, color=colour, label=name)
+            ax.scatter(confidence, accuracy, s=[6 + 60 * row.items / total for row in own], color=colour)
         axes[0].set_ylabel("accuracy 正确率")
         axes[0].legend(loc="upper left")
         return save(drawn, "svg")
@@ -101,18 +100,33 @@ def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:
 
 def _sharing(rows: Sequence[SharingPoint], names: Sequence[str]) -> bytes:
     """Accuracy of all labels by the share that experts do not look at."""
-    shown = list(dict.fromkeys(row.dimension for row in rows))
-    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
-        axes = drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-        for ax, dimension in zip(axes, shown, strict=True):
-            for name, colour in zip(names, COLOURS, strict=False):
-                own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
-                if own:
-                    ax.plot([r.share for r in own], [r.accuracy for r in own], color=colour, label=name)
-            ax.set(xlim=(0, 1), xlabel="not reviewed 免审比例", title=dimensions()[dimension].zh)
+    with _panels(rows, names) as (drawn, axes, series):
+        for ax in axes:
+            ax.set(xlim=(0, 1), xlabel="not reviewed 免审比例")
+        for ax, name, colour, own in series:
+            ax.plot([row.share for row in own], [row.accuracy for row in own], color=colour, label=name)
         axes[0].set_ylabel("accuracy of all 总正确率")
         axes[0].legend(loc="lower left")
         return save(drawn, "svg")
+
+
+@contextmanager
+def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure, list[Any], list[Any]]]:
+    """A panel for each dimension.
+
+    Yields:
+        The figure, its panels, and by panel and annotator what there is to draw: panel, name, colour, rows.
+    """
+    shown = list(dict.fromkeys(row.dimension for row in rows))
+    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
+        axes = list(drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0])
+        series = []
+        for ax, dimension in zip(axes, shown, strict=True):
+            ax.set_title(dimensions()[dimension].zh)
+            for name, colour in zip(names, cycle(COLOURS), strict=False):
+                own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
+                series += [(ax, name, colour, own)] if own else []
+        yield drawn, axes, series
 
 
 def _markdown(found: Found, opinions: Opinions, target: float, name: str, figures: Sequence[str]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from schemas.errors import UserError
+from annotation.params import file_digest
 from schemas.params import Params, knob
 
 
@@ -27,11 +26,6 @@ class CalibrateParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """With what the other annotations say in place of where they lie."""
-        return super().semantic() | {"others": [_digest(path) for path in self.others]}
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}: correct [calibrate] others") from None
+        return super().semantic() | {
+            "others": [file_digest(path, "[calibrate] others") for path in self.others]
+        }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.annotation.local_server import LocalServer, send
 from tests.annotation.scripted_server import Reply
 
 Script = Callable[[str, int], Reply | None]
 """From the last user message and the number of earlier rows with it; None leaves the row unanswered."""
 
 
-class BatchServer:
+class BatchServer(LocalServer):
     """Runs each batch the moment it is looked at ``looks`` times; counts what every question was asked and paid."""
 
     def __init__(self, script: Script = lambda question, earlier: Reply(), looks: int = 1) -> None:
@@ -31,36 +31,9 @@ class BatchServer:
         self.missing = False
         """Whether there is no such API here."""
         self._seen: Counter[str] = Counter()
-        owner = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                owner._get(self)
-
-            def do_POST(self) -> None:
-                owner._post(self)
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def _post(self, handler: BaseHTTPRequestHandler) -> None:
-        data = handler.rfile.read(int(handler.headers["content-length"]))
+    def post(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
         if handler.path == "/v1/files" and not self.missing:
             made = self._file(_uploaded(data, handler.headers["content-type"]))
             self._send(handler, {"id": made, "object": "file", "purpose": "batch", "bytes": len(data)})
@@ -69,7 +42,7 @@ class BatchServer:
         else:
             self._send(handler, {"error": {"message": "no"}}, status=404)
 
-    def _get(self, handler: BaseHTTPRequestHandler) -> None:
+    def get(self, handler: BaseHTTPRequestHandler) -> None:
         path = handler.path.partition("?")[0].removeprefix("/v1/")
         if path == "batches":
             found = list(self.batches.values())[::-1]
@@ -140,12 +113,8 @@ class BatchServer:
             self.drop_next.remove(handler.path)
             handler.close_connection = True
             return
-        handler.send_response(status)
         kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
-        handler.send_header("content-type", kind)
-        handler.send_header("content-length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
+        send(handler, data, {"content-type": kind}, status=status)
 
 
 def _row(row: dict[str, Any], response: Any, error: Any) -> bytes:

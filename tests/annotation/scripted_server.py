@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on a real socket that does what a script says: answer, stall, break, refuse."""
+"""An OpenAI-compatible server that does what a script says: answer, stall, break, refuse."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.annotation.local_server import LocalServer, send
 
 GOOD = {
     "疾病组": "循环系统疾病",
@@ -53,7 +55,7 @@ Script = Callable[[str, int, dict[str, Any]], Reply]
 """From the last user message, the number of earlier requests with it, and the request's body."""
 
 
-class ScriptedServer:
+class ScriptedServer(LocalServer):
     """Counts what it is asked, and what it gave a whole answer to."""
 
     def __init__(self, script: Script) -> None:
@@ -65,39 +67,10 @@ class ScriptedServer:
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
-        owner = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-            def do_POST(self) -> None:
-                owner._serve(self)
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 256
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                pass
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def _serve(self, handler: BaseHTTPRequestHandler) -> None:
-        body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+    def post(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
+        body = json.loads(data)
         question = next(item["content"] for item in body["messages"] if item["role"] == "user")
         with self._lock:
             earlier = self.asked[question]
@@ -106,26 +79,14 @@ class ScriptedServer:
             self.authorization.add(handler.headers.get("authorization", ""))
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
-        try:
-            self._reply(handler, self.script(question, earlier, body), question, body)
-        finally:
-            with self._lock:
-                self._at_once -= 1
-
-    def _reply(
-        self, handler: BaseHTTPRequestHandler, reply: Reply, question: str, body: dict[str, Any]
-    ) -> None:
+        reply = self.script(question, earlier, body)
         time.sleep(reply.stall)
+        with self._lock:
+            self._at_once -= 1
         if reply.drop:
             handler.close_connection = True
             return
-        data = reply.body(body["model"])
-        handler.send_response(reply.status)
-        for name, value in {"content-type": "application/json", **reply.headers}.items():
-            handler.send_header(name, value)
-        handler.send_header("content-length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
+        send(handler, reply.body(body["model"]), reply.headers, status=reply.status)
         if reply.status == 200 and reply.raw is None:
             with self._lock:
                 self.answered[question] += 1

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -10,11 +9,12 @@ from annotation.choose import choose
 from annotation.labelled_file import read_labelled
 from annotation.learned.model import folds_of
 from annotation.learned_annotator import LearnedAnnotator
+from annotation.lexicon_annotator import SCORED
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
-from tests.annotation.test_lexicon import SCORED, question
+from tests.annotation.test_lexicon import question
 from tests.conftest import MemoryStore
 
 STEMS = {
@@ -118,14 +118,9 @@ def test_reviews_make_only_those_annotators_stale_that_learn_from_them(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def labelled(shared_data, tmp_path_factory):
-    source = shared_data / "cmexam" / "annotated_dev.jsonl"
-    rows = [json.loads(line) for line in source.open(encoding="utf-8")]
-    path = tmp_path_factory.mktemp("labelled") / "x.jsonl"
-    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    items = read_labelled(path)
-    assert len(items) == 1000
-    order = np.random.default_rng(7).permutation(1000)
+def labelled(shared_data):
+    items = read_labelled(shared_data / "cmexam" / "annotated_dev.jsonl")
+    order = np.random.default_rng(7).permutation(len(items))
     return [items[place] for place in order]
 
 

@@ -159,6 +159,25 @@ def test_a_batch_that_is_refused_as_a_whole_is_told_by_its_code_alone(batches):
     assert all(isinstance(outcome, Answer) for outcome in ask(server, 3, store))
 
 
+def test_a_reply_that_is_lost_while_a_batch_is_watched_stops_nothing(batches):
+    server = batches(looks=2)
+    server.drop_next = ["/v1/batches/batch_0"]
+    assert all(isinstance(outcome, Answer) for outcome in ask(server, 3, Store()))
+    assert set(server.asked.values()) == {1}
+
+
+def test_without_credit_halfway_the_other_answers_are_safe_and_the_rest_goes_again(batches):
+    def script(question, earlier):
+        broke = question == "1" and not earlier
+        return Reply(status=429, content="insufficient_quota") if broke else Reply()
+
+    server, store = batches(script), Store()
+    with pytest.raises(UserError, match="no credit"):
+        ask(server, 5, store)
+    assert all(isinstance(outcome, Answer) for outcome in ask(server, 5, store))
+    assert dict(server.asked) == {str(n): 2 if n == 1 else 1 for n in range(5)}
+
+
 def test_an_endpoint_without_batches_is_told(batches):
     server = batches()
     server.missing = True

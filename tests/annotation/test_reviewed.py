@@ -107,11 +107,37 @@ def test_jsonl_and_parquet_with_our_names_say_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        ["甲", "乙"],
+        {"A": "甲", "B": "乙"},
+        "A. 甲\nB、乙",
+        [{"label": "A", "text": "甲"}, {"label": "B", "text": "乙"}],
+    ],
+)
+@pytest.mark.parametrize("answer", ["AB", "a,b", ["A", "B"]])
+def test_options_and_keys_are_read_as_people_write_them(tmp_path, options, answer):
+    row = {
+        "stem": "题",
+        "options": options,
+        "answer": answer,
+        "competency": "疾病治疗",
+        "exam_class": "中医执业医师",
+    }
+    (tmp_path / "x.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+    (found,) = read_labelled(tmp_path / "x.jsonl")
+    assert [(option.label, option.text) for option in found.question.options] == [("A", "甲"), ("B", "乙")]
+    assert found.question.answer == ["A", "B"]
+    assert found.question.exam_class == "中医执业医师"
+
+
+@pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("x.txt", "", "none of"),
         ("x.csv", "a,b\n1,2\n", "needs a column stem"),
         ("x.csv", "stem,competency\n题,没有\n", "row 1"),
+        ("x.jsonl", '{"stem": "题", "competency": "疾病治疗", "options": [{"key": "A"}]}', "row 1: options"),
         ("x.parquet", "junk", "cannot be read"),
         ("x.jsonl", "{", "cannot be read"),
         ("gone.csv", None, "no file"),
