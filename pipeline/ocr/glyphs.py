@@ -7,6 +7,7 @@ from functools import cache
 
 from pipeline.characters import COMPATIBILITY
 
+_MATH_FONT = re.compile("MT ?-?Extra")
 _FOLDED = re.compile(r"[\u2e80-\u2fdf\ue000-\uf8ff\uf900-\ufaff]")
 
 # Adobe's Symbol encoding, which PDF producers leave as U+F000 + code: code points in order from each start.
@@ -18,6 +19,9 @@ _SYMBOL_RANGES = {
     0xE5: "∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪",
     0xF2: "∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
 }
+
+# What MathType's own font ("MT Extra") draws for the codes that papers use; the rest stays private.
+_MATH_EXTRA = {0xF000 + ord(code): char for code, char in zip("KLMNOhlmo", "…⋯⋮⋰⋱ℏℓ∓∘", strict=True)}
 
 # Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font.
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
@@ -42,7 +46,7 @@ def fold(text: str, font: str = "") -> str:
 
     Args:
         text: characters as extracted.
-        font: the font's name; glyphs U+F0xx are read as Symbol only in fonts called so.
+        font: the font's name; glyphs U+F0xx are read as Symbol's or MT Extra's only in fonts called so.
     """
     if not _FOLDED.search(text):
         return text
@@ -55,7 +59,9 @@ def _fold_char(char: str, font: str) -> str:
         return COMPATIBILITY[code]
     if code in _OPTION_LABELS:
         return _OPTION_LABELS[code]
-    if 0xF020 <= code <= 0xF0FF and ("Symbol" in font or "MT Extra" in font):
+    if _MATH_FONT.search(font):
+        return _MATH_EXTRA.get(code, char)
+    if "Symbol" in font:
         return _symbol_table().get(code, char)
     return char
 

@@ -27,6 +27,13 @@ def test_symbol_glyphs_are_read_in_symbol_fonts_alone():
     assert glyphs.fold("\uf0b4", "Other") == "\uf0b4"
 
 
+def test_dots_and_letters_of_mathtypes_extra_font_are_not_taken_for_symbols_greek() -> None:
+    assert glyphs.fold("1,\uf04c,n", "ABCDEF+MT-Extra") == "1,⋯,n"
+    assert glyphs.fold("\uf06c", "MT Extra") == "ℓ"
+    assert glyphs.fold("\uf06c", "Symbol") == "λ"
+    assert glyphs.fold("\uf041", "MT Extra") == "\uf041"
+
+
 def test_scripts_change_only_when_every_character_can():
     assert glyphs.superscript("-12") == "⁻¹²"
     assert glyphs.subscript("2+") == "₂₊"
