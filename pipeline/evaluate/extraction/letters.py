@@ -30,15 +30,17 @@ _OPENING = re.compile(
 _CLOSING = re.compile(r"[\"'“”‘’」』》\])}>】$]*(?:选项|项)?")
 _RANGE = re.compile(r"\s?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
 _JOIN = re.compile(r"[^\S\n]*(?:以及|或者|[、/;&+和与及跟或])[^\S\n]*(?:选项)?[(\"“【\[]?")
-_LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项|and\s+)?[(\"“【\[①-⑩]?")
+_LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项|and\s+)?[(\"'“‘【\[①-⑩]?")
 _LIST_GOES_ON = re.compile(
     r"[\"'”’」』》\])}>】$]*(?:选?项)?\s*(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]|[和与及](?=选?项?[A-Z])"
-    r"|[A-Z](?!\w)|[①-⑩])"
+    r"|[A-Z](?!\w)|[①-⑩]|[.](?=[A-Z](?!\w)))"
 )
 _TIGHT = re.compile(r"[、/&+和与及跟或]")
 """A separator that cannot end a clause."""
 _ITEM_WORD = re.compile(r"\s?选?项")
 _DENIED = re.compile(r"\s*(?:选?项)?\s*(?:均|都|也|则|就)?(?:不|错|有误|被?排除)")
+_ALL_OF_THEM = re.compile(r"\s*(?:选?项)?\s*(?:均|都|皆)")
+_LIST_OF_ITS_OWN = re.compile(r"、|[A-Z]{2}")
 _DELIMITER = re.compile(r"\s?[.:、,)\]]?\s?(?:选项)?\s?")
 _BRACKETED = re.compile(r"\s?\([^()\n]{1,40}\)")
 
@@ -95,27 +97,35 @@ class Reader:
         spread = self._range_after(first)
         if spread is not None:
             letters, end = list(spread.letters), spread.end
-        clause: Found | None = None
+        clause, last = None, first
         while (more := self._next_in_list(end, letters)) is not None:
             if not _TIGHT.search(self.text, end, more.start):
                 clause = Found(tuple(letters), start, end)
             letters.extend(more.letters)
-            end = more.end
-        # "A、B,C和D均不对": what a comma or a blank adds may be the next clause's subject.
-        return clause if clause and _DENIED.match(self.text, end) else Found(tuple(letters), start, end)
+            last, end = more, more.end
+        return clause if clause and self._next_clause(clause.end, last) else Found(tuple(letters), start, end)
+
+    def _next_clause(self, comma: int, last: Found) -> bool:
+        """Whether what a comma or a blank adds is the next clause's subject: A,B和C用于…, A、B,C不对, C,ABDE均正确."""
+        if not self._list_goes_on(last, newline=False) or _DENIED.match(self.text, last.end):
+            return True
+        own = _LIST_OF_ITS_OWN.search(self.text, comma, last.end)
+        return own is not None and _ALL_OF_THEM.match(self.text, last.end) is not None
 
     def free_letters(self, *, apart: bool = True) -> list[Found]:
-        """Capital letters in the text that belong to no word, in order.
+        """Capital letters in the text that belong to no word, in order, those of a list together.
 
         Args:
             apart: only those that touch no Chinese character either, unless it is 选项.
         """
-        found = []
+        found: list[Found] = []
         for match in self.token.finditer(self.text):
-            token = self._token_at(match.start())
-            if token is not None and match.group().isupper() and (not apart or self._stands_apart(match)):
-                found.append(token)
-        return found
+            if not match.group().isupper() or (found and match.start() < found[-1].end):
+                continue
+            whole = self.letters_at(match.start(), opening=False)
+            if whole is not None:
+                found.append(whole)
+        return [item for item in found if not apart or self._stands_apart(item)]
 
     def options_at(self, position: int) -> list[tuple[str, int]]:
         """Options whose text stands at ``position``, longest first, with where it ends."""
@@ -124,15 +134,30 @@ class Reader:
             for label, pattern in self.patterns.items()
             if (match := pattern.match(self.text, position))
         ]
-        return sorted(found, key=lambda item: (-item[1], item[0]))
+        return sorted(found, key=lambda item: (-item[1], item[0])) or self._broken_off(position)
+
+    def _broken_off(self, position: int) -> list[tuple[str, int]]:
+        """Options whose text the output breaks off in: two characters or more, up to the output's end."""
+        if len(self.text) - position > 2 * self._longest:
+            return []
+        rest = _compact(self.text[position:])
+        return [
+            (label, len(self.text))
+            for label, text in self.options.items()
+            if len(rest) > 1 and _compact(fold(text)).startswith(rest)
+        ]
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.options.values()), default=0)
 
     def followed_by_its_text(self, letters: str, end: int) -> bool:
         """Whether the text of the option ``letters`` stands at ``end``."""
         pattern = self.patterns.get(letters)
         return pattern is not None and pattern.match(self.text, end) is not None
 
-    def _stands_apart(self, match: re.Match[str]) -> bool:
-        start, end = match.span()
+    def _stands_apart(self, found: Found) -> bool:
+        start, end = found.start, found.end
         if self.text[max(0, start - 2) : start] == "选项" or _ITEM_WORD.match(self.text, end):
             return True
         return not any(
@@ -202,3 +227,7 @@ class Reader:
                 return past
         bracketed = _BRACKETED.match(self.text, end)
         return bracketed.end() if bracketed else end
+
+
+def _compact(text: str) -> str:
+    return "".join(text.split()).lower()

@@ -19,6 +19,9 @@ from pipeline.evaluate.extraction.statements import (
 )
 
 _SENTENCE = re.compile(r"\s*(?P<said>[^。!?;\n]{1,80}[。!])\s*")
+_RUN = re.compile("[A-Z]+")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_SENTENCE_ENDS = re.compile(r"\s*(?:\((?:选项)?[A-Z]\))?\s*(?:[。!\n]|\Z)")
 Rule = Callable[[Reader], Found | None]
 
 
@@ -26,7 +29,7 @@ def everything(reader: Reader) -> Found | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if reader.multiple is False:
         return None
-    for cue in (cues.KEY, cues.CHOOSE):
+    for cue in (cues.KEY, cues.CHOOSE, cues.CONCLUDE):
         for match in cue.finditer(reader.text):
             said = cues.ALL.match(reader.text, match.end())
             if said:
@@ -62,7 +65,7 @@ def _goes_on(reader: Reader, found: Found) -> bool:
     """Whether the opening is only the first of several options that the text goes through."""
     named = len(listed(reader))
     answers = len(found.letters) if reader.multiple and len(found.letters) < len(reader.labels) else 0
-    return named > max(2, answers)
+    return named > max(1 if reader.answer_first is False else 2, answers)
 
 
 def last_line(reader: Reader) -> Found | None:
@@ -81,17 +84,24 @@ def last_line(reader: Reader) -> Found | None:
 
 def quoted(reader: Reader) -> Found | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
+    if cues.MARKED.search(reader.text):
+        return None  # 常用的是青霉素(A错): the marks tell which is meant
     start = len(reader.text) - len(reader.text.lstrip(" \n\t\"'“。,"))
     opening = quoted_list(reader, start)
     if opening is not None and re.match(r"[\s\"'”]*(?:\Z|[\n。])", reader.text[opening.end :]):
         return opening
-    if len(listed(reader)) > 2:
-        return None
+    parts = listed(reader)
+    if len(parts) > 2:
+        below = _PARAGRAPH.search(reader.text, parts[-1][1])
+        return _conclusion(reader, below.end()) if below else None
+    # 过敏者可选用红霉素: an alternative, not the choice.
+    chosen = (found for found in quoted_after(reader, cues.CHOOSE) if reader.text[found.start] != "可")
     return (
-        last(quoted_after(reader, cues.CHOOSE))
+        last(chosen)
         or last(quoted_after(reader, cues.THE_ONE_IS))
-        or _conclusion(reader)
+        or _conclusion(reader, 0)
         or _only_sentence(reader)
+        or _enumerated(reader)
     )
 
 
@@ -104,9 +114,17 @@ def _only_sentence(reader: Reader) -> Found | None:
     return Found(tuple(named), *sentence.span("said")) if len(named) == 1 else None
 
 
-def _conclusion(reader: Reader) -> Found | None:
-    """The one option that the last clause with 因此, 所以, 综上 names."""
-    for clause in reversed(list(cues.CLAUSE.finditer(reader.text))):
+def _enumerated(reader: Reader) -> Found | None:
+    """Several options that a sentence ends with, as in 抑制细胞壁合成的有青霉素(A)、头孢唑林(B)."""
+    if reader.multiple is False:
+        return None
+    named = (found for found in quoted_after(reader, cues.NAMES) if len(found.letters) > 1)
+    return last(found for found in named if _SENTENCE_ENDS.match(reader.text, found.end))
+
+
+def _conclusion(reader: Reader, start: int) -> Found | None:
+    """The one option that the last clause with 因此, 所以, 综上 from ``start`` on names."""
+    for clause in reversed(list(cues.CLAUSE.finditer(reader.text, start))):
         if not cues.CONCLUDE.search(clause.group()) or cues.DENIES.search(clause.group()):
             continue
         named = _named(reader, clause.start(), clause.end())
@@ -131,7 +149,7 @@ def _named(reader: Reader, start: int, end: int) -> set[str]:
 
 def verdicts(reader: Reader) -> Found | None:
     """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
-    for judged, start, end in (_marked(reader), _judged(reader)):
+    for judged, start, end in (_marked(reader), _grouped(reader), _judged(reader)):
         right = tuple(label for label in sorted(judged) if judged[label])
         wrong = tuple(label for label in sorted(judged) if not judged[label])
         complete = set(judged) == reader.labels
@@ -159,6 +177,22 @@ def _judged(reader: Reader) -> Verdicts:
         if verdict is not None:
             judged[label] = cues.CALLED_WRONG.match(verdict.group()) is None
     return judged, parts[0][1] if parts else 0, parts[-1][2] if parts else 0
+
+
+def _grouped(reader: Reader) -> Verdicts:
+    """Verdicts on several options at once, if all are judged: A、B、D三项说法正确,C项错误."""
+    judged: dict[str, bool] = {}
+    said = [
+        (found, verdict)
+        for found in reader.free_letters(apart=False)
+        if (verdict := cues.ALL_CALLED.match(reader.text, found.end))
+    ]
+    for found, verdict in said:
+        for label in found.letters:
+            judged.setdefault(label, cues.CALLED_WRONG.match(verdict["verdict"]) is None)
+    if set(judged) != reader.labels or all(len(found.letters) == 1 for found, _ in said):
+        return {}, 0, 0
+    return judged, said[0][0].start, said[-1][1].end()
 
 
 def _marked(reader: Reader) -> Verdicts:
@@ -193,18 +227,22 @@ def first_listed(reader: Reader) -> Found | None:
 def only_letter(reader: Reader) -> Found | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
     found = reader.free_letters()
-    if reader.multiple and found:
-        listed = reader.letters_at(found[0].start, opening=False)
-        if listed is not None and len(listed.letters) > 1 and found[-1].start < listed.end:
-            return listed
-    letters = {letter for item in found for letter in item.letters}
-    if len(letters) != 1 or any(
+    if len({frozenset(item.letters) for item in found}) != 1 or any(
         cues.NOT_MEANT.search(clause_before(reader.text, item.start))
         or cues.NOT_AFTER.match(reader.text, item.end)
+        or (len(item.letters) > 1 and not _is_list(reader, item))
         for item in found
     ):
         return None
-    return Found(tuple(letters), found[0].start, found[-1].end)
+    return Found(found[0].letters, found[0].start, found[-1].end)
+
+
+def _is_list(reader: Reader, found: Found) -> bool:
+    """Whether several letters are an answer: with something between them, as AD and CT are words, and a clause."""
+    return (
+        _RUN.fullmatch(reader.text, found.start, found.end) is None
+        and cues.FOLLOWS.match(reader.text, found.end) is not None
+    )
 
 
 RULES: Mapping[str, Rule] = {

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator
 from pipeline.evaluate.extraction import cues
 from pipeline.evaluate.extraction.letters import Found, Reader
 
+_QUOTE_GOES_ON = re.compile(r"[\s\"'”’」》)]*(?:\((?:选项)?[A-Z]\))?(?:以及|[、,和与及])\s*")
+"""Between the texts of two options, the first one's letter in brackets perhaps."""
+
 
 def last(found: Iterable[Found]) -> Found | None:
     """What stands furthest down in the text."""
@@ -76,11 +79,10 @@ def _is_the_key(reader: Reader) -> Iterator[Found]:
     """Letters that are called the answer; where several are asked for, all that are called so together."""
     called = []
     for found in reader.free_letters(apart=False):
-        whole = reader.letters_at(found.start, opening=False)
-        if whole is not None and cues.IS_KEY.match(reader.text, whole.end):
-            called.append(whole)
+        if cues.IS_KEY.match(reader.text, found.end):
+            called.append(found)
     if reader.multiple and called:
-        letters = dict.fromkeys(letter for whole in called for letter in whole.letters)
+        letters = dict.fromkeys(letter for found in called for letter in found.letters)
         yield Found(tuple(letters), called[0].start, called[-1].end)
     else:
         yield from called
@@ -93,7 +95,9 @@ def _corrected(reader: Reader) -> Iterator[Found]:
         ):
             continue
         found = reader.letters_at(match.end())
-        if found is not None and cues.FOLLOWS.match(reader.text, found.end):
+        if found is None or not cues.FOLLOWS.match(reader.text, found.end):
+            found = quoted_list(reader, match.end())
+        if found is not None:
             yield Found(found.letters, match.start(), found.end)
 
 
@@ -147,7 +151,7 @@ def quoted_list(reader: Reader, start: int) -> Found | None:
             break
         letters.append(label[0])
         end = label[1]
-        joined = re.compile(r"[\s\"'”’」》)]*(?:以及|[、,和与及])\s*").match(reader.text, end)
+        joined = _QUOTE_GOES_ON.match(reader.text, end)
         if joined is None:
             break
         end = joined.end()
