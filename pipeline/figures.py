@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 Format = Literal["svg", "png"]
 
-INK = "#8a8f98"
-"""Of axes and text: readable on white and on near black, so that one figure serves both."""
+INK = "#3a3f47"
+"""Of axes and text, on white; pages put the colour of their own text in its place."""
 COLOURS = ("#2a78d6", "#e58a1f", "#3f9a64", "#c4497c", "#7d5bc4", "#b09020", "#2aa1b3", "#8b6f5c")
 """Of series, in order; told apart by readers who see red and green alike."""
 
@@ -39,6 +39,11 @@ def save(drawn: Figure, format: Format = "svg") -> bytes:  # noqa: A002 (matplot
     metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
     drawn.savefig(buffer, format=format, dpi=200, transparent=format == "svg", metadata=metadata)
     return buffer.getvalue()
+
+
+def both_formats(name: str, drawn: Figure) -> dict[str, bytes]:
+    """``figures/<name>.svg`` and ``.png``."""
+    return {f"figures/{name}.svg": save(drawn, "svg"), f"figures/{name}.png": save(drawn, "png")}
 
 
 def _style() -> Any:

@@ -9,23 +9,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from pipeline.export import markdown
-
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\n": " ",
-    }
-)
-
+from pipeline.latex import latex
 
 Cell = tuple[int, int]
 """Row and column, from 0."""
@@ -63,7 +47,7 @@ class Table:
             f"{base}.parquet": parquet.getvalue(),
             f"{base}.csv": self.data.write_csv().encode(),
             f"{base}.md": self._markdown().encode(),
-            f"{base}.tex": self._latex().encode(),
+            f"{base}.tex": latex(self).encode(),
         }
 
     def markdown(self) -> str:
@@ -79,46 +63,17 @@ class Table:
     def _markdown(self) -> str:
         return f"{markdown.text(self.caption)}\n\n{self.markdown()}\n"
 
-    def _latex(self) -> str:
-        columns = "l" * self.left + "r" * (len(self.head) - self.left)
-        lines = [
-            "% needs \\usepackage{booktabs}, and xeCJK or ctex for Chinese",
-            "\\begin{table}",
-            "\\centering",
-            f"\\caption{{{_latex(self.caption)}}}",
-            f"\\begin{{tabular}}{{{columns}}}",
-            "\\toprule",
-            _latex_row(self.head),
-            "\\midrule",
-            *(_latex_row(row, at, self) for at, row in enumerate(self.rows)),
-            "\\bottomrule",
-            "\\end{tabular}",
-            "\\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
-
 
 def number(value: float | None, places: int = 0) -> str:
     """A number with thousands marked; a dash where there is none."""
     return "–" if value is None else f"{value:,.{places}f}"
 
 
+def several(count: int, one: str, more: str | None = None) -> str:
+    """``1 question``, ``2,000 questions``; ``more`` where the plural is not ``one`` with an s."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+
+
 def percent(part: float, whole: float, places: int = 1) -> str:
     """A share in percent; a dash of nothing."""
     return f"{100 * part / whole:.{places}f} %" if whole else "–"
-
-
-def _latex_row(cells: Sequence[str], at: int = -1, table: Table | None = None) -> str:
-    written = []
-    for column, cell in enumerate(cells):
-        text = _latex(cell)
-        if table and (at, column) in table.best:
-            text = rf"\textbf{{{text}}}"
-        elif table and (at, column) in table.second:
-            text = rf"\underline{{{text}}}"
-        written.append(text)
-    return " & ".join(written) + r" \\"
-
-
-def _latex(text: str) -> str:
-    return text.translate(_LATEX)

@@ -68,12 +68,27 @@ class Score(Record):
     questions: int
     low: float | None
     high: float | None
-    """95 % interval where the metric is a share; null otherwise."""
+    """95 % interval of shares and of judges' scores; null otherwise."""
     interval: str | None = None
     """How it was made: ``wilson``, or ``cluster_bootstrap`` where questions share a case or were asked repeatedly."""
     sd: float | None = None
     """Standard deviation over repetitions; null where there was one."""
     repeats: int = 1
+
+
+class OpenQuestion(Record):
+    """A question that is answered in free text, as people and judges see it."""
+
+    task: Task
+    question_id: str
+    """Of a clinical case: ``clin-CASE-TURN``."""
+    case: str
+    """The patient's case; of an exam question the question itself, with its options."""
+    conversation: str | None
+    """Earlier questions with their solutions; null where there are none."""
+    question: str
+    reference: str
+    """What answers are compared with."""
 
 
 class Comparison(Record):
@@ -171,9 +186,14 @@ class JudgeAgreement(Record):
     """``experts`` for the experts among themselves."""
     against: str
     aspect: str
+    """``average`` for the mean of all aspects."""
     answers: int
     """Answers that both scored."""
     pearson: float | None
     spearman: float | None
     alpha: float | None
     """Krippendorff's, for interval data."""
+    models: int = 0
+    """Runs whose answers both scored."""
+    ranking: float | None = None
+    """Spearman's correlation of the runs' ranks by the judge and by the experts (CMB, figure 3); null below three."""

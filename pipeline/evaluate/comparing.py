@@ -1,13 +1,16 @@
-"""Whether one model is better than another on the same questions, or only luckier."""
+"""Whether one model is better than another or only luckier, and whether two measures put models in the same order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from pipeline.evaluate.intervals import Unit, interval_of_difference
+from pipeline.evaluate.intervals import Unit, interval_of_mean
 from pipeline.evaluate.scoring import Graded, cluster
 from schemas.evaluation import Comparison
+
+_FEWEST = 3
+"""Models whose order says something."""
 
 
 def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
@@ -32,7 +35,7 @@ def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -
     only_one = sum(a.correct and not b.correct for a, b in pairs)
     only_other = sum(b.correct and not a.correct for a, b in pairs)
     both = sum(a.correct and b.correct for a, b in pairs)
-    spread = interval_of_difference(Unit(cluster(a.question), a.correct - b.correct) for a, b in pairs)
+    spread = interval_of_mean(Unit(cluster(a.question), a.correct - b.correct) for a, b in pairs)
     return Comparison(
         run_a=one,
         run_b=other,
@@ -65,6 +68,29 @@ def holm(values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Pearson's; None where either does not vary."""
+    from scipy.stats import pearsonr
+
+    varied = len(set(one)) > 1 and len(set(other)) > 1
+    return float(pearsonr(one, other).statistic) if varied else None
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Spearman's, ties sharing their mean rank; None where either does not vary."""
+    from scipy.stats import rankdata
+
+    return correlation(rankdata(one), rankdata(other)) if one else None
+
+
+def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Spearman's correlation of two orders of models (CMB, section 5.3 and table 7).
+
+    None for fewer than three: two are in the same order half of the time.
+    """
+    return rank_correlation(one, other) if len(one) >= _FEWEST else None
 
 
 def _corrected(found: list[Comparison]) -> list[Comparison]:

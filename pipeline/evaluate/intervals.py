@@ -1,4 +1,4 @@
-"""Intervals of shares: Wilson's where questions stand alone, a cluster bootstrap where they share a case."""
+"""Intervals: Wilson's of shares of questions that stand alone, a cluster bootstrap of others and of means."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Method = Literal["wilson", "cluster_bootstrap"]
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95 % interval of a share or of a difference of shares."""
+    """A 95 % interval of a share or a mean."""
 
     low: float
     high: float
@@ -31,7 +31,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Unit:
-    """One observation: ``count`` of ``total``, as a rule 0 or 1 of 1."""
+    """One observation: ``count`` of ``total``, of shares 0 or 1 of 1."""
 
     cluster: str
     """Observations of one cluster are not independent: questions of one case, one question asked repeatedly."""
@@ -60,8 +60,8 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     return _bootstrap(list(clusters.values()))
 
 
-def interval_of_difference(units: Iterable[Unit]) -> Interval | None:
-    """The cluster-bootstrap interval of a mean difference; ``count`` is the difference of one observation."""
+def interval_of_mean(units: Iterable[Unit]) -> Interval | None:
+    """The cluster-bootstrap interval of a mean, or of a mean difference: ``count`` is the value of one observation."""
     return _bootstrap(list(_clusters(units).values()))
 
 

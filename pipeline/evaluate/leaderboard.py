@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from pipeline.evaluate.comparing import holm, mcnemar
 from pipeline.evaluate.results.names import REFERENCES, metric_name, run_name
-from pipeline.evaluate.results.view import View, cell, mean, ranked, value
+from pipeline.evaluate.results.view import View, cell, mean, p_value, ranked, value
 from pipeline.runtime.publish import read_manifest, read_table
 from pipeline.tables import Table, number
 from schemas.errors import UserError
@@ -47,30 +48,47 @@ def gather(folders: Sequence[Path]) -> list[Entry]:
     Raises:
         UserError: nothing was evaluated in one of them, or they asked different questions.
     """
-    found: list[Entry] = []
-    asked: dict[str, Path] = {}
-    for folder in folders:
-        home = folder / _STAGE if (folder / _STAGE / "manifest.json").is_file() else folder
-        manifest = read_manifest(home)
-        if manifest is None or manifest.get("stage") != _STAGE:
-            raise UserError(f"{folder}: nothing was evaluated there; name a build folder")
-        asked.setdefault(_questions(manifest), folder)
-        if len(asked) > 1:
-            one, other = list(asked.values())[:2]
+    homes = [_home(folder) for folder in folders]
+    asked = [_questions(home) for home in homes]
+    for folder, home, questions in zip(folders, homes, asked, strict=True):
+        if questions != asked[0]:
             raise UserError(
-                f"{one} and {other} asked different questions (other test set, split or limit): "
+                f"{folders[0]} and {folder} asked different questions ({_differences(homes[0], home)}): "
                 "their scores cannot stand in one table"
             )
-        found += _entries(home, str(folder))
+    found = [
+        entry for folder, home in zip(folders, homes, strict=True) for entry in _entries(home, str(folder))
+    ]
     return _once(sorted(found, key=lambda entry: -(entry.accuracy or 0.0)))
 
 
-def _questions(manifest: Mapping[str, Any]) -> str:
-    """What was asked: the checksum of the released split, and how much of it."""
-    params = manifest["params"]
-    split = params.get("split", "test")
-    checksum = manifest["inputs"].get(f"export/{split}", "")
-    return f"{split} {params.get('limit')} {checksum}"
+def _home(folder: Path) -> Path:
+    """The folder of the stage, of a build or itself."""
+    return folder / _STAGE if (folder / _STAGE / "manifest.json").is_file() else folder
+
+
+def _questions(home: Path) -> str:
+    """What was asked there."""
+    manifest = read_manifest(home)
+    if manifest is None or manifest.get("stage") != _STAGE:
+        raise UserError(f"{home}: nothing was evaluated there; name a build folder")
+    found = manifest["facts"].get("questions")
+    if found is None:
+        raise UserError(
+            f"{home}: does not say which questions were asked, as it was made by an earlier version: "
+            "run `build-dataset evaluate` again, which asks no model twice"
+        )
+    return str(found)
+
+
+def _differences(one: Path, other: Path) -> str:
+    ids = [
+        set(frame.filter(pl.col("task") == Task.ANSWER.value)["question_id"])
+        for frame in (read_table(home / "predictions.parquet") for home in (one, other))
+    ]
+    if ids[0] == ids[1]:
+        return "of the same names, with other texts or keys"
+    return f"{len(ids[0] & ids[1])} in both, {len(ids[0] - ids[1])} and {len(ids[1] - ids[0])} in one alone"
 
 
 def _entries(home: Path, source: str) -> list[Entry]:
@@ -158,4 +176,4 @@ def _against_best(models: Sequence[Entry]) -> list[str]:
         only_first = sum(first[key] and not entry.right[key] for key in shared)
         only_entry = sum(entry.right[key] and not first[key] for key in shared)
         raw.append(mcnemar(only_first, only_entry))
-    return ["–", *("< 0.001" if p < 0.001 else f"{p:.3f}" for p in holm(raw))]
+    return ["–", *map(p_value, holm(raw))]

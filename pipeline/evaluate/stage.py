@@ -9,23 +9,25 @@ from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.judging.experts import answers_given, expert_judgements
+from pipeline.evaluate.judging.experts import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
 from pipeline.evaluate.judging.rubric import rubric
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
 from pipeline.evaluate.results import text as results
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.settings import asking, facts
+from pipeline.evaluate.results.settings import asking, facts, fingerprint
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
 from pipeline.stage import Context, Counts, Result, Tables
+from pipeline.tables import several
 from schemas.evaluation import (
     AnswerScore,
     Comparison,
     JudgeAgreement,
     Judgement,
+    OpenQuestion,
     Prediction,
     Preference,
     Score,
@@ -47,6 +49,9 @@ class _Run:
 class _Outcomes:
     """What came of all runs so far."""
 
+    questions: str
+    """What was asked, see ``fingerprint``."""
+    open_questions: list[OpenQuestion]
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     graded: dict[str, list[Graded]] = field(default_factory=dict)
@@ -78,7 +83,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         context: from the runner.
 
     Returns:
-        ``predictions`` (one row a model and prompt), ``scores`` and ``comparisons``; counts are of prompts.
+        ``predictions`` (one row a model and prompt), what they were asked in free text (``open_questions``), ``scores``
+        and ``comparisons``; counts are of prompts.
 
     Raises:
         UserError: a model, a prompt or a file of cases cannot be used.
@@ -91,14 +97,15 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         _Run(options.run_name(), open_backend(options, setting), open_task(options, material))
         for options in params.all_models()
     ]
-    made = _Outcomes()
+    tasks = {options.task for options in params.all_models()}
+    made = _Outcomes(fingerprint(material.questions), open_questions(tasks, material.questions, params.cases))
     with context.progress(sum(len(each.work.prompts) for each in runs), "prompts") as advance:
         for each in runs:
             _ask(each, made, advance)
     made.scores += _people(material.questions)
     made.verdicts = _judged(params, made, context)
     if "answer_scores" in tables:
-        _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, material, params)
+        _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, params)
     made.scores += judged_scores(made.verdicts.judgements)
     made.waiting += made.verdicts.waiting
     return _result(params, runs, made)
@@ -124,13 +131,10 @@ def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdic
     return verdicts
 
 
-def _add_experts(
-    scores: Sequence[AnswerScore], made: _Outcomes, material: Material, params: EvaluateParams
-) -> None:
+def _add_experts(scores: Sequence[AnswerScore], made: _Outcomes, params: EvaluateParams) -> None:
     """Add what experts said in Label Studio, wherever the answer still reads as they saw it."""
     if scores:
-        given, _ = answers_given(made.predictions, material.splits[params.split], params.cases)
-        sent = [each.sent for each in given]
+        sent = [each.sent for each in answers_given(made.predictions, made.open_questions)]
         found, made.stray = expert_judgements(scores, sent, params.scoring.experts)
         made.verdicts.judgements += found
 
@@ -221,11 +225,17 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
     agreement = judge_agreement(made.verdicts.judgements)
     askings = {options.run_name(): asking(options) for options in params.all_models()}
     found = Evaluated(
-        made.scores, comparisons, made.verdicts.preferences, agreement, askings, params.more_than()
+        made.scores,
+        comparisons,
+        made.verdicts.preferences,
+        agreement,
+        askings=askings,
+        more_than=params.more_than(),
     )
     return Result(
         tables={
             "predictions": Prediction.to_frame(made.predictions),
+            "open_questions": OpenQuestion.to_frame(made.open_questions),
             "scores": Score.to_frame(made.scores),
             "comparisons": Comparison.to_frame(comparisons),
             "judgements": Judgement.to_frame(made.verdicts.judgements),
@@ -240,6 +250,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         files={"results.md": results.markdown(found, title).encode(), **results.files(found)},
         facts={
             "split": params.split,
+            "questions": made.questions,
             "models": made.facts,
             "asked": facts(askings),
             "more_than": params.more_than(),
@@ -256,8 +267,10 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
         return [f"the {params.split} split holds no questions: nothing was asked"]
     tally = Counter(item.reason for item in made.waiting)
     reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(tally.items()))
-    unanswered = (
-        [f"{len(made.waiting)} prompts got no output ({reasons}): run evaluate again"] if tally else []
-    )
-    stray = f"{made.stray} expert scores are of answers that no run gives any more: they do not count"
-    return [*results.headlines(made.scores), *unanswered, *([stray] if made.stray else [])]
+    waiting = several(len(made.waiting), "prompt")
+    stray = several(made.stray, "expert score of an answer", "expert scores of answers")
+    return [
+        *results.headlines(made.scores),
+        *([f"{waiting} without an output ({reasons}): run evaluate again"] if tally else []),
+        *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
+    ]

@@ -52,11 +52,15 @@ def data_uri(content: bytes, media_type: str) -> str:
 def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+    from pipeline.tables import number, several
+
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.html"))]
-    return Environment(
+    environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"number": number, "several": several}
+    return environment

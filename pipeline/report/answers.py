@@ -2,56 +2,80 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import polars as pl
 
+from annotation.rubric.aspects import aspects
 from pipeline import html
 from pipeline.evaluate.extraction import Extraction, extract
 from pipeline.evaluate.prompting import is_multiple
 from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted
 from pipeline.report.build import Build
+from pipeline.report.open_answers import open_cards
 from pipeline.report.params import ReportParams
-from pipeline.report.shown import Piece, Text
+from pipeline.report.shown import unfolding
 from schemas.evaluation import Outcome, Prediction, Task
 from schemas.release import ReleaseRow
 
 _RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
-_ORDER = (_MIXED, _WRONG, _RIGHT)
+_KINDS = {_MIXED: "Models disagree 有分歧", _WRONG: "None right 全错", _RIGHT: "All right 全对"}
+_ORDER = tuple(_KINDS)
+_TASKS = {Task.EXPLANATION: "Explanations 解析", Task.CLINICAL: "Clinical answers 病例问答"}
 
 
 def answers_page(build: Build, params: ReportParams) -> bytes | None:
-    """The page; None where no model chose answers, or no question is to be shown.
+    """The page; None where no model answered, or nothing is to be shown.
 
-    Questions on which models disagree come first, then those that none got right, then the rest, each in the order
-    of the split, up to ``params.answers``; the page says of how many. Each model's first answer counts.
+    Of questions with options those on which models disagree come first, then those that none got right, then the rest,
+    each in the order of the split; then questions that are answered in free text, in their own order. Up to
+    ``params.answers`` of either; the page says of how many. Each model's first answer counts.
     """
-    frame, splits = build.table("evaluate/predictions"), build.splits
-    if frame is None or splits is None or not params.answers:
+    frame = build.table("evaluate/predictions")
+    if frame is None or not params.answers:
         return None
-    kept = frame.filter(
-        (pl.col("task") == Task.ANSWER.value) & (pl.col("repeat") == 0) & (pl.col("shuffle") == 0)
+    first = frame.filter((pl.col("repeat") == 0) & (pl.col("shuffle") == 0))
+    cards, kinds = _cards(build, first.filter(pl.col("task") == Task.ANSWER.value), params)
+    texts, asked = open_cards(build, first.filter(pl.col("task") != Task.ANSWER.value), params)
+    if not cards and not texts:
+        return None
+    return html.render(
+        "pipeline.report:answers.html",
+        cards=cards,
+        of=len(kinds),
+        texts=texts,
+        texts_of=asked,
+        aspects=aspects(),
+        kinds=_filters(Counter(kinds), Counter(card["task"] for card in texts)),
     )
+
+
+def _filters(kinds: Counter[str], tasks: Counter[str]) -> list[tuple[str, str, int]]:
+    """What a reader can ask to see alone: its name in the page, for people, and how many there are."""
+    found = [(kind, _KINDS[kind], kinds[kind]) for kind in _ORDER] if kinds else []
+    return found + [(task, _TASKS[Task(task)], count) for task, count in tasks.items()]
+
+
+def _cards(
+    build: Build, kept: pl.DataFrame, params: ReportParams
+) -> tuple[list[dict[str, Any]], Sequence[str]]:
+    """The questions to show, and of all whether models agree on them."""
     kinds = _kinds(kept)
-    if not kinds:
-        return None
     asked = {
         row.question_id: row
-        for rows in splits.values()
+        for rows in (build.splits or {}).values()
         for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(list(kinds))))
     }
     ordered = sorted((name for name in kinds if name in asked), key=lambda name: _ORDER.index(kinds[name]))
     shown = ordered[: params.answers]
-    told = kept.filter(pl.col("question_id").is_in(shown))
     by_question: dict[str, list[Prediction]] = {}
-    for prediction in Prediction.from_frame(told):
+    for prediction in Prediction.from_frame(kept.filter(pl.col("question_id").is_in(shown))):
         by_question.setdefault(prediction.question_id, []).append(prediction)
     cards = [_card(asked[name], by_question[name], kinds[name], params) for name in shown]
-    tally = {kind: sum(found == kind for found in kinds.values()) for kind in _ORDER}
-    return html.render("pipeline.report:answers.html", cards=cards, of=len(ordered), tally=tally)
+    return cards, [kinds[name] for name in ordered]
 
 
 def _kinds(kept: pl.DataFrame) -> dict[str, str]:
@@ -94,6 +118,7 @@ def _card(
 
 def _answer(prediction: Prediction, question: ReleaseRow, limit: int) -> dict[str, Any]:
     raw = prediction.raw_output
+    found = None if raw is None else _read_again(prediction, question)
     return {
         "run": run_name(prediction.run),
         "letters": "".join(prediction.extracted or ()),
@@ -101,7 +126,7 @@ def _answer(prediction: Prediction, question: ReleaseRow, limit: int) -> dict[st
         "answered": prediction.outcome is Outcome.ANSWERED,
         "correct": prediction.correct,
         "rule": prediction.rule,
-        "text": None if raw is None else marked(raw, _read_again(prediction, question), limit),
+        "text": None if raw is None else unfolding(raw, limit, found.span if found else None),
     }
 
 
@@ -113,22 +138,3 @@ def _read_again(prediction: Prediction, question: ReleaseRow) -> Extraction | No
         if found.rule == prediction.rule and list(found.letters or ()) == (prediction.extracted or []):
             return found
     return None
-
-
-def marked(text: str, found: Extraction | None, limit: int) -> Text:
-    """An output with the words marked that the answer was read from, cut around them.
-
-    Args:
-        text: as it came.
-        found: where the answer stands; None or empty to mark nothing.
-        limit: characters kept, those around the mark if they stand further down.
-    """
-    start, end = found.span if found is not None and found.span is not None else (0, 0)
-    first = 0 if end <= limit else max(0, min(start, end - limit))
-    last = min(len(text), first + limit)
-    inside = [first <= place < last and start <= place < end for place in range(first, last)]
-    pieces: list[Piece] = [("…", False)] if first else []
-    for flag, group in groupby(range(first, last), key=lambda place: inside[place - first]):
-        places = list(group)
-        pieces.append((text[places[0] : places[-1] + 1], flag))
-    return Text(pieces, len(text) - (last - first))

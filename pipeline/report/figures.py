@@ -9,7 +9,7 @@ import polars as pl
 
 from pipeline.export.formats import question_text
 from pipeline.export.statistics import distribution
-from pipeline.figures import COLOURS, INK, figure, save
+from pipeline.figures import COLOURS, INK, both_formats, figure
 from pipeline.report import words
 from schemas.taxonomy import Dimension, dimensions
 
@@ -46,7 +46,7 @@ def figure2(splits: Splits) -> dict[str, bytes]:
             for name, colour in zip(splits, COLOURS, strict=False)
         ]
         drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
-        return {"figures/figure2.svg": save(drawn, "svg"), "figures/figure2.png": save(drawn, "png")}
+        return both_formats("figure2", drawn)
 
 
 def _lengths(axes: Axes, splits: Splits) -> None:
@@ -61,7 +61,8 @@ def _lengths(axes: Axes, splits: Splits) -> None:
     places = list(range(int(-(-low // 1)), int(high) + 1))
     counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
     _stack(axes, places, [[counts[name].get(place, 0) for place in places] for name in splits])
-    axes.set_xlabel("characters 字")
+    axes.set_xlabel("characters 字数", fontsize=7.5)
+    axes.set_ylabel("questions 题数", fontsize=7.5)
     axes.grid(visible=False, axis="x")
 
 
@@ -85,6 +86,7 @@ def _labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
         range(len(labels)), [_shown(dimension, label) for label in labels], fontsize=7.5, color=INK
     )
     axes.set_ylim(-0.7, len(labels) - 0.3)
+    axes.set_xlabel("questions 题数", fontsize=7.5)
     axes.grid(visible=False, axis="y")
 
 

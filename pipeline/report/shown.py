@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ Piece = tuple[str, bool]
 
 _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
+_WHOLE = 4000
+"""Characters of a text that was unfolded: three hundred questions times five models stay below 20 MB."""
 _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
 """Where items that never became questions keep what they say, by the names sources use."""
 
@@ -52,6 +55,39 @@ def compare(one: str | None, other: str | None, limit: int) -> tuple[Text, Text]
     return _bounded(sides[0], len(one or ""), limit), _bounded(sides[1], len(other or ""), limit)
 
 
+@dataclass(frozen=True)
+class Unfolding:
+    """A text at a glance, and as much of it as is worth reading."""
+
+    glance: Text
+    whole: Text | None
+    """None where the glance is all."""
+
+
+def unfolding(text: str, limit: int, span: tuple[int, int] | None = None) -> Unfolding:
+    """``limit`` characters of a text, and it as a whole.
+
+    Args:
+        text: as it came.
+        limit: characters at a glance, those around the mark if they stand further down.
+        span: what to mark.
+    """
+    whole = _marked(text, span, _WHOLE) if len(text) > limit else None
+    return Unfolding(_marked(text, span, limit), whole)
+
+
+def _marked(text: str, span: tuple[int, int] | None, limit: int) -> Text:
+    start, end = span or (0, 0)
+    first = 0 if end <= limit else max(0, min(start, end - limit))
+    last = min(len(text), first + limit)
+    inside = [start <= place < end for place in range(first, last)]
+    pieces: list[Piece] = [("…", False)] if first else []
+    for flag, group in groupby(range(first, last), key=lambda place: inside[place - first]):
+        places = list(group)
+        pieces.append((text[places[0] : places[-1] + 1], flag))
+    return Text(pieces, len(text) - (last - first))
+
+
 def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
     """What a rejected or waiting item says: its stem and options where it has such, else its JSON.
 
@@ -84,6 +120,12 @@ def spread(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     if not most:
         return rows.clear()
     return rows.gather_every(-(-rows.height // most)) if rows.height else rows
+
+
+def tally(values: pl.Series) -> list[tuple[str, int]]:
+    """Each value and how often it stands there, the most frequent first."""
+    counted = values.drop_nulls().value_counts()
+    return [*counted.sort(["count", values.name], descending=[True, False]).iter_rows()]
 
 
 def where(question: Mapping[str, Any]) -> str:

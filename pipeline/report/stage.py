@@ -30,6 +30,7 @@ from pipeline.report.sections import (
     tidied,
 )
 from pipeline.stage import Context, Counts, Result, Tables
+from pipeline.tables import several
 from schemas.errors import UserError
 
 PAGE = "index.html"
@@ -83,7 +84,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
         counts=Counts(into=len(build.ran), kept=len(build.ran)),
         files=files,
         facts={"warnings": warnings},
-        notes=[f"{len(warnings)} warnings stand at the head of the page"] if warnings else [],
+        notes=[f"{several(len(warnings), 'warning')} at the head of the page"] if warnings else [],
     )
 
 

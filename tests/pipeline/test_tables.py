@@ -25,7 +25,7 @@ def test_programs_read_the_numbers_back():
 
 def test_latex_prints_what_is_special_in_it():
     tex = TABLE.files()["tables/t.tex"].decode()
-    assert r"甲 \& 乙\_丙 | 100\% & 1,234 \\" in tex
+    assert r"甲 \& 乙\_丙 \textbar{} 100\% & 1,234 \\" in tex
     assert r"\$x\textasciicircum{}2\$" in tex
     assert r"\begin{tabular}{lr}" in tex
     assert r"\caption{50 \% of\_all}" in tex

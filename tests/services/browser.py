@@ -53,6 +53,18 @@ class Page:
         while self._receive().get("method") != "Page.loadEventFired":
             pass
 
+    def visit(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Load a file in a window of that size; what is reported counts from here."""
+        self.look(width=width, height=height, dark=dark)
+        self.requests.clear()
+        self.errors.clear()
+        self.open(path)
+
+    @property
+    def addresses(self) -> list[str]:
+        """What was loaded, less the images that the page carries itself."""
+        return [address for address in self.requests if not address.startswith("data:")]
+
     def evaluate(self, expression: str) -> Any:
         """The JSON value of a JavaScript expression."""
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)

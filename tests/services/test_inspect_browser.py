@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,6 @@ import pytest
 from pipeline.inspect.page import inspect_page
 
 ROOT = Path(__file__).parents[2]
-
-_spec = importlib.util.spec_from_file_location("inspect_browser", Path(__file__).with_name("browser.py"))
-browsing = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(browsing)
-
-pytestmark = pytest.mark.skipif(browsing.CHROMIUM is None, reason="no Chromium on this machine")
 
 PRESS = "document.dispatchEvent(new KeyboardEvent('keydown', {{key: '{}'}}))"
 CHOSEN = "[...document.querySelectorAll('.card.on')].map(card => card.id)"
@@ -30,27 +23,16 @@ def path(sample_build, tmp_path_factory):
     return made
 
 
-@pytest.fixture(scope="module")
-def page():
-    with browsing.browser() as opened:
-        yield opened
-
-
 @pytest.fixture
 def opened(page, path):
-    page.requests.clear()
-    page.errors.clear()
-    page.open(path)
+    page.visit(path, width=1440)
     return page
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_it_opens_without_an_error_or_a_request_and_fits_its_window(page, path, dark):
-    page.look(width=1440, height=900, dark=dark)
-    page.requests.clear()
-    page.errors.clear()
-    page.open(path)
-    assert [url for url in page.requests if not url.startswith("data:")] == [path.as_uri()]
+    page.visit(path, width=1440, dark=dark)
+    assert page.addresses == [path.as_uri()]
     assert page.errors == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
     assert page.evaluate("[...document.images].every(image => image.naturalWidth > 500)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.outcomes import READABLE
 from pipeline.evaluate.tasks.cases import Case, load_cases
 from pipeline.evaluate.tasks.clinical import item_id
-from schemas.evaluation import AnswerScore, Judgement, Prediction, SentAnswer, Task
+from schemas.evaluation import AnswerScore, Judgement, OpenQuestion, Prediction, SentAnswer, Task
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
@@ -28,49 +28,37 @@ class Given:
     shown: ShownAnswer
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What stands around an answer."""
-
-    case: str
-    conversation: str
-    question: str
-    reference: str
-
-
-def answers_given(
-    predictions: Sequence[Prediction], rows: Iterable[ReleaseRow], cases: Path | None
-) -> tuple[list[Given], list[Prediction]]:
-    """The answers in free text that can be scored, in the order of the predictions.
-
-    Those that were refused, empty or not given are not among them, as with a model that judges.
+def open_questions(
+    tasks: Container[Task], rows: Iterable[ReleaseRow], cases: Path | None
+) -> list[OpenQuestion]:
+    """What is asked in free text, as people see it.
 
     Args:
-        predictions: of all runs.
-        rows: the questions that the task ``explanation`` asks.
-        cases: file of those that the task ``clinical`` asks; read where there are answers to them.
-
-    Returns:
-        The answers; and predictions about questions that are not there.
+        tasks: what models are asked to do.
+        rows: of the split; those that the paper explains are asked.
+        cases: file of those that the task ``clinical`` asks; read where one does.
 
     Raises:
         UserError: the file of cases cannot be used.
     """
-    clinical = any(prediction.task is Task.CLINICAL for prediction in predictions)
-    asked: dict[Task, Mapping[str, _Asked]] = {
-        Task.EXPLANATION: {row.question_id: _of_row(row) for row in rows},
-        Task.CLINICAL: dict(_of_cases(load_cases(cases) if clinical else ())),
-    }
-    given, unknown = [], []
-    for prediction in predictions:
-        if prediction.task not in asked or prediction.outcome not in READABLE:
-            continue
-        about = asked[prediction.task].get(prediction.question_id)
-        if about is None:
-            unknown.append(prediction)
-        else:
-            given.append(_given(prediction, about))
-    return given, unknown
+    found = [_of_row(row) for row in rows if row.explanation] if Task.EXPLANATION in tasks else []
+    if Task.CLINICAL in tasks:
+        found += _of_cases(load_cases(cases))
+    return found
+
+
+def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQuestion]) -> list[Given]:
+    """The answers in free text that can be scored, in the order of the predictions.
+
+    Those that were refused, empty or not given are not among them, as with a model that judges.
+    """
+    asked = {(question.task, question.question_id): question for question in questions}
+    return [
+        _given(prediction, about)
+        for prediction in predictions
+        if prediction.outcome in READABLE
+        and (about := asked.get((prediction.task, prediction.question_id))) is not None
+    ]
 
 
 def sample(given: Sequence[Given], size: int, seed: int) -> list[Given]:
@@ -128,9 +116,9 @@ def expert_judgements(
     return found, stray
 
 
-def _given(prediction: Prediction, about: _Asked) -> Given:
+def _given(prediction: Prediction, about: OpenQuestion) -> Given:
     said = shown(prediction.raw_output or "")
-    screen = ShownAnswer(about.case, about.conversation, about.question, said, about.reference)
+    screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
     sent = SentAnswer(
         answer_id=screen.id,
         run=prediction.run,
@@ -141,18 +129,28 @@ def _given(prediction: Prediction, about: _Asked) -> Given:
     return Given(sent, screen)
 
 
-def _of_row(row: ReleaseRow) -> _Asked:
+def _of_row(row: ReleaseRow) -> OpenQuestion:
     options = [f"{option.label}. {option.text}" for option in row.options]
-    case = "\n".join(filter(None, (row.shared_stem, row.stem, *options)))
-    return _Asked(case, "", _EXPLAIN, f"答案：{''.join(row.answer)}\n{row.explanation or ''}".strip())
+    return OpenQuestion(
+        task=Task.EXPLANATION,
+        question_id=row.question_id,
+        case="\n".join(filter(None, (row.shared_stem, row.stem, *options))),
+        conversation=None,
+        question=_EXPLAIN,
+        reference=f"答案：{''.join(row.answer)}\n{row.explanation or ''}".strip(),
+    )
 
 
-def _of_cases(cases: Iterable[Case]) -> Iterator[tuple[str, _Asked]]:
+def _of_cases(cases: Iterable[Case]) -> Iterator[OpenQuestion]:
     for case in cases:
         earlier: list[str] = []
         for number, turn in enumerate(case.turns):
-            yield (
-                item_id(case, number),
-                _Asked(case.description, "\n".join(earlier), turn.question, turn.solution),
+            yield OpenQuestion(
+                task=Task.CLINICAL,
+                question_id=item_id(case, number),
+                case=case.description,
+                conversation="\n".join(earlier) or None,
+                question=turn.question,
+                reference=turn.solution,
             )
             earlier.append(f"问：{turn.question}\n答：{turn.solution}")

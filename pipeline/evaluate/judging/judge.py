@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, ChatRequest, Failed
@@ -113,15 +114,7 @@ def _both_orders(one: Written, other: Written) -> Iterator[_Ask]:
 
 def _scored(text: Written, judge_name: str, reply: str) -> Iterator[Judgement]:
     for aspect, score in read_scores(reply).items():
-        yield Judgement(
-            run=text.run,
-            task=text.task,
-            question_id=text.item_id,
-            repeat=text.prompt.repeat,
-            judge=judge_name,
-            aspect=aspect,
-            score=score,
-        )
+        yield Judgement(run=text.run, aspect=aspect, score=score, **_about(text, judge_name))
 
 
 def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:
@@ -136,15 +129,22 @@ def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]
         yield Preference(
             run_a=first.run,
             run_b=second.run,
-            task=first.task,
-            question_id=first.item_id,
-            repeat=first.prompt.repeat,
-            judge=judge_name,
             shown_first_a=one,
             shown_first_b=other,
             better=one if one == other else Winner.TIE,
             consistent=one == other,
+            **_about(first, judge_name),
         )
+
+
+def _about(text: Written, judge_name: str) -> dict[str, Any]:
+    """What every verdict says of the answer."""
+    return {
+        "task": text.task,
+        "question_id": text.item_id,
+        "repeat": text.prompt.repeat,
+        "judge": judge_name,
+    }
 
 
 def _turned(winner: Winner) -> Winner:

@@ -22,8 +22,15 @@ from pipeline.runtime.sources import ANSWER_SCORES
 from pipeline.stage import Context
 from schemas.annotations import ExpertReview
 from schemas.errors import UserError
-from schemas.evaluation import AnswerScore, JudgeAgreement, Judgement, Prediction, SentAnswer, Task
-from schemas.release import ReleaseRow
+from schemas.evaluation import (
+    AnswerScore,
+    JudgeAgreement,
+    Judgement,
+    OpenQuestion,
+    Prediction,
+    SentAnswer,
+    Task,
+)
 
 if TYPE_CHECKING:
     from annotation.label_studio.kinds import Kind
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
     from annotation.label_studio.push import PushReport
 
 SENT = Path(FOLDER) / "scoring" / "sent.parquet"
-_SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     the old one is withdrawn unless somebody scored it.
 
     Args:
-        params: of the evaluation: the sample, the experts for each answer, the cases.
+        params: of the evaluation: the sample, the experts for each answer.
         review: where Label Studio is.
         context: of the evaluation.
 
@@ -66,7 +72,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     from annotation.label_studio import push as pushing
     from annotation.label_studio.scoring import scoring_tasks
 
-    chosen = sample(_given(context.build, params.cases), params.scoring.sample, context.seed)
+    chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     kind = _kind(params)
     studio = connect(review)
@@ -146,34 +152,24 @@ def _kind(params: EvaluateParams) -> Kind:
     return replace(SCORING, experts=params.scoring.overlap)
 
 
-def _given(build: Path, cases: Path | None) -> list[Given]:
+def _given(build: Path) -> list[Given]:
     """The free texts of the last evaluation.
 
     Raises:
-        UserError: there are none, or what they answer is not there any more.
+        UserError: there are none.
     """
-    path = build / "evaluate" / "predictions.parquet"
-    if not path.exists():
+    home = build / "evaluate"
+    if not (home / "predictions.parquet").exists():
         raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")
-    free = read_table(path).filter(pl.col("task") != Task.ANSWER.value)
-    given, unknown = answers_given(list(Prediction.from_frame(free)), _rows(build), cases)
-    if unknown:
-        raise UserError(
-            f"{len(unknown)} predictions are about questions that are not there any more, such as"
-            f" {unknown[0].question_id}: run `build-dataset evaluate` again"
-        )
+    free = read_table(home / "predictions.parquet").filter(pl.col("task") != Task.ANSWER.value)
+    questions = OpenQuestion.from_frame(_table(home / "open_questions.parquet", OpenQuestion.to_frame([])))
+    given = answers_given(Prediction.from_frame(free), questions)
     if not given:
         raise UserError(
             'there are no answers in free text to score: give a model in [[evaluate.models]] task = "clinical" or'
             ' "explanation", and run `build-dataset evaluate`'
         )
     return given
-
-
-def _rows(build: Path) -> Iterator[ReleaseRow]:
-    for name in _SPLITS:
-        path = build / "export" / f"{name}.parquet"
-        yield from ReleaseRow.from_frame(_table(path, ReleaseRow.to_frame([])))
 
 
 def _table(path: Path, otherwise: pl.DataFrame) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from statistics import mean
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.rubric.aspects import LEAST, MOST, aspects
+from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
+from pipeline.evaluate.intervals import Unit, interval_of_mean
 from pipeline.evaluate.scoring import Maker
 from pipeline.evaluate.slices import OVERALL
 from schemas.errors import UserError
@@ -21,8 +24,20 @@ from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 EXPERT = "expert:"
 """What the name of a judge who is a person begins with."""
 _COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
+AVERAGE = "average"
+"""The aspect that is the mean of all."""
 _Key = tuple[str, str, str]
 """Run, question and repeat of an answer."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """An answer that a judge and experts scored."""
+
+    run: str
+    judge: float
+    experts: float
+    """Their mean."""
 
 
 def load_expert_scores(path: Path) -> list[Judgement]:
@@ -65,91 +80,134 @@ def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
-    """Every run's mean in each aspect and over all, by each judge, experts taken together."""
-    found: dict[tuple[str, Task, str], dict[str, list[tuple[int, str, int]]]] = {}
+    """Every run's mean in each aspect and over all, by each judge, experts taken together.
+
+    Intervals are a bootstrap over cases: answers to one patient's questions are alike.
+    """
+    found: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
     for row in judgements:
         who = "experts" if row.judge.startswith(EXPERT) else row.judge
-        given = found.setdefault((row.run, row.task, who), defaultdict(list))
-        given[row.aspect].append((row.repeat, row.question_id, row.score))
+        found.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
     names = [aspect.name for aspect in aspects()]
     scores = []
     for (run, task, who), given in found.items():
-        questions = len({question for rows in given.values() for _, question, _ in rows})
-        made = Maker(run, OVERALL, questions, task)
-        means = {name: _means(given[name]) for name in names if given[name]}
-        scores += [made.score(f"{name} ({who})", values) for name, values in means.items()]
-        if len(means) == len(names):
-            overall = [mean(values) for values in zip(*means.values(), strict=False)]
-            scores.append(made.score(f"judged ({who})", overall))
+        made = Maker(run, OVERALL, len({row.question_id for rows in given.values() for row in rows}), task)
+        parts = {f"{name} ({who})": given[name] for name in names if given[name]}
+        values = {metric: _means(rows) for metric, rows in parts.items()}
+        if len(parts) == len(names):
+            overall = f"judged ({who})"
+            values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
+            parts[overall] = [row for rows in given.values() for row in rows]
+        for metric, rows in parts.items():
+            units = (Unit(_case(row), row.score) for row in rows)
+            scores.append(made.score(metric, values[metric], interval_of_mean(units)))
     return scores
 
 
-def _means(rows: Iterable[tuple[int, str, int]]) -> list[float]:
+def _means(rows: Iterable[Judgement]) -> list[float]:
+    """Of every repetition."""
     rounds: dict[int, list[int]] = defaultdict(list)
-    for repeat, _, score in rows:
-        rounds[repeat].append(score)
+    for row in rows:
+        rounds[row.repeat].append(row.score)
     return [mean(rounds[repeat]) for repeat in sorted(rounds)]
 
 
-def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
-    """How far each judge agrees with the experts' mean, aspect by aspect, and the experts among themselves.
+def _case(row: Judgement) -> str:
+    return row.question_id.rpartition("-")[0] if row.task is Task.CLINICAL else row.question_id
 
-    Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and Krippendorff's alpha for
-    interval data over the answers that both scored; null where undefined.
+
+def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
+    """How far each judge agrees with the experts' mean, aspect by aspect and on average, and experts among themselves.
+
+    Answer by answer, Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and
+    Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers
+    that both scored; null where undefined.
     """
-    given: dict[str, dict[str, dict[_Key, list[int]]]] = {}
-    for row in judgements:
-        key = (row.run, row.question_id, str(row.repeat))
-        given.setdefault(row.judge, {}).setdefault(row.aspect, {}).setdefault(key, []).append(row.score)
-    experts = [who for who in given if who.startswith(EXPERT)]
+    given = _by_judge(judgements)
+    people = [own for who, own in given.items() if who.startswith(EXPERT)]
+    both = scored_by_both(judgements)
     found = []
-    for aspect in (aspect.name for aspect in aspects()):
-        people = [given[who].get(aspect, {}) for who in experts]
+    for aspect in _aspects():
         if len(people) > 1:
-            found.append(_agreement("experts", "experts", aspect, people))
-        together = {key: _mean_of(people, key) for key in chain.from_iterable(people)}
-        for who in given:
-            if together and who not in experts:
-                own = {key: mean(values) for key, values in given[who].get(aspect, {}).items()}
-                found.append(_pair(who, aspect, own, together))
+            found.append(_among_experts(aspect, [own.get(aspect, {}) for own in people]))
+        found += [_with_experts(who, aspect, both[who, name]) for who, name in both if name == aspect]
     return found
 
 
-def _mean_of(people: Sequence[Mapping[_Key, list[int]]], key: _Key) -> float:
-    return mean(mean(one[key]) for one in people if key in one)
+def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Both]]:
+    """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
+    given = _by_judge(judgements)
+    people = [own for who, own in given.items() if who.startswith(EXPERT)]
+    found: dict[tuple[str, str], list[Both]] = {}
+    for who, own in given.items():
+        if who.startswith(EXPERT):
+            continue
+        for aspect in _aspects():
+            together = [one.get(aspect, {}) for one in people]
+            scored = sorted(own.get(aspect, {}).items())
+            shared = [(key, score, [one[key] for one in together if key in one]) for key, score in scored]
+            if any(together):
+                found[who, aspect] = [
+                    Both(key[0], score, mean(theirs)) for key, score, theirs in shared if theirs
+                ]
+    return found
 
 
-def _pair(who: str, aspect: str, own: Mapping[_Key, float], together: Mapping[_Key, float]) -> JudgeAgreement:
-    from scipy.stats import pearsonr, spearmanr
+def _aspects() -> list[str]:
+    return [*(aspect.name for aspect in aspects()), AVERAGE]
 
-    shared = sorted(key for key in own if key in together)
-    one, other = [own[key] for key in shared], [together[key] for key in shared]
-    varied = len(set(one)) > 1 and len(set(other)) > 1
+
+def _by_judge(judgements: Iterable[Judgement]) -> dict[str, dict[str, dict[_Key, float]]]:
+    """Each judge's score of every answer in every aspect, and the mean of those that have all."""
+    scores: dict[str, dict[str, dict[_Key, list[int]]]] = {}
+    for row in judgements:
+        key = (row.run, row.question_id, str(row.repeat))
+        scores.setdefault(row.judge, {}).setdefault(row.aspect, {}).setdefault(key, []).append(row.score)
+    found: dict[str, dict[str, dict[_Key, float]]] = {}
+    names = [aspect.name for aspect in aspects()]
+    for who, own in scores.items():
+        means = {name: {key: mean(values) for key, values in given.items()} for name, given in own.items()}
+        whole = set.intersection(*(set(means.get(name, {})) for name in names))
+        found[who] = means | {
+            AVERAGE: {key: mean(means[name][key] for name in names) for key in sorted(whole)}
+        }
+    return found
+
+
+def _with_experts(who: str, aspect: str, both: Sequence[Both]) -> JudgeAgreement:
+    one, other = [each.judge for each in both], [each.experts for each in both]
+    runs: dict[str, list[Both]] = {}
+    for each in both:
+        runs.setdefault(each.run, []).append(each)
     return JudgeAgreement(
         judge=who,
         against="experts",
         aspect=aspect,
-        answers=len(shared),
-        pearson=float(pearsonr(one, other).statistic) if varied else None,
-        spearman=float(spearmanr(one, other).statistic) if varied else None,
+        answers=len(both),
+        pearson=correlation(one, other),
+        spearman=rank_correlation(one, other),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
+        models=len(runs),
+        ranking=ranking(
+            [mean(each.judge for each in own) for own in runs.values()],
+            [mean(each.experts for each in own) for own in runs.values()],
+        ),
     )
 
 
-def _agreement(
-    judge: str, against: str, aspect: str, people: Sequence[Mapping[_Key, list[int]]]
-) -> JudgeAgreement:
+def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> JudgeAgreement:
     keys = sorted(set(chain.from_iterable(people)))
-    units = [[mean(one[key]) for one in people if key in one] for key in keys]
-    shared = [unit for unit in units if len(unit) > 1]
+    units = [[one[key] for one in people if key in one] for key in keys]
+    shared = [(key, unit) for key, unit in zip(keys, units, strict=True) if len(unit) > 1]
     return JudgeAgreement(
-        judge=judge,
-        against=against,
+        judge="experts",
+        against="experts",
         aspect=aspect,
         answers=len(shared),
         pearson=None,
         spearman=None,
-        alpha=interval_alpha(shared),
+        alpha=interval_alpha([unit for _, unit in shared]),
+        models=len({key[0] for key, _ in shared}),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.evaluate.results import cmb, cmexam
+from pipeline.evaluate.results import between, cmb, cmexam, judged
 from pipeline.evaluate.results.names import title
 from pipeline.evaluate.results.settings import Asking, from_facts
 from pipeline.evaluate.results.view import View
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.evaluate.slices import REVIEWED, dimension_names
 from pipeline.tables import Table
-from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task
+from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 
 _CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
 
@@ -25,6 +25,7 @@ class Evaluated:
     comparisons: Sequence[Comparison] = ()
     preferences: Sequence[Preference] = ()
     agreement: Sequence[JudgeAgreement] = ()
+    judgements: Sequence[Judgement] = ()
     askings: Mapping[str, Asking] = field(default_factory=dict)
     more_than: Mapping[str, int] = field(default_factory=lambda: dict(cmexam.MINIMUM))
     """Labels of a dimension with so many questions or fewer stay out of its table."""
@@ -42,7 +43,7 @@ def tables(found: Evaluated) -> list[tuple[str, Table]]:
     clinical = View(found.scores, Task.CLINICAL)
     made: list[tuple[str, Table | None]] = [
         ("总体 Overall", cmexam.overall(answers)),
-        ("两两比较 Pairs of models", cmb.pairs(found.comparisons)),
+        ("两两比较 Pairs of models", between.pairs(found.comparisons)),
         ("考试类别 Exam categories", cmb.categories(answers, found.askings)),
         ("考试 Exam subcategories", cmb.subcategories(answers)),
         *(
@@ -51,11 +52,15 @@ def tables(found: Evaluated) -> list[tuple[str, Table]]:
             if name not in ("overall", "exam_type", "exam_class")
         ),
         ("解析 Explanations", cmexam.explanations(texts)),
-        ("解析评分 Judged explanations", cmb.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
+        (
+            "解析评分 Judged explanations",
+            judged.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
+        ),
         ("病例 Clinical answers", _clinical(clinical)),
-        ("病例评分 Judged clinical answers", cmb.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-        ("评分一致性 Agreement of judges", cmb.agreement(found.agreement)),
-        ("优选 Preferences", cmb.preferences(found.preferences)),
+        ("病例评分 Judged clinical answers", judged.judged(found.scores, Task.CLINICAL, "cmb_table5")),
+        ("评分一致性 Agreement of judges", judged.agreement(found.agreement)),
+        ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
+        ("优选 Preferences", judged.preferences(found.preferences)),
     ]
     return [(name, table) for name, table in made if table is not None]
 

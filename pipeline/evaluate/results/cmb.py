@@ -1,4 +1,4 @@
-"""CMB's tables 3 to 6 and 8 (Wang et al. 2023, sections 4 and 5, appendix), of any dataset and any models."""
+"""CMB's tables 3 and 4 and its subcategories (Wang et al. 2023, section 4), of any dataset and any models."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean as mean_of
 
-import polars as pl
-
-from annotation.rubric.aspects import aspects
-from pipeline.evaluate.results.names import REFERENCES, label_name, run_name
+from pipeline.evaluate.results.names import REFERENCES, label_name, prompt_name, run_name
 from pipeline.evaluate.results.settings import Asking
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
 from pipeline.tables import Table, number
-from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Winner
 from schemas.taxonomy import cmb_catalogue
-
-_PROMPTS = {"answer_only": "answer-only 直接作答", "chain_of_thought": "chain of thought 思维链"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ def _pairs(runs: Iterable[str], askings: Mapping[str, Asking]) -> list[_Row]:
         if len(zero) > 1 or len(several) > 1:
             rows += [_Row(run_name(run), run, None) for run in members]
             continue
-        name = run_name(model) if not prompt else f"{model} · {_PROMPTS.get(prompt, prompt)}"
+        name = run_name(model) if not prompt else f"{model} · {prompt_name(prompt)}"
         rows.append(_Row(name, zero[0] if zero else None, several[0] if several else None))
     return rows
 
@@ -136,146 +130,3 @@ def subcategories(view: View) -> Table | None:
         best=best,
         second=second,
     )
-
-
-def judged(scores: Sequence[Score], task: str, name: str) -> Table | None:
-    """Tables 5, 6 and 8: what a judge gave, from 1 to 5, an aspect a column; None where nothing was judged."""
-    columns = [
-        *((aspect.name, aspect.zh, aspect.en) for aspect in aspects()),
-        ("judged", "平均", "Average"),
-    ]
-    own: dict[tuple[str, str], dict[str, Score]] = {}
-    for score in scores:
-        metric, _, who = score.metric.partition(" (")
-        if score.task.value == task and who and metric in {aspect for aspect, _, _ in columns}:
-            own.setdefault((who.rstrip(")"), score.run), {})[metric] = score
-    if not own:
-        return None
-    rows, lines = [], {}  # type: ignore[var-annotated]
-    for at, ((who, run), found) in enumerate(own.items()):
-        cells = [_grade(found.get(aspect)) for aspect, _, _ in columns]
-        asked = max(score.questions for score in found.values())
-        rows.append((run_name(run), "专家 experts" if who == "experts" else who, number(asked), *cells))
-        for column, (aspect, _, _) in enumerate(columns):
-            lines.setdefault((who, aspect), []).append(((at, column + 3), run, value(found.get(aspect))))
-    best, second = ranked(lines.values())
-    return Table(
-        name,
-        f"Scores from 1 to 5 of the task {task} (CMB's tables 5, 6 and 8).",
-        Score.to_frame([score for found in own.values() for score in found.values()]),
-        ("模型 Model", "评分者 Judge", "答案数 n", *(f"{zh} {en}" for _, zh, en in columns)),
-        rows,
-        left=2,
-        best=best,
-        second=second,
-    )
-
-
-def _grade(score: Score | None) -> str:
-    if score is None or score.value is None:
-        return "–"
-    spread = "" if score.sd is None else f" ± {score.sd:.2f}"
-    return f"{score.value:.2f}{spread}"
-
-
-def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
-    """How far judges agree with experts, aspect by aspect (the paper's section 5.3 and figure 5)."""
-    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()}
-    rows = [
-        (
-            row.judge,
-            row.against,
-            names.get(row.aspect, row.aspect),
-            number(row.answers),
-            *(number(each, 3) for each in (row.pearson, row.spearman, row.alpha)),
-        )
-        for row in found
-    ]
-    head = (
-        "评分者 Judge",
-        "对照 Against",
-        "方面 Aspect",
-        "答案数 n",
-        "Pearson",
-        "Spearman",
-        "Krippendorff α",
-    )
-    caption = "Agreement of judges with experts 评分一致性; a dash where it is undefined."
-    return (
-        Table("judge_agreement", caption, JudgeAgreement.to_frame(found), head, rows, left=3)
-        if rows
-        else None
-    )
-
-
-def preferences(found: Sequence[Preference]) -> Table | None:
-    """Whom a judge prefers, pair by pair, each asked in both orders."""
-    pairs: dict[tuple[str, str, str], list[Preference]] = {}
-    for row in found:
-        pairs.setdefault((row.run_a, row.run_b, row.judge), []).append(row)
-    rows = []
-    for (one, other, judge), given in pairs.items():
-        tally = [
-            sum(row.better is winner for row in given) for winner in (Winner.FIRST, Winner.SECOND, Winner.TIE)
-        ]
-        steady = sum(row.consistent for row in given) / len(given)
-        rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
-    head = (
-        "A",
-        "B",
-        "评分者 Judge",
-        "答案数 n",
-        "A 胜 wins",
-        "B 胜 wins",
-        "平 ties",
-        "换序一致 same in both orders, %",
-    )
-    caption = "Preferences 优选: which of two answers is better; a contradiction of the two orders is a tie."
-    return Table("preferences", caption, Preference.to_frame(found), head, rows, left=3) if rows else None
-
-
-def pairs(found: Sequence[Comparison]) -> Table | None:
-    """Every two runs on the questions both were asked: the difference, and McNemar's test."""
-    rows = [
-        (
-            run_name(row.run_a),
-            run_name(row.run_b),
-            number(row.questions),
-            number(row.only_a_right),
-            number(row.only_b_right),
-            _difference(row),
-            _p(row.p_value),
-            _p(row.p_adjusted),
-        )
-        for row in found
-    ]
-    head = (
-        "A",
-        "B",
-        "题数 n",
-        "仅A对 only A right",
-        "仅B对 only B right",
-        "差 A − B, points",
-        "p",
-        "p (Holm)",
-    )
-    caption = (
-        "Pairs of runs 两两比较: McNemar's exact test; p (Holm) is corrected for the number of pairs, and "
-        "where it is below 0.05 the difference is in bold."
-    )
-    sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
-    data: pl.DataFrame = Comparison.to_frame(found)
-    return Table("pairs", caption, data, head, rows, left=2, best=sure) if rows else None
-
-
-def _difference(row: Comparison) -> str:
-    text = f"{100 * row.difference:+.1f}"
-    return (
-        text
-        if row.low is None or row.high is None
-        else f"{text} [{100 * row.low:+.1f}, {100 * row.high:+.1f}]"
-    )
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -8,7 +8,7 @@ from statistics import mean as mean_of
 from pipeline.evaluate.results.names import METRICS, REFERENCES, label_name, metric_name, run_name, title
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.tables import Table, number
+from pipeline.tables import Table, number, several
 
 LABELLED: Mapping[str, int] = {
     "disease_group": 4,
@@ -146,10 +146,8 @@ def _caption(view: View, dimension: str, left_out: int, more_than: int) -> str:
     told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
     text = f"Accuracy by {title(dimension)}{told}."
     if left_out:
-        plural = "label has" if left_out == 1 else "labels have"
-        text += (
-            f" {left_out} further {plural} {more_than} questions or fewer: see the data beside this table."
-        )
+        labels = several(left_out, "label")
+        text += f" Left out, with {more_than} questions or fewer: {labels}; see the data beside this table."
     if HUMAN in view.runs_of(dimension):
         text += " People are those who sat the exam."
     return text

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.cmexam import LABELLED
-from pipeline.evaluate.results.names import REFERENCES, run_name, title
+from pipeline.evaluate.results.names import REFERENCES, label_name, plain, run_name, title
 from pipeline.evaluate.results.view import View
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.figures import COLOURS, INK, figure, save
+from pipeline.figures import COLOURS, INK, both_formats, figure
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         axes.set_xlabel("accuracy 准确率, %")
-        axes.set_title(_plain(title(dimension)))
+        axes.set_title(plain(title(dimension)))
         axes.grid(visible=False, axis="y")
         _legend(drawn)
-        return _both(f"accuracy_by_{dimension}", drawn)
+        return both_formats(f"accuracy_by_{dimension}", drawn)
 
 
 def _whiskers(
@@ -106,7 +106,7 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
         axes.set_xlabel("question length in characters 题目字数")
         axes.set_ylabel("accuracy 准确率, %")
         _legend(drawn)
-        return _both("accuracy_by_length", drawn)
+        return both_formats("accuracy_by_length", drawn)
 
 
 def _band(axes: Axes, view: View, run: str, labels: Sequence[str], colour: str) -> None:
@@ -130,7 +130,10 @@ def _heat(view: View) -> dict[str, bytes]:
         axes: Axes = drawn.subplots()
         values = [[100 * _share(view, run, "exam_class", label) for label in labels] for run in runs]
         image = axes.imshow(values, cmap="cividis", vmin=0, vmax=100, aspect="auto")
-        names = [_plain(f"{label} {english or ''}".strip()) for label, english in labels.items()]
+        names = [
+            plain(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
+            for label, english in labels.items()
+        ]
         axes.set_xticks(
             range(len(labels)), names, rotation=55, ha="right", rotation_mode="anchor", fontsize=7
         )
@@ -142,7 +145,7 @@ def _heat(view: View) -> dict[str, bytes]:
                     ink = "black" if share > 55 else "white"
                     axes.text(column, row, f"{share:.0f}", ha="center", va="center", fontsize=6.5, color=ink)
         drawn.colorbar(image, ax=axes, label="accuracy 准确率, %", fraction=0.03, pad=0.01)
-        return _both("accuracy_by_subcategory", drawn)
+        return both_formats("accuracy_by_subcategory", drawn)
 
 
 def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -153,24 +156,15 @@ def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _legend(drawn: Figure) -> None:
-    drawn.legend(loc="outside lower center", ncols=2, fontsize=8)
-
-
-def _both(name: str, drawn: Figure) -> dict[str, bytes]:
-    return {f"figures/{name}.{kind}": save(drawn, kind) for kind in ("svg", "png")}
+    drawn.legend(loc="outside lower center", ncols=3, fontsize=8)
 
 
 def _shown(run: str) -> str:
     name = run_name(run)
-    return _plain(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
+    return plain(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
 
 
 def _label(dimension: str, label: str) -> str:
     known = dimensions().get(dimension)
     found = known.find(label) if known else None
     return f"{label} {found.abbr}" if found and found.abbr else label
-
-
-def _plain(text: str) -> str:
-    """Text that begins no formula."""
-    return text.replace("$", r"\$")

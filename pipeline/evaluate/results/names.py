@@ -28,6 +28,17 @@ METRICS: Mapping[str, tuple[str, str]] = {
 """Chinese and English name of every metric, in the order of columns."""
 REFERENCES = (HUMAN, "random", "majority")
 """Runs to compare models with; they are never the best."""
+_PROMPTS = {
+    "answer_only": "answer-only 直接作答",
+    "chain_of_thought": "chain of thought 思维链",
+    "clinical": "clinical 病例问答",
+    "explanation": "explanation 解析",
+}
+_PLOTS = {
+    "subcategory": "Accuracy by exam 按考试",
+    "rankings": "Models ranked by a judge and by experts 模型排名 (CMB's figure 3)",
+    "judge_and_experts": "A judge's scores beside the experts' 评分对照 (CMB's figure 5)",
+}
 _RUNS = {HUMAN: "考生 human", "random": "随机 random", "majority": "多数 majority"}
 
 
@@ -39,6 +50,24 @@ def metric_name(metric: str) -> str:
 def run_name(run: str) -> str:
     """A run as tables call it."""
     return _RUNS.get(run, run)
+
+
+def prompt_name(prompt: str) -> str:
+    """A template as tables call it; one of the user's own by its file."""
+    return _PROMPTS.get(prompt, prompt.rpartition("/")[2])
+
+
+def plot_title(name: str) -> str:
+    """What the plot of a file shows."""
+    kind, _, which = name.partition("accuracy_by_")
+    if which in dimension_names():
+        return f"Accuracy by {title(which)}"
+    return _PLOTS.get(which or kind.rstrip("_0123456789"), name)
+
+
+def plain(text: str) -> str:
+    """A name in a plot, where it must begin no formula."""
+    return text.replace("$", r"\$")
 
 
 def title(dimension: str) -> str:

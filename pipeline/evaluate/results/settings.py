@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pipeline.evaluate.params import Asked
+from pipeline.evaluate.results.names import prompt_name
+from pipeline.evaluate.scoring import accepted
+from schemas.identity import content_hash, sha256
+from schemas.release import ReleaseRow
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,13 @@ class Asking:
     shots: int
     repeats: int
     shuffles: int
+    temperature: float = 0.0
+
+    @property
+    def setting(self) -> str:
+        """How the model was asked, for people."""
+        prompt = prompt_name(self.prompt)
+        return " · ".join(filter(None, (prompt, f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
 def asking(options: Asked) -> Asking:
@@ -31,7 +42,29 @@ def asking(options: Asked) -> Asking:
     if getattr(options, "answer_by", "text") == "likelihood":
         model += " by likelihood"
     return Asking(
-        model, options.task.value, options.template(), options.shots, options.repeats, options.shuffles
+        model=model,
+        task=options.task.value,
+        prompt=options.template(),
+        shots=options.shots,
+        repeats=options.repeats,
+        shuffles=options.shuffles,
+        temperature=getattr(options, "temperature", 0.0),
+    )
+
+
+def fingerprint(questions: Iterable[ReleaseRow]) -> str:
+    """What was asked: ids, texts and the answers that earn the mark, wherever and however they are stored."""
+    return sha256(
+        *sorted(
+            " ".join(
+                (
+                    row.question_id,
+                    content_hash(row.stem, (option.text for option in row.options), row.shared_stem),
+                    *sorted("".join(sorted(key)) for key in accepted(row)),
+                )
+            )
+            for row in questions
+        )
     )
 
 

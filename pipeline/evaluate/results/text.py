@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
 from pipeline.evaluate.results.view import View, cell
 from pipeline.export import markdown as md
-from pipeline.tables import Table
+from pipeline.tables import Table, several
 from schemas.evaluation import Score
 
 _NOTHING = (
@@ -75,6 +75,6 @@ def headlines(scores: Sequence[Score]) -> list[str]:
             continue
         expected = view.overall(run, "expected_accuracy")
         guess = f", expected {cell(expected)}" if expected else ""
-        plural = "" if score.questions == 1 else "s"
-        lines.append(f"{run}: accuracy {cell(score)} % of {score.questions} question{plural}{guess}")
+        asked = several(score.questions, "question")
+        lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
     return lines

@@ -99,6 +99,11 @@ def mean(score: Score | None, places: int = 1) -> str:
     return f"{100 * score.value:.{places}f}{spread}"
 
 
+def p_value(p: float) -> str:
+    """A p-value as papers print it."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def ranked(
     lines: Iterable[Sequence[tuple[Cell, str, float | None]]],
 ) -> tuple[frozenset[Cell], frozenset[Cell]]:

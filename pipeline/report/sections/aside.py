@@ -12,7 +12,7 @@ from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.shown import item_text
-from pipeline.report.words import several
+from pipeline.tables import several
 
 _SHOWN_APART = "conflicting_answers"
 

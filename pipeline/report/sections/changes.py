@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import polars as pl
 
+from pipeline.report import words
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.shown import spread
-from pipeline.report.words import several
+from pipeline.report.shown import spread, tally
+from pipeline.tables import several
 
-_CHINESE: Mapping[str, str] = {
-    "added": "新增",
-    "removed": "移除",
-    "renamed": "改编号",
-    "moved": "换划分",
-    "changed": "内容修改",
-    "relabelled": "标签修改",
-    "updated": "其他更新",
-}
+_COLUMNS = 6
+"""Named of each kind of change, the most frequent."""
 
 
 def section(build: Build, params: ReportParams) -> Section | None:
@@ -30,19 +22,13 @@ def section(build: Build, params: ReportParams) -> Section | None:
         return None
     kinds = []
     for (kind,), part in changes.sort("change", "question_id").group_by("change", maintain_order=True):
-        columns = (
-            part["columns"]
-            .explode()
-            .drop_nulls()
-            .value_counts()
-            .sort(["count", "columns"], descending=[True, False])
-        )
+        columns = tally(part["columns"].explode())[:_COLUMNS]
         kinds.append(
             {
                 "kind": kind,
-                "chinese": _CHINESE.get(str(kind), ""),
+                "chinese": words.CHANGES.get(str(kind), ""),
                 "count": part.height,
-                "columns": ", ".join(f"{name} {count:,}" for name, count in columns.head(6).iter_rows()),
+                "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
                 "ids": spread(part, params.examples)["question_id"].to_list(),
             }
         )

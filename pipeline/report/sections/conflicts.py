@@ -11,7 +11,7 @@ from pipeline.report.build import Build
 from pipeline.report.pairs import side_by_side
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.words import several
+from pipeline.tables import several
 
 REASON = "conflicting_answers"
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import polars as pl
 
+from pipeline.report import words
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.shown import compare, spread
-
-_CHINESE: Mapping[str, str] = {
-    "stem": "题干",
-    "shared_stem": "共用题干",
-    "option": "选项",
-    "answer": "答案",
-    "verdict": "去留",
-}
+from pipeline.report.shown import compare, spread, tally
 
 
 def section(build: Build, params: ReportParams) -> Section | None:
@@ -26,13 +17,12 @@ def section(build: Build, params: ReportParams) -> Section | None:
     if corrections is None or corrections.is_empty():
         return None
     corrections = corrections.with_columns(part=pl.col("field").str.split(":").list.first())
-    parts = corrections["part"].value_counts().sort(["count", "part"], descending=[True, False])
     texts = corrections.filter(pl.col("part") != "verdict").sort("question_id", "field")
     values = {
         "count": corrections.height,
         "questions": corrections["question_id"].n_unique(),
         "people": corrections["by"].n_unique(),
-        "parts": [(part, _CHINESE.get(part, ""), count) for part, count in parts.iter_rows()],
+        "parts": [(part, words.FIELDS.get(part, ""), count) for part, count in tally(corrections["part"])],
         "examples": [
             {**row, "sides": compare(row["before"], row["after"], params.characters)}
             for row in spread(texts, params.pairs).to_dicts()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -10,14 +11,17 @@ from markupsafe import Markup
 
 from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
 from pipeline.evaluate.results.figures import plots
-from pipeline.evaluate.results.names import run_name
+from pipeline.evaluate.results.judge_figures import judge_plots
+from pipeline.evaluate.results.names import plot_title, run_name
 from pipeline.evaluate.results.settings import from_facts
 from pipeline.evaluate.results.text import NOTES
+from pipeline.figures import INK
 from pipeline.report.answers import answers_page
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task
+from pipeline.tables import several
+from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 
 PAGE = "answers.html"
 _OVERALL = "overall"
@@ -34,14 +38,18 @@ def section(build: Build, params: ReportParams) -> Section | None:
         return None
     found = _evaluated(build, frame)
     rows = _runs(frame.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
-    drawn = plots(found) if params.figures else {}
+    drawn = plots(found) | judge_plots(found.judgements) if params.figures else {}
     page = answers_page(build, params)
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
         "tables": tables(found),
         "notes": NOTES,
-        "plots": [(name, _inline(data)) for name, data in drawn.items() if name.endswith(".svg")],
+        "plots": [
+            (plot_title(PurePosixPath(name).stem), _inline(data))
+            for name, data in drawn.items()
+            if name.endswith(".svg")
+        ],
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
@@ -52,8 +60,9 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
     ran = build.stage("evaluate")
     scores = list(Score.from_frame(frame))
     runs = list(dict.fromkeys(score.run for score in scores))
-    pairs, preferred, agreed = (
-        build.table(f"evaluate/{name}") for name in ("comparisons", "preferences", "judge_agreement")
+    pairs, preferred, agreed, judged = (
+        build.table(f"evaluate/{name}")
+        for name in ("comparisons", "preferences", "judge_agreement", "judgements")
     )
     more_than = ran.facts.get("more_than")
     return Evaluated(
@@ -61,14 +70,15 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
         () if pairs is None else list(Comparison.from_frame(pairs)),
         () if preferred is None else list(Preference.from_frame(preferred)),
         () if agreed is None else list(JudgeAgreement.from_frame(agreed)),
+        () if judged is None else list(Judgement.from_frame(judged)),
         from_facts(ran.facts.get("asked", {}), runs),
         **({} if more_than is None else {"more_than": more_than}),
     )
 
 
 def _inline(svg: bytes) -> Markup:
-    """A figure as part of the page: without the XML head and the comments, which hold names of runs."""
-    text = svg.decode()
+    """A figure as part of the page, in its ink: without the XML head and the comments, which hold names of runs."""
+    text = svg.decode().replace(INK, "currentColor")
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
@@ -76,7 +86,9 @@ def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
     warnings = []
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < 100:
-        warnings.append(f"Models were asked {asked} questions only: the intervals of their scores are wide.")
+        warnings.append(
+            f"Models were asked {several(asked, 'question')} only: the intervals of their scores are wide."
+        )
     for row in rows:
         lost = sum(share or 0.0 for share in row["rates"].values())
         if lost > _MUCH:

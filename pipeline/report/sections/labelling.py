@@ -9,7 +9,7 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import percent
+from pipeline.tables import percent, several
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
 
@@ -62,12 +62,12 @@ def _warnings(labels: pl.DataFrame, by_annotator: dict[tuple[str, str], int]) ->
     lexicon = sum(count for (_, who), count in by_annotator.items() if who == "lexicon")
     if lexicon:
         found.append(
-            f"{lexicon:,} labels are the offline lexicon's, which counts key words: good for trying the pipeline, "
-            "not for conclusions."
+            f"Labelled by the offline lexicon, which counts key words: {several(lexicon, 'label')}. "
+            "That is good for trying the pipeline, not for conclusions."
         )
     guesses = _estimates(labels)
     if guesses:
-        found.append(f"Difficulty of {guesses:,} questions is an estimate, not measured on people.")
+        found.append(f"Difficulty is an estimate, not measured on people, of {several(guesses, 'question')}.")
     return found
 
 

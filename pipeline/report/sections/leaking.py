@@ -10,7 +10,7 @@ from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.shown import cut
-from pipeline.report.words import several
+from pipeline.tables import several
 
 _ACROSS = ("exact", "near")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.report.build import SPLITS, Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import number, percent
+from pipeline.tables import number, percent, several
 from schemas.annotations import LabelStatus
 
 
@@ -30,9 +30,15 @@ def section(build: Build, params: ReportParams) -> Section:  # noqa: ARG001 - ev
 Tile = tuple[str, str, str, str]
 
 
+def _tile(count: int, names: tuple[str, str], chinese: str, more: str) -> Tile:
+    return number(count), names[count != 1], chinese, more
+
+
 def _files(build: Build) -> Tile | None:
     counts = build.stage("ocr").counts
-    return (number(counts["kept"]), "files read", "文件", f"of {number(counts['in'])}") if counts else None
+    if not counts:
+        return None
+    return _tile(counts["kept"], ("file read", "files read"), "文件", f"of {number(counts['in'])}")
 
 
 def _pages(build: Build) -> Tile | None:
@@ -40,28 +46,23 @@ def _pages(build: Build) -> Tile | None:
     if not pages:
         return None
     by_ocr = build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0)
-    return number(pages), "pages", "页", f"{number(by_ocr)} by OCR"
+    return _tile(pages, ("page", "pages"), "页", f"{number(by_ocr)} by OCR")
 
 
 def _parsed(build: Build) -> Tile | None:
     counts = build.stage("parse").counts
-    return (
-        (number(counts["kept"]), "questions found", "解析出的题目", f"of {number(counts['in'])} items")
-        if counts
-        else None
-    )
+    if not counts:
+        return None
+    items = several(counts["in"], "item")
+    return _tile(counts["kept"], ("question found", "questions found"), "解析出的题目", f"of {items}")
 
 
 def _merged(build: Build) -> Tile | None:
     counts = build.stage("dedup").counts
     if not counts:
         return None
-    return (
-        number(counts["merged"]),
-        "duplicates merged",
-        "合并的重复题",
-        percent(counts["merged"], counts["in"]),
-    )
+    share = percent(counts["merged"], counts["in"])
+    return _tile(counts["merged"], ("duplicate merged", "duplicates merged"), "合并的重复题", share)
 
 
 def _aside(build: Build) -> Tile | None:
@@ -89,5 +90,5 @@ def _reviewed(build: Build) -> Tile | None:
         percent(seen, labels.height, 0),
         "labels seen by experts",
         "经专家审核的标签",
-        f"{number(labels.height)} labels",
+        f"of {several(labels.height, 'label')}",
     )

@@ -7,6 +7,7 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
+from pipeline.tables import several
 
 _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: sound scans are read with .95 and more."""
@@ -33,11 +34,11 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
     warnings = []
     if doubtful.height:
         warnings.append(
-            f"{doubtful.height:,} of {pages.height:,} pages were read with a confidence below {_DOUBTFUL}: "
-            "their questions may be misread."
+            f"Read with a confidence below {_DOUBTFUL}: {doubtful.height:,} of {several(pages.height, 'page')}. "
+            "Questions there may be misread."
         )
     if lost:
-        warnings.append(f"{len(lost):,} pages could not be read at all.")
+        warnings.append(f"Not readable at all: {several(len(lost), 'page')}.")
     values = {
         "ways": ways.to_dicts(),
         "doubtful": doubtful.head(_LISTED).select("document", "page", "confidence").to_dicts(),

@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
+from pipeline.tables import number, several
 
 _LISTED = 60
 
@@ -23,9 +24,9 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
             ("Method 方法", _method(stage.params)),
             ("Stratified by 分层依据", ", ".join(stage.params.get("stratify_by", [])) or "–"),
             ("Seed 随机种子", str(facts.get("seed", "–"))),
-            ("Strata 层", f"{facts.get('strata', 0):,}"),
-            ("Groups and clusters kept whole 整体保留的题组", f"{facts.get('units_of_several', 0):,}"),
-            ("Largest of them 最大题组", f"{facts.get('largest_unit', 0):,} questions"),
+            ("Strata 层", number(facts.get("strata", 0))),
+            ("Groups and clusters kept whole 整体保留的题组", number(facts.get("units_of_several", 0))),
+            ("Largest of them 最大题组", several(facts.get("largest_unit", 0), "question")),
         ],
         "lists": [
             _list(title, facts, name)
@@ -55,13 +56,17 @@ def _list(title: str, facts: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _warnings(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts.get("pooled_strata_count"):
         yield (
-            f"{facts['pooled_strata_count']:,} strata are too small to be split by themselves and were drawn together: "
-            "their labels need not be in every split."
+            f"Too small to be split by themselves, and drawn together: {_strata(facts['pooled_strata_count'])}. "
+            "Their labels need not be in every split."
         )
     if facts.get("strata_off_by_more_than_one_count"):
         yield (
-            f"{facts['strata_off_by_more_than_one_count']:,} strata are more than one question off their share, "
+            f"More than one question off their share: {_strata(facts['strata_off_by_more_than_one_count'])}, "
             "because groups are kept whole."
         )
     if facts.get("retired"):
-        yield f"{facts['retired']:,} questions of an earlier release would leak and are left out."
+        yield f"Left out, as they would leak: {several(facts['retired'], 'question')} of an earlier release."
+
+
+def _strata(count: int) -> str:
+    return several(count, "stratum", "strata")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from pipeline.report import words
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.report.shown import compare, spread
+from pipeline.report.shown import compare, spread, tally
 
 
 def section(build: Build, params: ReportParams) -> Section | None:
@@ -15,16 +16,12 @@ def section(build: Build, params: ReportParams) -> Section | None:
     changes = build.table("clean/changes")
     if changes is None or changes.is_empty():
         return None
-    parts = (
-        changes.select(pl.col("part").str.split(":").list.first())["part"]
-        .value_counts()
-        .sort(["count", "part"], descending=[True, False])
-    )
+    parts = tally(changes.select(pl.col("part").str.split(":").list.first())["part"])
     chosen = spread(changes.sort("question_id", "part"), params.pairs)
     values = {
         "texts": changes.height,
         "questions": changes["question_id"].n_unique(),
-        "parts": list(parts.iter_rows()),
+        "parts": [(part, words.FIELDS.get(part, ""), count) for part, count in parts],
         "examples": [
             {"id": name, "part": part, "sides": compare(before, after, params.characters)}
             for name, part, before, after in chosen.select(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.intervals import Unit, interval_of_difference, interval_of_share, wilson
+from pipeline.evaluate.intervals import Unit, interval_of_mean, interval_of_share, wilson
 
 
 def cases(count, size, right):
@@ -48,7 +48,7 @@ def test_few_cases_get_no_narrower_an_interval_than_so_many_questions():
 def test_one_case_alone_has_no_interval():
     assert interval_of_share([Unit("one", 1), Unit("one", 1)]) is None
     assert interval_of_share([]) is None
-    assert interval_of_difference([Unit("one", 1)]) is None
+    assert interval_of_mean([Unit("one", 1)]) is None
 
 
 def test_the_bootstrap_gives_the_same_interval_in_any_order():
@@ -68,7 +68,7 @@ def test_the_bootstrap_holds_its_level_about():
 
 
 def test_a_difference_between_equal_runs_spans_nothing_but_zero():
-    found = interval_of_difference([Unit(str(index), 0.0) for index in range(30)])
+    found = interval_of_mean([Unit(str(index), 0.0) for index in range(30)])
     assert (found.low, found.high) == (0.0, 0.0)
 
 

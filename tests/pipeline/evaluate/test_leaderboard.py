@@ -7,20 +7,21 @@ import json
 import pytest
 
 from pipeline.evaluate.leaderboard import gather, leaderboard
+from pipeline.evaluate.results.settings import fingerprint
 from pipeline.runtime import publish
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score
+from tests.pipeline.evaluate.conftest import make_question
 
 
 @pytest.fixture
 def build(tmp_path):
-    def make(name, runs, checksum="abc", limit=None):
+    def make(name, runs, questions="abc"):
         home = tmp_path / name / "evaluate"
         home.mkdir(parents=True)
         manifest = {key: {} for key in publish._KEYS} | {
             "stage": "evaluate",
-            "params": {"split": "test", "limit": limit},
-            "inputs": {"export/test": checksum},
+            "facts": {"questions": questions},
         }
         (home / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         scores, predictions = [], []
@@ -78,11 +79,22 @@ def test_the_same_name_in_two_builds_tells_where_it_is_from(build):
     assert names[1] == f"m ({two})"
 
 
-@pytest.mark.parametrize("other", [{"checksum": "xyz"}, {"limit": 10}])
-def test_different_questions_are_never_compared(build, other):
-    folders = [build("one", {"m": GOOD}), build("two", {"m": GOOD}, **other)]
-    with pytest.raises(UserError, match="asked different questions"):
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"m": GOOD[:10]}, r"10 in both, 30 and 0 in one alone"),
+        ({"m": GOOD}, "same names, with other texts or keys"),
+    ],
+)
+def test_different_questions_are_never_compared_and_the_difference_is_told(build, runs, said):
+    folders = [build("one", {"m": GOOD}), build("two", runs, questions="xyz")]
+    with pytest.raises(UserError, match=f"asked different questions .*{said}"):
         gather(folders)
+
+
+def test_a_build_that_does_not_say_what_was_asked_is_asked_to_evaluate_again(build):
+    with pytest.raises(UserError, match="run `build-dataset evaluate` again"):
+        gather([build("one", {"m": GOOD}), build("two", {"m": GOOD}, questions=None)])
 
 
 def test_a_folder_in_which_nothing_was_evaluated_is_named(tmp_path, build):
@@ -92,3 +104,21 @@ def test_a_folder_in_which_nothing_was_evaluated_is_named(tmp_path, build):
 
 def test_the_folder_of_the_stage_will_do_as_well(build):
     assert gather([build("one", {"m": GOOD}) / "evaluate"])[0].run == "m"
+
+
+def test_the_same_questions_are_known_however_they_are_stored():
+    rows = [make_question(number, explanation="因为") for number in range(3)]
+    told = fingerprint(rows)
+    again = [row.model_copy(update={"explanation": None, "document": "elsewhere.json"}) for row in rows[::-1]]
+    assert fingerprint(again) == told
+    spaced = [row.model_copy(update={"stem": f" {row.stem} "}) for row in rows]
+    assert fingerprint(spaced) == told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"question_id": "q9"}, {"stem": "另一题"}, {"answer": ["B"]}, {"accepted_answers": [["A"], ["B"]]}],
+)
+def test_another_id_text_or_key_is_another_question(change):
+    rows = [make_question(number) for number in range(3)]
+    assert fingerprint([rows[0].model_copy(update=change), *rows[1:]]) != fingerprint(rows)

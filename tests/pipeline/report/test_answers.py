@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pipeline.evaluate.extraction import Extraction
-from pipeline.report.answers import marked
 from schemas.evaluation import Outcome, Prediction, Score
 
 from .conftest import manifest, manifests, read, released, splits
@@ -92,22 +88,6 @@ def test_there_is_no_page_without_answers_or_where_none_is_wanted(report):
     without = tables(PREDICTIONS, "q1")
     del without["evaluate/predictions"]
     assert "answers.html" not in report(without, figures=False).files
-
-
-@pytest.mark.parametrize(
-    ("span", "limit", "kept"),
-    [
-        ((2, 4), 10, [("ab", False), ("cd", True), ("efghij", False)]),
-        (None, 4, [("abcd", False)]),
-        ((8, 10), 4, [("…", False), ("gh", False), ("ij", True)]),
-        ((0, 10), 4, [("abcd", True)]),
-    ],
-)
-def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
-    found = None if span is None else Extraction(("A",), "stated", span)
-    text = marked("abcdefghij", found, limit)
-    assert list(text.pieces) == kept
-    assert text.more == 10 - min(10, limit)
 
 
 def test_the_section_shows_the_papers_tables_and_warns_of_unreadable_answers(report):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.shown import compare, cut, item_text
+from pipeline.report.shown import compare, cut, item_text, unfolding
 
 PLAIN = st.text(alphabet="甲乙丙丁不的是，。0123 ab<>&\"'", max_size=60)
 
@@ -65,3 +66,26 @@ def test_an_item_in_the_words_of_its_source_is_shown_too():
 
 def test_options_that_are_no_list_do_no_harm():
     assert item_text(json.dumps({"stem": "s", "options": {"A": "x"}, "answer": "B"}), 400)["options"] == []
+
+
+@pytest.mark.parametrize(
+    ("span", "limit", "kept"),
+    [
+        ((2, 4), 10, [("ab", False), ("cd", True), ("efghij", False)]),
+        (None, 4, [("abcd", False)]),
+        ((8, 10), 4, [("…", False), ("gh", False), ("ij", True)]),
+        ((0, 10), 4, [("abcd", True)]),
+    ],
+)
+def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
+    found = unfolding("abcdefghij", limit, span)
+    assert list(found.glance.pieces) == kept
+    assert found.glance.more == 10 - min(10, limit)
+
+
+def test_a_text_that_was_cut_can_be_unfolded_up_to_a_bound():
+    assert unfolding("短", 4).whole is None
+    whole = unfolding("长" * 9000, 4, (8990, 9000)).whole
+    assert whole is not None
+    assert whole.more == 5000
+    assert whole.pieces[-1] == ("长" * 10, True)

@@ -334,7 +334,7 @@ def test_unreviewed_labels_are_counted_apart_with_their_annotator(report):
     result = report({"manifests": manifests(manifest("review", 4)), "review/labels": Label.to_frame(labels)})
     warnings = " ".join(result.facts["warnings"])
     assert "50 % of all labels were seen by no expert (2 of 4)" in warnings
-    assert "2 labels are the offline lexicon's" in warnings
+    assert "offline lexicon, which counts key words: 2 labels" in warnings
 
 
 def test_options_of_the_stage_have_sane_bounds():
@@ -414,7 +414,7 @@ def test_annotators_stand_beside_experts_with_intervals_and_what_could_be_left_t
     page = report({"manifests": ran, "calibrate/calibration": Calibration.to_frame(rows)}).page
     assert "90 % (70–97 %)" in page.text
     assert "0.85: 60 % of labels" in page.text
-    assert "2 of these rows rest on fewer than 30 labels" in page.text
+    assert "Resting on fewer than 30 labels: 2 rows" in page.text
     between = report({"manifests": ran, "calibrate/calibration": Calibration.to_frame(rows[2:])}).page
     assert "calibration" not in between.sections
 

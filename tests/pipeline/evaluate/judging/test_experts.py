@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.evaluate.judging.experts import answers_given, expert_judgements, sample
+from pipeline.evaluate.judging.experts import answers_given, expert_judgements, open_questions, sample
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
 from pipeline.evaluate.stage import run
-from schemas.evaluation import AnswerScore, Outcome, Prediction, Task
+from schemas.evaluation import AnswerScore, OpenQuestion, Outcome, Prediction, Task
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -33,6 +33,11 @@ def cases(tmp_path: Path) -> Path:
     path = tmp_path / "cases.json"
     path.write_text(json.dumps(CASES), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def asked(cases: Path) -> list[OpenQuestion]:
+    return open_questions({Task.CLINICAL}, [], cases)
 
 
 def prediction(run: str, item: str, text: str | None = None, **more) -> Prediction:
@@ -59,40 +64,37 @@ def score(answer_id: str, expert: str = "zhang@example.org", value: int = 4) -> 
     )
 
 
-def test_an_expert_sees_the_case_what_was_asked_before_and_the_reference(cases):
-    [given], unknown = answers_given([prediction("m", "clin-2-2", "<think>嗯</think>用青霉素。")], [], cases)
+def test_an_expert_sees_the_case_what_was_asked_before_and_the_reference(asked):
+    [given] = answers_given([prediction("m", "clin-2-2", "<think>嗯</think>用青霉素。")], asked)
     shown = given.shown
     assert (shown.case, shown.question, shown.reference) == ("病人2，男。", "治疗？", "青霉素2。")
     assert shown.conversation == "问：诊断？\n答：肺炎2。"
     assert shown.answer == "用青霉素。"
-    assert not unknown
 
 
 def test_of_an_explanation_the_question_its_key_and_the_books_explanation_are_seen():
     row = make_question(1, explanation="因为A。", shared_stem="某男。")
-    asked = prediction("m", row.question_id, task=Task.EXPLANATION)
-    [given], _ = answers_given([asked], [row], None)
+    answer = prediction("m", row.question_id, task=Task.EXPLANATION)
+    unexplained = make_question(2, explanation=None)
+    [question] = open_questions({Task.EXPLANATION}, [row, unexplained], None)
+    [given] = answers_given([answer], [question])
     assert given.shown.case.startswith("某男。\n第1题：下列哪项正确\nA. ")
     assert given.shown.reference == "答案：A\n因为A。"
     assert given.shown.conversation == ""
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.NO_ANSWER, Outcome.FAILED])
-def test_what_is_no_answer_is_not_scored(cases, outcome):
-    assert answers_given([prediction("m", ITEMS[0], outcome=outcome)], [], cases) == ([], [])
+def test_what_is_no_answer_is_not_scored(asked, outcome):
+    assert answers_given([prediction("m", ITEMS[0], outcome=outcome)], asked) == []
 
 
 def test_chosen_answers_are_not_scored_and_need_no_cases():
-    assert answers_given([prediction("m", "q", task=Task.ANSWER)], [], None) == ([], [])
+    questions = open_questions({Task.ANSWER}, [make_question(1, explanation="因为A。")], None)
+    assert answers_given([prediction("m", "q", task=Task.ANSWER)], questions) == []
 
 
-def test_predictions_about_cases_that_are_gone_are_told(cases):
-    _, unknown = answers_given([prediction("m", "clin-9-1")], [], cases)
-    assert [each.question_id for each in unknown] == ["clin-9-1"]
-
-
-def test_all_runs_are_sampled_on_the_same_questions_and_a_larger_sample_holds_the_smaller(cases):
-    given, _ = answers_given([prediction(who, item) for who in ("a", "b") for item in ITEMS], [], cases)
+def test_all_runs_are_sampled_on_the_same_questions_and_a_larger_sample_holds_the_smaller(asked):
+    given = answers_given([prediction(who, item) for who in ("a", "b") for item in ITEMS], asked)
     few, more = sample(given, 3, 7), sample(given, 6, 7)
     names = {who: {each.sent.question_id for each in few if each.sent.run == who} for who in ("a", "b")}
     assert names["a"] == names["b"]
@@ -102,15 +104,15 @@ def test_all_runs_are_sampled_on_the_same_questions_and_a_larger_sample_holds_th
     assert sample(given, 3, 8) != few
 
 
-def test_repetitions_come_after_first_answers(cases):
-    asked = [prediction("m", item, f"{item}{turn}", repeat=turn) for turn in (1, 0) for item in ITEMS]
-    given, _ = answers_given(asked, [], cases)
+def test_repetitions_come_after_first_answers(asked):
+    twice = [prediction("m", item, f"{item}{turn}", repeat=turn) for turn in (1, 0) for item in ITEMS]
+    given = answers_given(twice, asked)
     assert {each.sent.repeat for each in sample(given, 10, 0)} == {0}
 
 
-def test_a_score_is_of_every_run_that_gave_the_answer(cases):
+def test_a_score_is_of_every_run_that_gave_the_answer(asked):
     same = [prediction("a", ITEMS[0], "肺炎"), prediction("b", ITEMS[0], "肺炎"), prediction("c", ITEMS[0])]
-    given, _ = answers_given(same, [], cases)
+    given = answers_given(same, asked)
     found, stray = expert_judgements([score(given[0].shown.id)], [each.sent for each in given])
     assert [(row.run, row.score, row.judge) for row in found] == [
         ("a", 4, "expert:zhang@example.org"),
@@ -119,8 +121,8 @@ def test_a_score_is_of_every_run_that_gave_the_answer(cases):
     assert stray == 0
 
 
-def test_only_invited_experts_count_where_any_are_named(cases):
-    given, _ = answers_given([prediction("a", ITEMS[0])], [], cases)
+def test_only_invited_experts_count_where_any_are_named(asked):
+    given = answers_given([prediction("a", ITEMS[0])], asked)
     scores = [score(given[0].shown.id), score(given[0].shown.id, "li@example.org", 2)]
     found, _ = expert_judgements(scores, [given[0].sent], ["li@example.org"])
     assert [row.score for row in found] == [2]
@@ -131,12 +133,15 @@ def test_a_score_of_an_answer_that_reads_otherwise_now_counts_for_nobody(cases, 
     model = OpenAiModel(model="m", base_url=writer.url, name="m", task=Task.CLINICAL)
     params = EvaluateParams(models=[model], cases=cases)
     first = run(splits([]), params, context)
-    given, _ = answers_given(list(Prediction.from_frame(first.tables["predictions"])), [], cases)
+    given = answers_given(
+        Prediction.from_frame(first.tables["predictions"]),
+        OpenQuestion.from_frame(first.tables["open_questions"]),
+    )
     scores = AnswerScore.to_frame([score(given[0].shown.id), score("ans-0000000000000000")])
     result = run({**splits([]), "answer_scores": scores}, params, context)
     [row] = result.tables["judgements"].to_dicts()
     assert (row["question_id"], row["judge"], row["score"]) == ("clin-1-1", "expert:zhang@example.org", 4)
-    assert any(note.startswith("1 expert scores are of answers that no run gives") for note in result.notes)
+    assert any(note.startswith("1 expert score of an answer that no run gives") for note in result.notes)
 
 
 def test_scores_make_an_evaluation_stale_only_where_there_is_free_text():

@@ -46,8 +46,8 @@ def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people()
     assert table.second == {(4, 2)}
     assert "| two | 200 | **70.0 [65.0, 75.0]** |" in table.markdown()
     latex = table.files()["tables/cmexam_table3.tex"].decode()
-    assert r"\textbf{70.0 [65.0, 75.0]}" in latex
-    assert r"\underline{60.0 [55.0, 65.0]}" in latex
+    assert r"\textbf{70.0 {[}65.0, 75.0]}" in latex
+    assert r"\underline{60.0 {[}55.0, 65.0]}" in latex
 
 
 def test_one_model_is_best_of_nothing_and_equal_models_share_a_rank():
@@ -69,7 +69,7 @@ def test_a_disease_group_needs_more_than_a_hundred_questions(questions, shown):
     assert bool(table.rows) is shown
     assert table.data["label"].to_list() == ["肿瘤"]
     if not shown:
-        assert "1 further label has 100 questions or fewer" in table.caption
+        assert "Left out, with 100 questions or fewer: 1 label;" in table.caption
         assert "No label has more questions" in markdown(Evaluated(found), "t")
     assert named(Evaluated(found, more_than={}))["cmexam_table4"].rows
 
@@ -197,10 +197,18 @@ def test_pairs_show_the_difference_and_are_bold_where_it_is_more_than_luck():
 
 def test_agreement_that_is_undefined_is_a_dash():
     row = JudgeAgreement(
-        judge="llm:j", against="experts", aspect="fluency", answers=9, pearson=0.81, spearman=None, alpha=0.7
+        judge="llm:j",
+        against="experts",
+        aspect="fluency",
+        answers=9,
+        pearson=0.81,
+        spearman=None,
+        alpha=0.7,
+        models=4,
+        ranking=0.8,
     )
     table = named(Evaluated([score("one", 0.5)], agreement=[row]))["judge_agreement"]
-    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700")
+    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700", "4", "0.800")
 
 
 def test_every_table_is_written_in_four_forms_and_its_numbers_are_read_back():
