@@ -19,6 +19,7 @@ class Mutant:
     kind: str
     source: str
     content: bytes
+    suffix: str = ".pdf"
 
 
 _STREAM = re.compile(rb"stream\r?\n(.*?)endstream", flags=re.DOTALL)

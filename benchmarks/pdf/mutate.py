@@ -1,11 +1,13 @@
 """Hostile files: mutants of real papers, each read by the ocr stage in a watched worker process.
 
     python -m benchmarks.pdf.mutate FOLDER --count 1000 --seed 0
+    python -m benchmarks.pdf.mutate --pictures --count 170
 
 Takes the PDFs of a folder (the sample exam's by default), makes ``--count`` mutants of them (see ``mutants``), and
 runs the stage on each. Prints a table of what came of them by kind of mutation, the longest time of a file and the
 largest memory of a worker, and names what broke a bound: 30 s, 2 GB, a crash. Exits with 1 when something did.
 Pages that need OCR are recognised with ``--ocr`` alone, because engines are slow and no part of what is tested here.
+``--pictures`` takes hostile pictures and scans instead (see ``benchmarks.ocr.pictures``) and recognises them.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from benchmarks.ocr.pictures import pictures
 from benchmarks.pdf.mutants import Mutant, mutants
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.stage import run
@@ -80,7 +83,7 @@ class Reader:
         home = self.folder / f"{mutant.number:05d}-{mutant.kind}"
         raw = home / "raw"
         raw.mkdir(parents=True)
-        path = raw / f"{mutant.number:05d}.pdf"
+        path = raw / f"{mutant.number:05d}{mutant.suffix}"
         path.write_bytes(mutant.content)
         dataset = DatasetParams(name="mutants", raw=raw, build=home)
         context = self.kind(raw, home, dataset, ItemStore(home / "store.sqlite"), self.executor)
@@ -122,13 +125,21 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--ocr", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
     parser.add_argument("--kind", nargs="*", help="mutants of these kinds alone")
     parser.add_argument("--without", nargs="*", default=[], help="mutants of all kinds but these")
     options = parser.parse_args()
-    made = mutants(sorted(options.folder.rglob("*.pdf")), options.count, options.seed)
+    if options.pictures:
+        made = pictures(options.count, options.seed)
+    else:
+        made = mutants(sorted(options.folder.rglob("*.pdf")), options.count, options.seed)
     chosen = (mutant for mutant in made if _wanted(mutant, options.kind, options.without))
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
-    raise SystemExit(1 if report(read_all(chosen, folder, options.workers, ocr=options.ocr), folder) else 0)
+    raise SystemExit(
+        1
+        if report(read_all(chosen, folder, options.workers, ocr=options.ocr or options.pictures), folder)
+        else 0
+    )
 
 
 def _wanted(mutant: Mutant, kinds: Sequence[str] | None, without: Sequence[str]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr import engines, layout, skew
+from pipeline.ocr import engines, layout, skew, tall
 from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.model import PageRead, Rect, Run
@@ -18,6 +19,11 @@ from pipeline.ocr.readers import reader
 from pipeline.ocr.readers.base import PagedReader
 from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod
+
+if TYPE_CHECKING:
+    from pipeline.ocr.scanmarks import Corners
+
+Pixels = NDArray[np.uint8]
 
 _DESCENT = 0.2
 """How far a line's box reaches below its baseline, in heights of the box."""
@@ -38,34 +44,73 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     Raises:
         UnreadableDocument: the page has no image that could be read.
     """
-    from pipeline.ocr.images import clean, legibility
-    from pipeline.ocr.scanmarks import find_marks
-
     found = reader(file_format)
     assert isinstance(found, PagedReader)
     image = found.image(path, page, params)
-    pixels = clean(image.pixels) if params.clean_images else image.pixels
-    turned, words = read_upright(engines.load(params), pixels)
+    engine = engines.load(params)
+    breaks = tall.pages(image.pixels)
+    if len(breaks) == 1:
+        turned, seen = _see(engine, image.pixels, params)
+    else:  # nobody photographs a long screenshot from the side
+        parts = [_see(engine, image.pixels[top:bottom], params, turn=False)[1] for top, bottom in breaks]
+        turned, seen = 0, _below_each_other(parts)
     width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
-    upright = np.rot90(pixels, turned // 90)
-    across, down = width / upright.shape[1], height / upright.shape[0]
-    believed = legibility(image.pixels)
-    # Shadows and hands on a photograph look like figures, so it is not searched for any.
-    marks = find_marks(np.ascontiguousarray(upright), words) if believed == 1 else {}
+    across, down = width / seen.width, height / seen.height
     return {
         "width": round(width, 2),
         "height": round(height, 2),
         "turned": turned,
-        "legibility": round(believed, 4),
-        "words": [_word_json(word, across, down) for word in words],
+        "legibility": round(seen.legibility, 4),
+        "words": [_word_json(word, across, down) for word in seen.words],
         "marks": {
             kind: [
                 [round(value, 1) for value in (x0 * across, y0 * down, x1 * across, y1 * down)]
                 for x0, y0, x1, y1 in boxes
             ]
-            for kind, boxes in marks.items()
+            for kind, boxes in seen.marks.items()
         },
     }
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is on an image, in its pixels."""
+
+    width: int
+    height: int
+    words: list[Word]
+    marks: dict[str, list[Corners]]
+    legibility: float
+
+
+def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool = True) -> tuple[int, _Seen]:
+    """Degrees by which an image was turned counter-clockwise to be read, and what is on it then."""
+    from pipeline.ocr.images import clean, legibility, within_reach
+    from pipeline.ocr.scanmarks import find_marks
+
+    pixels = within_reach(pixels)
+    cleaned = clean(pixels) if params.clean_images else pixels
+    turned, words = read_upright(engine, cleaned) if turn else (0, engine.recognise(cleaned))
+    upright = np.ascontiguousarray(np.rot90(cleaned, turned // 90))
+    believed = legibility(pixels)
+    # Shadows and hands on a photograph look like figures, so it is not searched for any.
+    marks = find_marks(upright, words) if believed == 1 else {}
+    return turned, _Seen(upright.shape[1], upright.shape[0], words, marks, believed)
+
+
+def _below_each_other(parts: Sequence[_Seen]) -> _Seen:
+    """Parts of a picture as one."""
+    whole = _Seen(parts[0].width, 0, [], {}, min(part.legibility for part in parts))
+    for part in parts:
+        top = whole.height
+        for word in part.words:
+            corners = tuple((x, y + top) for x, y in word.corners)
+            whole.words.append(Word(word.text, corners, word.confidence))
+        for kind, boxes in part.marks.items():
+            moved = [(x0, y0 + top, x1, y1 + top) for x0, y0, x1, y1 in boxes]
+            whole.marks.setdefault(kind, []).extend(moved)
+        whole.height += part.height
+    return whole
 
 
 def _word_json(word: Word, across: float, down: float) -> list[Any]:
@@ -73,7 +118,7 @@ def _word_json(word: Word, across: float, down: float) -> list[Any]:
     return [word.text, *corners, round(word.confidence, 4)]
 
 
-def read_upright(engine: OcrEngine, pixels: NDArray[np.uint8]) -> tuple[int, list[Word]]:
+def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     """The words of an image, turned by 90, 180 or 270 degrees when it was not upright.
 
     Lines that stand on end show quarter turns. A page on its head reads with low confidence and reads
@@ -94,7 +139,7 @@ def read_upright(engine: OcrEngine, pixels: NDArray[np.uint8]) -> tuple[int, lis
     return 0, words
 
 
-def _turned(engine: OcrEngine, pixels: NDArray[np.uint8], angle: int) -> tuple[int, list[Word]]:
+def _turned(engine: OcrEngine, pixels: Pixels, angle: int) -> tuple[int, list[Word]]:
     return angle, engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
 
 

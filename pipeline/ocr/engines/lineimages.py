@@ -40,9 +40,9 @@ def cut(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     wide, high = float(max(top, bottom)), float(max(left, right))
     if min(wide, high) < 2:
         return None
-    corners = box
+    corners, page = _around(page, box)
     if high > _TALL * wide:
-        corners, wide, high = np.roll(box, -1, axis=0), high, wide
+        corners, wide, high = np.roll(corners, -1, axis=0), high, wide
     # First at the line's own size, then to the recogniser's: one step blurs what is enlarged.
     own = (int(wide), int(high))
     target = np.array([[0, 0], [own[0], 0], [own[0], own[1]], [0, own[1]]], dtype=np.float32)
@@ -50,6 +50,17 @@ def cut(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     level = cv2.warpPerspective(page, turn, own, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     width = max(STEP, math.ceil(HEIGHT * own[0] / own[1] * squeeze))
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
+
+
+def _around(page: Pixels, box: Box) -> tuple[Box, Pixels]:
+    """A box and the piece of the page around it: OpenCV warps no image with a side of 32,767 pixels."""
+    left, top = (max(0, math.floor(side) - _MARGIN) for side in box.min(axis=0))
+    right, bottom = (math.ceil(side) + _MARGIN for side in box.max(axis=0))
+    return box - np.array([left, top], dtype=np.float32), page[top:bottom, left:right]
+
+
+_MARGIN = 4
+"""Pixels around a box that interpolation may look at."""
 
 
 def values_of(image: Pixels) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP. All of them need OCR."""
+"""Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF. All of them need OCR."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import PIL
-from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image
 
+from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
+from pipeline.ocr.readers.pixels import upright, upright_size
+from pipeline.ocr.tall import page_count
 from schemas.errors import UnreadableDocument
 
-_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM")
+_MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
 
-_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP")
+_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF")
 
 _REJECT = 8
 """Pictures of more than this many times ``max_pixels`` are rejected: decoding them takes gigabytes."""
 
-_A4 = 842.0
-"""Longer side in points of a page whose resolution is not known."""
+_A4, _LARGEST = (595.0, 842.0), 1250.0
+"""Sides in points of a page whose resolution is not known, and the longest side (a little more than A3's) with which it
+is believed: telephones say 72 dpi of pictures 4,000 pixels wide."""
 
 
 class ImageReader:
@@ -60,17 +62,35 @@ class ImageReader:
         return [NeedsOcr("image") for _ in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
-        """The picture, upright, on white, scaled down to ``max_pixels``."""
-        with _opened(path, params) as picture:
+        """The picture, upright, on white, scaled down to ``max_pixels``.
+
+        Raises:
+            UnreadableDocument: ``broken``, ``too_large``.
+        """
+        with bounded(path), _opened(path, params) as picture:
             if page > 1:
                 picture.seek(page - 1)
                 _check_size(picture, params)
-            dpi = picture.info.get("dpi", (0, 0))[0]
-            upright = ImageOps.exif_transpose(picture)
-            pixels = _rgb(upright, params.max_pixels)
-            width, height = upright.size
-        scale = 72 / float(dpi) if 50 <= float(dpi) <= 1200 else _A4 / max(width, height)
-        return PageImage(pixels, width * scale, height * scale)
+            picture.load()
+            width, height = upright_size(picture)
+            points = _points(width, height, _resolution(picture))
+            return PageImage(upright(picture, params.max_pixels), width * points, height * points)
+
+
+def _resolution(picture: Image.Image) -> float:
+    """Dots per inch as the file says; 0 where it says nothing that could be true."""
+    try:
+        dpi = float(picture.info.get("dpi", (0, 0))[0])
+    except (TypeError, ValueError, ZeroDivisionError, IndexError):
+        return 0.0
+    return dpi if 50 <= dpi <= 1200 else 0.0
+
+
+def _points(width: int, height: int, dpi: float) -> float:
+    """Points a pixel of a picture: by its resolution where the page then has the size of one, else as A4."""
+    if dpi and max(width, height) * 72 / dpi <= _LARGEST:
+        return 72 / dpi
+    return _A4[0] / width if page_count(width, height) > 1 else _A4[1] / max(width, height)
 
 
 @contextmanager
@@ -81,7 +101,7 @@ def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
             with Image.open(path, formats=_FORMATS) as picture:
                 _check_size(picture, params)
                 yield picture
-    except UnreadableDocument:
+    except (UnreadableDocument, MemoryError):
         raise
     except Image.DecompressionBombError as error:
         raise UnreadableDocument("too_large", str(error)) from error
@@ -96,20 +116,3 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
         raise UnreadableDocument(
             "too_large", f"{width} x {height} pixels, more than {_REJECT} x max_pixels = {params.max_pixels}"
         )
-
-
-def _rgb(picture: Image.Image, max_pixels: int) -> NDArray[np.uint8]:
-    if picture.mode.startswith(("I", "F")):
-        values = np.asarray(picture, dtype=np.float32)
-        top = 65535.0 if values.max() > 255 else 255.0
-        picture = Image.fromarray(np.clip(values * 255 / top, 0, 255).astype(np.uint8))
-    elif picture.has_transparency_data:
-        layer = picture.convert("RGBA")
-        white = Image.new("RGBA", layer.size, "white")
-        picture = Image.alpha_composite(white, layer)
-    picture = picture.convert("RGB")
-    if picture.width * picture.height > max_pixels:
-        scale = (max_pixels / (picture.width * picture.height)) ** 0.5
-        size = (max(1, int(picture.width * scale)), max(1, int(picture.height * scale)))
-        picture = picture.resize(size, Image.Resampling.BOX)
-    return np.asarray(picture, dtype=np.uint8)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import io
+
+import cv2
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
-from pipeline.ocr.images import clean, even_background, legibility, remove_coloured_watermark
+from pipeline.ocr.images import (
+    clean,
+    even_background,
+    legibility,
+    remove_coloured_watermark,
+    remove_flat_watermark,
+    within_reach,
+)
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.image import ImageReader
 from schemas.errors import UnreadableDocument
@@ -14,7 +24,7 @@ from schemas.errors import UnreadableDocument
 PARAMS = OcrParams()
 
 
-@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp", "webp"])
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp", "webp", "gif"])
 def test_formats(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
     Image.new("RGB", (60, 40), "white").save(path)
@@ -34,6 +44,62 @@ def test_a_picture_that_was_taken_sideways_is_turned_upright(tmp_path):
     assert image.pixels.shape == (60, 40, 3)
     assert image.height > image.width
     assert tuple(image.pixels[0, -1]) == (255, 0, 0)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photograph_is_upright_however_the_telephone_was_held(tmp_path, orientation):
+    upright = Image.effect_noise((40, 60), 90).convert("RGB")
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    taken = next(
+        picture
+        for turn in [None, *Image.Transpose]
+        if (picture := upright if turn is None else upright.transpose(turn))
+        and ImageOps.exif_transpose(with_exif(picture, exif)).tobytes() == upright.tobytes()
+    )
+    taken.save(tmp_path / "a.png", exif=exif)
+    image = ImageReader().image(tmp_path / "a.png", 1, PARAMS)
+    assert (image.pixels == np.asarray(upright)).all()
+    assert image.height > image.width
+
+
+def with_exif(picture: Image.Image, exif: Image.Exif) -> Image.Image:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", exif=exif)
+    return Image.open(buffer)
+
+
+@pytest.mark.parametrize(
+    ("dpi", "size", "height"),
+    [
+        (200, (1654, 2339), 842.0),
+        (300, (3508, 4961), 1190.6),
+        (72, (3000, 4000), 842.0),
+        (None, (3000, 4000), 842.0),
+        (96, (1080, 20_000), 595.0 * 20_000 / 1080),
+    ],
+    ids=["scan", "A3", "telephone", "unknown", "screenshot"],
+)
+def test_a_page_is_as_large_as_paper_whatever_resolution_the_file_claims(tmp_path, dpi, size, height):
+    Image.new("1", size).save(tmp_path / "a.png", **({"dpi": (dpi, dpi)} if dpi else {}))
+    assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).height == pytest.approx(height, rel=1e-3)
+
+
+def test_what_is_converted_in_strips_is_what_is_converted_at_once(tmp_path):
+    picture = Image.effect_noise((50, 1700), 90).convert("P")
+    picture.save(tmp_path / "a.png")
+    whole = np.asarray(picture.convert("RGB"))
+    assert (ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels == whole).all()
+    small = ImageReader().image(tmp_path / "a.png", 1, OcrParams(max_pixels=1_000_000)).pixels
+    assert (small == whole).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [((0.0, 0.5, 1.0), (0, 127, 255)), ((0, 9, 255), (0, 9, 255))]
+)
+def test_white_is_what_the_brightest_pixel_says(tmp_path, values, expected):
+    Image.fromarray(np.array([values], dtype=np.float32)).save(tmp_path / "a.tif")
+    assert tuple(ImageReader().image(tmp_path / "a.tif", 1, PARAMS).pixels[0, :, 0]) == expected
 
 
 def test_every_frame_of_a_tiff_is_a_page(tmp_path):
@@ -133,3 +199,45 @@ def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_
     cleaned = remove_coloured_watermark(np.asarray(page))
     assert cleaned[:900].min() == 255
     assert tuple(cleaned[1015, 200]) == (255, 0, 0)
+
+
+def watermarked(grey: int) -> np.ndarray:
+    picture = sheet()
+    under = Image.new("RGB", picture.size, "white")
+    ImageDraw.Draw(under).line((80, 700, 520, 100), fill=(grey, grey, grey), width=14)
+    return np.minimum(np.asarray(picture), np.asarray(under))
+
+
+@pytest.mark.parametrize("grey", [150, 190, 225])
+def test_slanted_print_of_one_grey_goes_from_digital_pages_and_black_stays(grey):
+    before = watermarked(grey)
+    assert (remove_flat_watermark(before) == np.asarray(sheet())).all()
+
+
+def test_level_grey_stays_because_headings_and_cells_are_printed_in_it():
+    picture = sheet()
+    ImageDraw.Draw(picture).rectangle((60, 70, 300, 84), fill=(190, 190, 190))
+    before = np.asarray(picture)
+    assert (remove_flat_watermark(before) == before).all()
+
+
+def test_scans_keep_their_grey_for_it_is_also_that_of_blurred_strokes():
+    page = cv2.GaussianBlur(watermarked(190), (0, 0), 0.7)
+    noisy = page + np.random.default_rng(0).normal(0, 8, page.shape)
+    grey_paper = (40 + page * (200 / 255)).astype(np.uint8)
+    for scan in (np.clip(noisy, 0, 255).astype(np.uint8), grey_paper):
+        assert (remove_flat_watermark(scan) == scan).all()
+
+
+def test_pages_wider_than_opencv_takes_are_made_smaller():
+    assert within_reach(np.zeros((4, 60_000, 3), dtype=np.uint8)).shape == (2, 30_000, 3)
+    page = np.zeros((40, 30, 3), dtype=np.uint8)
+    assert within_reach(page) is page
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9_000), (9_000, 1), (2, 3)])
+def test_pictures_of_hardly_any_pixels_are_cleaned_like_any(shape):
+    for value in (0, 255):
+        page = np.full((*shape, 3), value, dtype=np.uint8)
+        assert clean(page).shape == page.shape
+        assert 0.5 <= legibility(page) <= 1

@@ -1,0 +1,41 @@
+"""Long screenshots are read page by page, and no line is cut in two."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ocr import tall
+
+
+@given(st.integers(1, 60_000), st.integers(1, 60_000))
+def test_pages_follow_each_other_and_are_not_many(width, height):
+    count = tall.page_count(width, height)
+    assert 1 <= count <= 100
+    if height <= tall.TALL * width:
+        assert count == 1
+
+
+@given(st.integers(1, 40), st.integers(1, 3000))
+def test_every_row_is_on_one_page(width, height):
+    pages = tall.pages(np.zeros((height, width, 3), dtype=np.uint8))
+    rows = [row for top, bottom in pages for row in range(top, bottom)]
+    assert rows == list(range(height))
+
+
+@given(st.integers(30, 90), st.integers(6, 20))
+def test_breaks_stand_between_lines(pitch, type_height):
+    height, width = 6000, 400
+    pixels = np.full((height, width, 3), 255, dtype=np.uint8)
+    for top in range(10, height, pitch):
+        pixels[top : top + type_height, 20:380:3] = 0
+    pages = tall.pages(pixels)
+    assert len(pages) == 10
+    for _, bottom in pages[:-1]:
+        assert pixels[bottom - 1 : bottom + 1].min() == 255
+
+
+def test_a_page_of_a_telephone_is_one_page():
+    assert tall.page_count(1080, 2340) == 1
+    assert tall.page_count(1080, 20_000) == 13
