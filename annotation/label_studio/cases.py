@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from annotation.label_studio.doubts import told
 from annotation.label_studio.editable import ANSWER, base_of
-from annotation.label_studio.screen import CROP, FLAG_NAMES, OPINIONS
+from annotation.label_studio.screen import FLAG_NAMES, OPINIONS, numbered_dimensions
 from annotation.label_studio.tasks import Task, prediction_of, show, task
+from annotation.label_studio.widgets import BASE, CROP
 from annotation.standing import Standing
 from schemas.annotations import LabelStatus
 from schemas.corrections import Correction
 from schemas.identity import sha256
 from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import dimensions
 
 VERSION = "agreed by both"
 _PEOPLE = "甲乙丙丁戊己庚辛壬癸"
-_NUMERALS = "①②③④⑤⑥⑦⑧⑨"
 _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}
 
 
@@ -72,10 +72,10 @@ def verification_tasks(
         base = base_of(question)
         shown = {
             "meta": show(question)["meta"],
-            "reason": "\n".join(f"{item.stage} · {item.reason}\n{item.detail}" for item, _ in own),
+            "reason": "\n".join(dict.fromkeys(told(item) for item, _ in own)),
             "text": base.text,
             "key": base.key,
-            "base": base.dumps(),
+            BASE: base.dumps(),
             CROP: crops.get(question_id, ""),
         }
         tasks.append(task(question_id, shown, None))
@@ -91,7 +91,7 @@ def _names(standing: Standing, seed: int) -> dict[str, str]:
 def _opinions(standing: Standing, names: Mapping[str, str]) -> list[str]:
     disputed = {label.dimension for label in standing.labels if label.status is LabelStatus.DISPUTED}
     lines = []
-    for numeral, dimension in zip(_NUMERALS, dimensions().values(), strict=False):
+    for numeral, dimension in numbered_dimensions():
         if dimension.name in disputed:
             own = [review for review in standing.reviews if review.dimension == dimension.name]
             own.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))

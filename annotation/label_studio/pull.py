@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.client import Filter, Project, Studio
+from annotation.label_studio.client import Filter, Project, Studio, where
 from annotation.label_studio.kinds import Kind
 from annotation.label_studio.read import Reading, read_task, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
@@ -118,11 +118,10 @@ def _name(studio: Studio, project: Project) -> str:
 def _fetch(
     studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]
 ) -> Pulled:
-    filters, match = _filters(start.since)
     seen: dict[str, list[Mapping[str, Any]]] = {}
     data: dict[str, Mapping[str, Any]] = {}
     since = start.since
-    for task in studio.tasks(project.id, filters, match=match):
+    for task in _changed(studio, project.id, start.since):
         advance(1)
         question_id = task["data"].get(QUESTION_ID)
         if not isinstance(question_id, str):
@@ -142,22 +141,15 @@ def _fetch(
     return _merge(start, reading, seen, since)
 
 
-def _filters(since: str | None) -> tuple[list[Filter], str]:
-    if since is None:
-        counts = ("total_annotations", "cancelled_annotations")
-        return [
-            {"filter": f"filter:tasks:{name}", "operator": "greater", "type": "Number", "value": 0}
-            for name in counts
-        ], "or"
-    moment = datetime.fromisoformat(since) - _OVERLAP
-    return [
-        {
-            "filter": "filter:tasks:updated_at",
-            "operator": "greater",
-            "type": "Datetime",
-            "value": timestamp(moment),
-        }
-    ], "and"
+def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
+    """Tasks that changed since then; without a date, all that were answered or skipped."""
+    skipped = (where("total_annotations", "equal", 0), where("cancelled_annotations", "greater", 0))
+    choices: list[tuple[Filter, ...]] = [(where("total_annotations", "greater", 0),), skipped]
+    if since is not None:
+        moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
+        choices = [(where("updated_at", "greater", moment, "Datetime"),)]
+    for filters in choices:
+        yield from studio.tasks(project_id, *filters, answers=True)
 
 
 def _merge(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.label_studio.client import Project, ReplyLostError, Studio
+from annotation.label_studio.client import Project, Studio
+from annotation.label_studio.comparison import Comparison, Remote, compare, spare, useless
+from annotation.label_studio.importing import SETTLE_SECONDS, add
 from annotation.label_studio.kinds import Kind
-from annotation.label_studio.tasks import ARM, BATCH, DIGEST, QUESTION_ID, Task
+from annotation.label_studio.tasks import Task
 from schemas.errors import UserError
 
 _TITLE_LENGTH = 50  # characters: what Label Studio allows
-_LOOKUP = 500  # ids in one query: 1,000 ids took 1 s, and make an address of 25 kB
-_ATTEMPTS = 3
-_SETTLE_SECONDS = 10.0  # an import of 5,000 questions, whose reply is lost, is in the database by then
-_SETTLE_PAUSE = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,32 +46,6 @@ class PushReport:
     """Imports whose reply did not come, and which were reconciled."""
 
 
-@dataclass(frozen=True)
-class _Remote:
-    task_id: int
-    digest: str | None
-    arm: str | None
-    batch: int
-    annotations: int
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is to be done."""
-
-    missing: list[Task]
-    texts: list[tuple[int, Task]]
-    """Tasks, by id, whose data are not as they should be."""
-    added: list[tuple[int, Task]]
-    """Tasks, by id, without a prediction of the version that is to be filled in; older versions stay as they are."""
-    labels: list[tuple[int, Task]]
-    """Tasks, by id, whose predictions of that version are not as they should be."""
-    there: Mapping[str, list[_Remote]]
-
-    def updated(self) -> set[str]:
-        return {task.question_id for _, task in (*self.texts, *self.added, *self.labels)}
-
-
 def push(
     studio: Studio,
     kind: Kind,
@@ -86,7 +57,7 @@ def push(
     batch: int,
     count: int | None = None,
     advance: Callable[[int], object] = int,
-    settle_seconds: float = _SETTLE_SECONDS,
+    settle_seconds: float = SETTLE_SECONDS,
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
@@ -96,7 +67,7 @@ def push(
         dataset: name of the dataset; names the project.
         tasks: all of the dataset's, the most urgent first: people get them in this order.
         title: of the project when it is made; from ``dataset`` when None.
-        version: the predictions' ``model_version``.
+        version: who predicted the labels that are to be filled in.
         batch: tasks in one import.
         count: add at most so many.
         advance: called with the number of tasks that are dealt with.
@@ -107,41 +78,40 @@ def push(
     """
     _validate(kind, tasks)
     project, created = _open_project(studio, kind, dataset, title, version)
-    plan = _plan(studio, project, tasks)
-    number = 1 + max((remote.batch for remotes in plan.there.values() for remote in remotes), default=0)
-    chosen = [task.sent(batch=str(number)) for task in plan.missing[:count]]
-    updated = plan.updated()
+    there = [] if created else list(map(Remote.of, studio.tasks(project.id)))
+    found = compare(tasks, there, studio.predictions(project.id) if there else {}, version)
+    updated = found.updated()
+    chosen = [
+        task.sent(batch=str(found.last_batch + 1), version=found.filling.version)
+        for task in found.missing[:count]
+    ]
     advance(len(tasks) - len(chosen) - len(updated))
     lost = 0
     for group in _batches(chosen, batch):
-        lost += _import(studio, kind, project.id, group, settle_seconds)
+        lost += add(studio, kind, project.id, group, settle_seconds)
         advance(len(group))
-    _update(studio, project.id, plan, batch)
-    if project.model_version != version and any(task.sent().prediction for task in tasks):
-        # Refused while no prediction of that version is there; until then the old version is what is filled in.
-        studio.update_project(project.id, model_version=version)
+    _update(studio, project, found, batch, fills_in=any(task.prediction for task in tasks))
     advance(len(updated))
-    removed = _remove_duplicates(studio, project.id, tasks)
-    withdrawn = _withdraw(studio, project.id, tasks) if kind.prune else 0
-    later = len(plan.missing) - len(chosen)
+    total = studio.project(project.id).tasks
+    if total != len(there) + len(chosen):
+        there = list(map(Remote.of, studio.tasks(project.id)))  # somebody else writes to the project
+    removed = studio.delete_unanswered(project.id, spare(tasks, there))
+    withdrawn = studio.delete_unanswered(project.id, useless(tasks, there)) if kind.prune else 0
+    later = len(found.missing) - len(chosen)
     return PushReport(
         kind=kind.name,
         project=project.id,
         url=f"{studio.url}/projects/{project.id}/data?labeling=1",
         created=created,
         added=len(chosen),
-        batch=number,
+        batch=found.last_batch + 1,
         updated=len(updated),
-        unchanged=len(plan.there) - len(updated),
+        unchanged=len(tasks) - len(found.missing) - len(updated),
         later=later,
-        changed_after_review=tuple(
-            task.question_id
-            for _, task in plan.texts
-            if any(remote.annotations for remote in plan.there[task.question_id])
-        ),
+        changed_after_review=tuple(found.changed_after_review()),
         duplicates_removed=removed,
         withdrawn=withdrawn,
-        others=studio.project(project.id).tasks - len(tasks) + later,
+        others=total - removed - withdrawn - len(tasks) + later,
         replies_lost=lost,
     )
 
@@ -184,155 +154,22 @@ def _validate(kind: Kind, tasks: Iterable[Task]) -> None:
                 )
 
 
-def _plan(studio: Studio, project: Project, tasks: Sequence[Task]) -> _Plan:
-    there = _lookup(studio, project.id, [task.question_id for task in tasks])
-    predicted = studio.predictions(project.id) if there else {}
-    plan = _Plan([], [], [], [], there)
-    for task in tasks:
-        if task.question_id not in there:
-            plan.missing.append(task)
-        for remote in there.get(task.question_id, []):
-            own = task.sent(arm=remote.arm, batch=str(remote.batch) if remote.batch else None)
-            if remote.digest != own.data[DIGEST]:
-                plan.texts.append((remote.task_id, own))
-            _plan_labels(plan, remote.task_id, own, predicted.get(remote.task_id, []))
-    return plan
-
-
-def _plan_labels(plan: _Plan, task_id: int, own: Task, present: Sequence[Mapping[str, Any]]) -> None:
-    """Only predictions of the version that the project names are filled in: those of another annotator do no harm.
-
-    To leave them takes a third of the time: the server deletes predictions one by one, 7 ms each.
-    """
-    if own.prediction is None:
-        if present:
-            plan.labels.append((task_id, own))
-        return
-    version = str(own.prediction.get("model_version"))
-    current = [_said(each) for each in present if str(each.get("model_version")) == version]
-    if not current:
-        plan.added.append((task_id, own))
-    elif current != [_said(own.prediction)]:
-        plan.labels.append((task_id, own))
-
-
-def _said(prediction: Mapping[str, Any]) -> tuple[str, float | None, list[tuple[str, tuple[str, ...]]]]:
-    """What a prediction says, whoever wrote it down."""
-    score = prediction.get("score")
-    return (
-        str(prediction.get("model_version")),
-        None if score is None else round(float(score), 6),
-        sorted((item["from_name"], tuple(item["value"]["choices"])) for item in prediction["result"]),
-    )
-
-
-def _lookup(studio: Studio, project_id: int, question_ids: Sequence[str]) -> dict[str, list[_Remote]]:
-    """What is there of those questions, oldest first."""
-    found: dict[str, list[_Remote]] = {}
-    for group in _batches(question_ids, _LOOKUP):
-        filters = [
-            {
-                "filter": f"filter:tasks:data.{QUESTION_ID}",
-                "operator": "in_list",
-                "type": "String",
-                "value": list(group),
-            }
-        ]
-        for task in studio.tasks(project_id, filters, results=False):
-            found.setdefault(task["data"][QUESTION_ID], []).append(_remote(task))
-    return {question_id: sorted(remotes, key=lambda r: r.task_id) for question_id, remotes in found.items()}
-
-
-def _remote(task: Mapping[str, Any]) -> _Remote:
-    data = task["data"]
-    batch = str(data.get(BATCH) or "")
-    return _Remote(
-        task_id=task["id"],
-        digest=data.get(DIGEST),
-        arm=data.get(ARM),
-        batch=int(batch) if batch.isdecimal() else 0,
-        annotations=task.get("total_annotations") or 0,
-    )
-
-
-def _import(studio: Studio, kind: Kind, project_id: int, tasks: Sequence[Task], settle_seconds: float) -> int:
-    """Import tasks; after a lost reply, only what did not arrive is sent again. The number of lost replies."""
-    waiting = list(tasks)
-    for lost in range(_ATTEMPTS):
-        try:
-            studio.import_tasks(project_id, [task.payload() for task in waiting])
-        except ReplyLostError:
-            there = _settled(studio, project_id, waiting, settle_seconds)
-            waiting = [task for task in waiting if task.question_id not in there]
-            if not waiting:
-                return lost + 1
-        else:
-            return lost
-    raise UserError(
-        f"Label Studio at {studio.url} did not confirm an import of {len(waiting)} questions in {_ATTEMPTS}"
-        f" attempts: look at its log, then run `{kind.command}` again"
-    )
-
-
-def _settled(
-    studio: Studio, project_id: int, tasks: Sequence[Task], settle_seconds: float
-) -> Mapping[str, list[_Remote]]:
-    """What arrived; waits a while, since the server may still be writing."""
-    deadline = time.monotonic() + settle_seconds
-    question_ids = [task.question_id for task in tasks]
-    while True:
-        there = _lookup(studio, project_id, question_ids)
-        if len(there) == len(question_ids) or time.monotonic() >= deadline:
-            return there
-        time.sleep(_SETTLE_PAUSE)
-
-
-def _update(studio: Studio, project_id: int, plan: _Plan, batch: int) -> None:
+def _update(studio: Studio, project: Project, found: Comparison, batch: int, *, fills_in: bool) -> None:
     """Labels many at once, texts one by one (0.2 s each; the server offers nothing else).
 
     What is interrupted is done again by the next push, which compares with what is there.
     """
-    for group in _batches(plan.labels, batch):
-        studio.delete_predictions(project_id, [task_id for task_id, _ in group])
-        studio.add_predictions(project_id, _predictions(group))
-    for group in _batches(plan.added, batch):
-        studio.add_predictions(project_id, _predictions(group))
-    for task_id, task in plan.texts:
-        studio.update_task(task_id, task.data)
-
-
-def _predictions(group: Sequence[tuple[int, Task]]) -> dict[int, Mapping[str, Any]]:
-    return {task_id: task.prediction for task_id, task in group if task.prediction is not None}
-
-
-def _withdraw(studio: Studio, project_id: int, tasks: Sequence[Task]) -> int:
-    """Remove tasks that nobody answered and that are not wanted any more; how many."""
-    wanted = {task.question_id for task in tasks}
-    unanswered = [
-        {"filter": "filter:tasks:total_annotations", "operator": "equal", "type": "Number", "value": 0}
-    ]
-    gone = [
-        task["id"]
-        for task in studio.tasks(project_id, unanswered, results=False)
-        if task["data"].get(QUESTION_ID) is not None and task["data"][QUESTION_ID] not in wanted
-    ]
-    for task_id in gone:
-        studio.delete_task(task_id)
-    return len(gone)
-
-
-def _remove_duplicates(studio: Studio, project_id: int, tasks: Sequence[Task]) -> int:
-    """Remove second tasks of a question that nobody reviewed; how many."""
-    if studio.project(project_id).tasks <= len(tasks):
-        return 0
-    removed = 0
-    for remotes in _lookup(studio, project_id, [task.question_id for task in tasks]).values():
-        spare = sorted(remotes, key=lambda remote: (remote.annotations == 0, remote.task_id))[1:]
-        for remote in spare:
-            if remote.annotations == 0:
-                studio.delete_task(remote.task_id)
-                removed += 1
-    return removed
+    filling = found.filling
+    for group in _batches(sorted(filling.replaced.items()), batch):
+        studio.delete_predictions(project.id, [task_id for task_id, _ in group])
+        studio.add_predictions(project.id, {task_id: own for task_id, own in group if own is not None})
+    for group in _batches(sorted(filling.added.items()), batch):
+        studio.add_predictions(project.id, dict(group))
+    for remote, task in found.texts:
+        studio.update_task(remote.task_id, task.data)
+    if fills_in and project.model_version != filling.version:
+        # Refused while no prediction of that version is there; until then the old version is what is filled in.
+        studio.update_project(project.id, model_version=filling.version)
 
 
 def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

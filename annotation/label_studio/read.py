@@ -18,6 +18,7 @@ from annotation.label_studio.read_text import Changes, base_in, changed_key, cha
 from annotation.label_studio.screen import FLAG_NAMES
 from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from annotation.label_studio.verification import VERDICTS
+from annotation.label_studio.widgets import BASE, NOTE
 from annotation.rubric.aspects import LEAST, MOST, aspects
 from schemas.annotations import ExpertReview
 from schemas.corrections import Correction, CorrectionStatus
@@ -75,7 +76,7 @@ class _Answer:
 
     @property
     def note(self) -> str | None:
-        return text_in(self.items.get(screen.NOTE))
+        return text_in(self.items.get(NOTE))
 
     @property
     def updated_at(self) -> str:
@@ -165,10 +166,10 @@ def _read_labels(reading: Reading, answer: _Answer) -> None:
             reading.rejects.append(answer.rejection(UNKNOWN_FLAG, f"{answer.reviewer}: no flag {name!r}"))
     for dimension in dimensions().values():
         _read_label(reading, answer, dimension.name, dimension.zh_names(), flags)
-    _correct(reading, answer, screen.CORRECTED, screen.BASE, changed_text)
+    _correct(reading, answer, screen.CORRECTED, BASE, changed_text)
     _correct(reading, answer, screen.CORRECTED_KEY, screen.BASE_KEY, changed_key)
     if answer.project == "adjudication" and "out_of_scope" in flags:
-        _decide(reading, answer, screen.BASE, DROP)
+        _decide(reading, answer, BASE, DROP)
 
 
 def _read_scores(reading: Reading, answer: _Answer) -> None:
@@ -219,10 +220,10 @@ def _read_verdict(reading: Reading, answer: _Answer) -> None:
         return
     readable = True
     if found != [DROP]:
-        readable = _correct(reading, answer, screen.CORRECTED, screen.BASE, changed_text)
-        readable &= _correct(reading, answer, screen.CORRECTED_KEY, screen.BASE, changed_key)
+        readable = _correct(reading, answer, screen.CORRECTED, BASE, changed_text)
+        readable &= _correct(reading, answer, screen.CORRECTED_KEY, BASE, changed_key)
     if readable:
-        _decide(reading, answer, screen.BASE, found[0])
+        _decide(reading, answer, BASE, found[0])
 
 
 def _correct(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from xml.etree import ElementTree as ET
 
-from annotation.label_studio.screen import NOTE, TEXT, screen, text_area, written
+from annotation.label_studio import widgets
 from annotation.label_studio.tasks import Task, task
+from annotation.label_studio.widgets import TEXT
 from annotation.rubric.answers import ShownAnswer
 from annotation.rubric.aspects import LEAST, Aspect, aspects
 from schemas.identity import sha256
@@ -47,30 +47,21 @@ def scoring_config() -> str:
 
     Results carry the score alone. Nothing scrolls at 1440 by 900 but a text that is too long, and that on its own.
     """
-    view = screen()
-    style = view.find("Style")
-    assert style is not None
-    own = files("annotation.label_studio").joinpath("scoring.css").read_text(encoding="utf-8")
-    style.text = f"{style.text}{own}"
-    columns = ET.SubElement(view, "View", className="bd bd-score")
-    left = ET.SubElement(columns, "View", className="bd-paper")
+    root = widgets.screen("scoring.css")
+    columns = widgets.view(root, "bd bd-score")
+    left = widgets.view(columns, "bd-paper")
     _box(left, "Case", "case")
     _box(left, "Conversation", "conversation")
-    right = ET.SubElement(columns, "View", className="bd-labels")
+    right = widgets.view(columns, "bd-labels")
     _guideline(right)
     _box(right, "Question", TEXT, "bd-asked")
     _box(right, "Answer", "answer", "bd-said")
     _box(right, "Reference", "reference", "bd-key")
-    scales = ET.SubElement(right, "View", className="bd-scores")
+    scales = widgets.view(right, "bd-scores")
     for aspect, keys in zip(aspects(), KEYS, strict=True):
         _scale(scales, aspect, keys)
-    text_area(
-        ET.SubElement(right, "View", className="bd-remark"),
-        NOTE,
-        rows=1,
-        placeholder="备注（可空）· note (optional)",
-    )
-    return written(view)
+    widgets.note(widgets.view(right, "bd-remark"))
+    return widgets.written(root)
 
 
 def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[Task]:
@@ -94,43 +85,24 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[Task]:
 
 
 def _box(column: ET.Element, en: str, name: str, style: str = "") -> None:
-    box = ET.SubElement(column, "View", className=f"bd-box bd-read {style}".strip())
-    title = ET.SubElement(box, "View", className="bd-meta")
-    ET.SubElement(title, "Header", value=_NAMES[en], size="6")
-    ET.SubElement(box, "Text", name=name, value=f"${name}")
+    widgets.text(widgets.headed(column, _NAMES[en], f"bd-read {style}".strip()), name)
 
 
 def _scale(row: ET.Element, aspect: Aspect, keys: str) -> None:
-    box = ET.SubElement(row, "View", className="bd-dim")
-    title = ET.SubElement(box, "View", className="bd-title")
-    ET.SubElement(title, "Header", value=aspect.zh, size="5")
-    english = ET.SubElement(title, "View", className="bd-en")
-    ET.SubElement(english, "Header", value=aspect.en, size="6")
-    control = ET.SubElement(
-        box,
-        "Choices",
-        name=aspect.name,
-        toName=TEXT,
-        choice="single-radio",
-        layout="vertical",
-        required="true",
-        requiredMessage=f"请评分：{aspect.zh} · score: {aspect.en}",
-    )
+    box = widgets.titled(row, aspect.zh, aspect.en)
+    message = f"请评分：{aspect.zh} · score: {aspect.en}"
+    control = widgets.one_of(box, aspect.name, message=message, layout="vertical")
     steps = zip(aspect.scale, aspect.scale_en, keys, strict=True)
     for score, (zh, en, key) in enumerate(steps, start=LEAST):
         ET.SubElement(control, "Choice", value=str(score), html=f"{score} {zh}", hint=en, hotkey=key)
 
 
 def _guideline(column: ET.Element) -> None:
-    """What to do and what the parts of the screen are, folded. Its head takes the focus after the note."""
-    box = ET.SubElement(column, "View", className="bd-box bd-why")
-    panel = ET.SubElement(
-        ET.SubElement(box, "Collapse"),
-        "Panel",
-        value="评分细则 Guideline · 1–5 q–t a–g z–b 评分，Ctrl+Enter 提交",
-    )
-    for line in _guideline_lines():
-        ET.SubElement(panel, "Header", value=line, size="6")
+    """What to do and what the parts of the screen are."""
+    head = "评分细则 Guideline · 1–5 q–t a–g z–b 评分，Ctrl+Enter 提交"
+    panel = widgets.folded(column, head, style="bd-box bd-why")
+    for said in _guideline_lines():
+        widgets.line(panel, said)
 
 
 def _guideline_lines() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.adjudication import MEASURED
 from annotation.label_studio.editable import base_of
-from annotation.label_studio.screen import CROP, TEXT
+from annotation.label_studio.widgets import BASE, CROP, TEXT
 from schemas.annotations import Annotation
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -38,13 +38,20 @@ class Task:
     arm: str = PREFILLED
     batch: str = "1"
 
-    def sent(self, *, arm: str | None = None, batch: str | None = None) -> Task:
-        """As it is sent: with the arm and the batch of the first time; a blind one has nothing filled in."""
+    def sent(self, *, arm: str | None = None, batch: str | None = None, version: str | None = None) -> Task:
+        """As it is sent: with the arm and the batch of the first time; a blind one has nothing filled in.
+
+        Args:
+            arm: of the first time.
+            batch: of the first time.
+            version: that its prediction gets.
+        """
         arm, batch = arm or self.arm, batch or self.batch
         data = {**self.data, ARM: arm, BATCH: batch}
-        return replace(
-            self, data=data, arm=arm, batch=batch, prediction=None if arm == BLIND else self.prediction
-        )
+        prediction = None if arm == BLIND else self.prediction
+        if prediction is not None and version is not None:
+            prediction = {**prediction, "model_version": version}
+        return replace(self, data=data, arm=arm, batch=batch, prediction=prediction)
 
     def payload(self) -> dict[str, Any]:
         """As it is imported."""
@@ -135,7 +142,7 @@ def show(question: Question) -> dict[str, str]:
         "explanation": question.explanation or "（无解析 no explanation）",
         "text": base.text,
         "key": base.key,
-        "base": base.dumps(),
+        BASE: base.dumps(),
     }
 
 

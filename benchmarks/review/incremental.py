@@ -40,6 +40,7 @@ from schemas.taxonomy import dimensions
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
 EXPERTS = (Account("zhang@example.org", "p" * 12, "b" * 40), Account("li@example.org", "p" * 12, "c" * 40))
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+FIRST_ANNOTATOR = "bench:first"
 KEY = "LABEL_STUDIO_API_KEY"
 
 
@@ -68,7 +69,7 @@ def main() -> None:
 
 def _measure(count: int, url: str, home: Path, context: RunContext) -> None:
     params = ReviewParams(url=url, batch=1000, bootstrap=1000)
-    found = _tables(count, "疾病治疗")
+    found = _tables(count, FIRST["competency"])
     print(f"| {count:,} questions | wall s | CPU s of ours |\n| --- | ---: | ---: |")
     report = _timed("push", lambda: sending.push(found, params, context))
     if "--pull-only" not in sys.argv:
@@ -95,12 +96,19 @@ def _measure(count: int, url: str, home: Path, context: RunContext) -> None:
 def _measure_pushes(
     count: int, params: ReviewParams, context: RunContext, found: dict[str, pl.DataFrame]
 ) -> None:
-    _timed("push again: nothing to do", lambda: sending.push(found, params, context))
-    relabelled = _tables(count, "医学基础知识")
-    again = _timed(
-        "push after another annotator: all labels updated", lambda: sending.push(relabelled, params, context)
-    )
-    assert (again.updated, again.added) == (count, 0)
+    def relabelled(share: float, annotator: str) -> dict[str, pl.DataFrame]:
+        return _tables(count, "医学基础知识", annotator, up_to=int(share * count))
+
+    for name, tables, updated in (
+        ("push again: nothing to do", found, 0),
+        ("push after the same annotator changed 1 in 100", relabelled(0.01, FIRST_ANNOTATOR), count // 100),
+        ("push after the same annotator changed all labels", relabelled(1, FIRST_ANNOTATOR), None),
+        ("push after another annotator", relabelled(1, "bench:another"), count),
+        ("push after going back to the first labels", found, None),
+    ):
+        report = _timed(name, lambda tables=tables: sending.push(tables, params, context))
+        assert report.added == 0
+        assert updated is None or report.updated == updated
 
 
 def _timed(name: str, work: Callable[[], object]):
@@ -115,8 +123,13 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _tables(count: int, competency: str) -> dict[str, pl.DataFrame]:
-    return made(count, f"bench:{competency}", lambda _: FIRST | {"competency": competency})
+def _tables(
+    count: int, competency: str, annotator: str = FIRST_ANNOTATOR, *, up_to: int | None = None
+) -> dict[str, pl.DataFrame]:
+    """Labels of which those of the first ``up_to`` questions have that competency."""
+    changed = FIRST | {"competency": competency}
+    last = count if up_to is None else up_to
+    return made(count, annotator, lambda number: changed if number < last else FIRST)
 
 
 def made(count: int, annotator: str, labels: Callable[[int], Mapping[str, str]]) -> dict[str, pl.DataFrame]:

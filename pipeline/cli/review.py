@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,16 +12,14 @@ from rich.table import Table
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
+from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure
 from pipeline.config import ConfigBase
-from pipeline.runtime.lock import build_lock
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
-    from annotation.label_studio.pull import PullReport
-    from annotation.label_studio.push import PushReport
     from annotation.progress import Pace
     from annotation.standing import ReviewStatus
 
@@ -71,56 +68,41 @@ def push(
     """Send the questions, prefilled with their labels, to Label Studio; again, it adds nothing."""
     from pipeline.review import sending
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
-        tables = runner.tables(REVIEW)
-        report = sending.push(tables, _params(loaded), runner.context(REVIEW), count=count)
-    tell_push(Console(), report)
+    with at_work(config, overrides) as (loaded, runner):
+        report = sending.push(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW), count=count)
+    tell_push(report)
 
 
 def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
     """Send what experts disagree on or flagged to a third one, who sees both labels and no names."""
     from pipeline.review import sending
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
+    with at_work(config, overrides) as (loaded, runner):
         report = sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW))
-    tell_push(Console(), report)
+    tell_push(report)
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
     """Send what waits in parse, clean and dedup, beside the cut-out from its page, to be verified."""
     from pipeline.review import sending
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
+    with at_work(config, overrides) as (loaded, runner):
         report, without = sending.verify(_params(loaded), runner.context(REVIEW))
-    console = Console()
-    tell_push(console, report)
+    tell_push(report)
     if without:
-        console.print(f"not sent, since no question is in them: {without} items", highlight=False)
+        Console().print(f"{without} items not sent: no question is in them", highlight=False)
 
 
-def pull(
-    config: ConfigPath = DEFAULT_CONFIG,
-    full: Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")] = False,
-    overrides: Overrides = None,
-) -> None:
+def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
     """Fetch what people did, then settle labels and measure the experts' agreement."""
     from pipeline.review import fetching
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
+    with at_work(config, overrides) as (loaded, runner):
         reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full)
-    console = Console()
     for report in reports:
-        tell_pull(console, report)
+        tell_pull(report)
     if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
-        console.print(
+        Console().print(
             "[yellow]corrections wait to be applied: run `build-dataset run`[/yellow]", highlight=False
         )
     run_stages(loaded, ["review"])
@@ -147,46 +129,7 @@ def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
 
 
 def _params(config: ConfigBase) -> ReviewParams:
-    params = config.params("review")
-    assert isinstance(params, ReviewParams)
-    return params
-
-
-def tell_push(console: Console, report: PushReport) -> None:
-    """Say what a push did."""
-    made = "made" if report.created else "found"
-    batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
-    console.print(
-        f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
-        f"{report.unchanged} unchanged",
-        highlight=False,
-    )
-    if report.changed_after_review:
-        ids = ", ".join(report.changed_after_review[:5])
-        console.print(
-            f"[yellow]changed after an expert had reviewed them: {escape(ids)}[/yellow]", highlight=False
-        )
-    for name in ("later", "withdrawn", "duplicates_removed", "others", "replies_lost"):
-        count = asdict(report)[name]
-        if count:
-            console.print(f"{name.replace('_', ' ')}: {count}", highlight=False)
-    console.print(f"experts begin at {escape(report.url)}", highlight=False)
-
-
-def tell_pull(console: Console, report: PullReport) -> None:
-    """Say what a pull found."""
-    console.print(
-        f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
-        f"{report.questions} questions answered",
-        highlight=False,
-    )
-    for reason, count in report.rejects.items():
-        console.print(f"[yellow]does not count: {escape(reason)} {count}[/yellow]", highlight=False)
-    if report.third_experts:
-        ids = ", ".join(report.third_experts[:5])
-        console.print(
-            f"[yellow]answered by more people than were asked: {escape(ids)}[/yellow]", highlight=False
-        )
+    return section(config, "review", ReviewParams)
 
 
 def _pace(pace: Pace) -> str:

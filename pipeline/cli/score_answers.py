@@ -13,12 +13,10 @@ from rich.table import Table
 from annotation.params import ReviewParams
 from annotation.rubric.aspects import aspects
 from pipeline.catalogue import stage
+from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.review import tell_pull, tell_push
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
-from pipeline.runtime.lock import build_lock
-from pipeline.runtime.runner import Runner
 from schemas.evaluation import JudgeAgreement
 
 EVALUATE = stage("evaluate")
@@ -53,28 +51,21 @@ def push(
     from pipeline.evaluate.judging import project
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
-    loaded = configure(config, overrides, options)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
+    with at_work(config, overrides, options) as (loaded, runner):
         report = project.push(*_params(loaded), runner.context(EVALUATE))
-    tell_push(Console(), report)
+    tell_push(report)
 
 
-def pull(
-    config: ConfigPath = DEFAULT_CONFIG,
-    full: Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")] = False,
-    overrides: Overrides = None,
-) -> None:
+def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
     """Fetch the scores; evaluate takes them up without asking any model again."""
     from pipeline.evaluate.judging import project
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
-    with build_lock(runner.build):
+    with at_work(config, overrides) as (loaded, runner):
         report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full)
-    console = Console()
-    tell_pull(console, report)
-    console.print("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
+    tell_pull(report)
+    Console().print(
+        "`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells"
+    )
 
 
 def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -107,7 +98,4 @@ def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
 
 
 def _params(config: ConfigBase) -> tuple[EvaluateParams, ReviewParams]:
-    evaluate, review = config.params("evaluate"), config.params("review")
-    assert isinstance(evaluate, EvaluateParams)
-    assert isinstance(review, ReviewParams)
-    return evaluate, review
+    return section(config, "evaluate", EvaluateParams), section(config, "review", ReviewParams)

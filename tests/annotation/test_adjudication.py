@@ -15,44 +15,24 @@ from annotation.adjudication import (
     settle,
     standing_flags,
 )
-from schemas.annotations import Annotation, ExpertReview, LabelStatus
+from schemas.annotations import Annotation, LabelStatus
 from schemas.taxonomy import dimensions
+from tests.annotation.records import annotation, review
 
 LEVELS = ["易", "较易", "中等", "较难", "极难"]
 JUDGE = Rules(adjudicators=frozenset({"judge"}))
 
 
 def stated(label: str = "易", annotator: str = "lexicon", *, estimate: bool = True) -> Annotation:
-    return Annotation(
-        question_id="q",
-        dimension="difficulty",
-        label=label,
-        annotator=annotator,
-        confidence=0.4,
-        estimate=estimate,
-    )
+    return annotation("difficulty", label, annotator, estimate=estimate)
 
 
 MEASURED_EASY = stated("易", MEASURED, estimate=False)
 
 
-def decided(votes: dict[str, str], annotation: Annotation | None = None, rules: Rules = JUDGE):
-    label = settle("q", "difficulty", annotation, votes, rules)
+def decided(votes: dict[str, str], said: Annotation | None = None, rules: Rules = JUDGE):
+    label = settle("q", "difficulty", said, votes, rules)
     return label.label, label.status.value
-
-
-def review(reviewer: str, label: str = "易", at: str = "2026-01-01T00:00:00.000000Z", flags=(), number=1):
-    return ExpertReview(
-        question_id="q",
-        dimension="difficulty",
-        label=label,
-        reviewer=reviewer,
-        origin=None,
-        flags=list(flags),
-        note=None,
-        annotation_id=number,
-        updated_at=at,
-    )
 
 
 @pytest.mark.parametrize(
@@ -148,16 +128,13 @@ def test_a_label_is_null_exactly_when_it_is_disputed_or_nobody_gave_one(given_vo
 
 
 def test_of_two_reviews_by_one_expert_the_latest_counts():
-    early, late = (
-        review("a", "易", "2026-01-01T00:00:00.000000Z"),
-        review("a", "较难", "2026-01-02T00:00:00.000000Z"),
-    )
+    early, late = review("a", "易"), review("a", "较难", at=1)
     assert latest_reviews([late, early, review("b")]) == ([late, review("b")], [early])
 
 
 def test_a_ruling_does_not_supersede_the_same_person_s_review():
     early = review("a")
-    ruling = review("a", "较难", "2026-01-02T00:00:00.000000Z").model_copy(update={"project": "adjudication"})
+    ruling = review("a", "较难", at=1, project="adjudication")
     assert latest_reviews([early, ruling])[1] == []
 
 

@@ -7,22 +7,11 @@ import pytest
 from annotation.adjudication import Rules
 from annotation.progress import paces
 from schemas.annotations import ExpertReview
+from tests.annotation.records import review
 
 
-def reviewed(who: str, number: int, at: int, seconds: float | None = None, project="review") -> ExpertReview:
-    return ExpertReview(
-        question_id=f"q{number}",
-        dimension="difficulty",
-        label="易",
-        reviewer=who,
-        origin=None,
-        flags=[],
-        note=None,
-        annotation_id=number,
-        updated_at=f"2026-01-01T{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.000000Z",
-        project=project,
-        seconds=seconds,
-    )
+def reviewed(who: str, number: int, at: int, seconds: float | None = None, **fields) -> ExpertReview:
+    return review(who, question_id=f"q{number}", at=at, seconds=seconds, **fields)
 
 
 QUESTIONS = [f"q{n}" for n in range(10)]

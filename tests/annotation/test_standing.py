@@ -8,6 +8,7 @@ from annotation.adjudication import Rules, final_labels
 from annotation.standing import State, review_status, standings
 from schemas.annotations import ExpertReview, LabelStatus
 from schemas.taxonomy import dimensions
+from tests.annotation.records import review
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
 RULES = Rules(frozenset({"judge"}))
@@ -17,23 +18,20 @@ def reviewed(
     reviewer: str, question: str = "q", flags=(), note=None, only=tuple(FIRST), **labels
 ) -> list[ExpertReview]:
     return [
-        ExpertReview(
+        review(
+            reviewer,
+            labels.get(name, FIRST[name]),
             question_id=question,
             dimension=name,
-            label=labels.get(name, FIRST[name]),
-            reviewer=reviewer,
-            origin=None,
             flags=list(flags),
             note=note,
-            annotation_id=1,
-            updated_at="2026-01-01T00:00:00.000000Z",
         )
         for name in only
     ]
 
 
 def standing(*reviews: list[ExpertReview]):
-    flat = [review for group in reviews for review in group]
+    flat = [each for group in reviews for each in group]
     [found] = standings(final_labels(["q"], [], flat, RULES), flat, RULES)
     return found
 

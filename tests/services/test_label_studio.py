@@ -211,9 +211,11 @@ def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params,
         label_studio.as_expert(LI).http.get(f"/api/tasks/{task_ids(label_studio, pushed.project)[1]}/").json()
     )
     assert task["data"]["question"] == "改过的题干"
-    [prediction] = task["predictions"]
-    assert choice("competency", ["疾病治疗"])["value"] in [item["value"] for item in prediction["result"]]
     assert len(task["annotations"]) == 1
+    served = label_studio.as_expert(LI).next_task(pushed.project)
+    assert served is not None
+    [prediction] = served["predictions"]
+    assert choice("competency", ["疾病治疗"])["value"] in [item["value"] for item in prediction["result"]]
 
 
 def test_questions_that_left_the_dataset_are_counted_and_left_alone(params, context, pushed):

@@ -21,7 +21,6 @@ class Studio:
     """A project in memory, with tasks by the second in which they changed."""
 
     stored: dict[int, dict[str, Any]] = field(default_factory=dict)
-    asked: list[Any] = field(default_factory=list)
     url: str = "http://studio"
 
     def answered(self, number: int, *people: int, second: int) -> None:
@@ -51,11 +50,22 @@ class Studio:
     def reviewers(self) -> dict[int, str]:
         return PEOPLE
 
-    def tasks(self, project_id, filters, *, match="and", results=True):
-        self.asked.append(filters)
+    def tasks(self, project_id, *filters, answers=False):
+        assert answers
         for task in self.stored.values():
-            if match == "or" or _moment(task["updated_at"]) > _moment(filters[0]["value"]):
+            known = {
+                "updated_at": task["updated_at"],
+                "total_annotations": sum(not own["was_cancelled"] for own in task["annotations"]),
+                "cancelled_annotations": sum(own["was_cancelled"] for own in task["annotations"]),
+            }
+            if all(_fits(known[each["filter"].rpartition(":")[2]], each) for each in filters):
                 yield task
+
+
+def _fits(value, one) -> bool:
+    if one["operator"] == "equal":
+        return value == one["value"]
+    return _moment(value) > _moment(one["value"]) if one["type"] == "Datetime" else value > one["value"]
 
 
 def _moment(text: str) -> datetime:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,14 +54,10 @@ class LossyStudio:
         if fault != "ok":
             raise ReplyLostError
 
-    def tasks(self, project_id, filters, *, match="and", results=True):
-        [(name, wanted)] = [(item["filter"], item["value"]) for item in filters]
+    def tasks(self, project_id, *filters, answers=False):
+        assert not filters
         for task_id, task in list(self.stored.items()):
-            found = (
-                task["data"]["question_id"] in wanted if "data." in name else task["annotations"] == wanted
-            )
-            if found:
-                yield {"id": task_id, "data": task["data"], "total_annotations": task["annotations"]}
+            yield {"id": task_id, "data": task["data"], "total_annotations": task["annotations"]}
 
     def predictions(self, project_id):
         return {task_id: task.get("predictions", []) for task_id, task in self.stored.items()}
@@ -75,8 +73,11 @@ class LossyStudio:
     def update_task(self, task_id, data):
         self.stored[task_id]["data"] = dict(data)
 
-    def delete_task(self, task_id):
-        del self.stored[task_id]
+    def delete_unanswered(self, project_id, task_ids):
+        gone = [task_id for task_id in task_ids if self.stored[task_id]["annotations"] == 0]
+        for task_id in gone:
+            del self.stored[task_id]
+        return len(gone)
 
     def ids(self) -> list[str]:
         return sorted(task["data"]["question_id"] for task in self.stored.values())
@@ -173,28 +174,16 @@ def test_a_prediction_outside_the_taxonomy_is_never_sent():
     assert studio.settings is None
 
 
-def labelled(label: str, score: float = 0.5, version: str = "v") -> list[Task]:
-    prediction = prediction_of({"competency": label}, version, score)
-    return [Task(task.question_id, task.data, prediction) for task in tasks(3)]
+def labelled(label: str, count: int = 3, version: str = "v") -> list[Task]:
+    prediction = prediction_of({"competency": label}, version, 0.5)
+    return [Task(task.question_id, task.data, prediction) for task in tasks(count)]
 
 
-def test_labels_that_changed_are_replaced_and_the_texts_left_alone():
-    studio = LossyStudio()
-    push(studio, labelled("疾病治疗"))
-    assert push(studio, labelled("疾病治疗")).unchanged == 3
-    before = {task_id: task["data"] for task_id, task in studio.stored.items()}
-    report = push(studio, labelled("医学基础知识"))
-    assert (report.updated, report.changed_after_review) == (3, ())
-    assert {task_id: task["data"] for task_id, task in studio.stored.items()} == before
-    [prediction] = studio.stored[1]["predictions"]
-    assert prediction["result"][0]["value"] == {"choices": ["医学基础知识"]}
-
-
-def filled_in(studio: LossyStudio) -> list[list[str]]:
-    """The labels that the screen fills in: those of the version that the project names."""
+def filled_in(studio: LossyStudio) -> list[str]:
+    """The labels that the screen fills in: those of the version that the project names, question by question."""
     assert studio.settings is not None
     return [
-        item["value"]["choices"]
+        item["value"]["choices"][0]
         for task in studio.stored.values()
         for prediction in task["predictions"]
         if prediction["model_version"] == studio.settings["model_version"]
@@ -202,16 +191,82 @@ def filled_in(studio: LossyStudio) -> list[list[str]]:
     ]
 
 
-def test_another_annotator_s_labels_are_filled_in_and_nothing_is_deleted_for_them(monkeypatch):
+def test_labels_that_changed_are_filled_in_and_the_texts_left_alone():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    assert push(studio, labelled("疾病治疗")).unchanged == 3
+    before = {task_id: task["data"] for task_id, task in studio.stored.items()}
+    report = push(studio, labelled("医学基础知识"))
+    assert (report.updated, report.changed_after_review) == (3, ())
+    assert {task_id: task["data"] for task_id, task in studio.stored.items()} == before
+    assert filled_in(studio) == ["医学基础知识"] * 3
+    assert push(studio, labelled("医学基础知识")).unchanged == 3
+
+
+@pytest.mark.parametrize("version", ["v", "w"])
+def test_where_most_labels_changed_nothing_is_deleted_whoever_gave_them(monkeypatch, version):
     studio = LossyStudio()
     push(studio, labelled("疾病治疗"))
     monkeypatch.setattr(studio, "delete_predictions", None)
-    other = labelled("医学基础知识", version="w")
-    assert push(studio, other, version="w").updated == 3
-    assert filled_in(studio) == [["医学基础知识"]] * 3
-    assert push(studio, other, version="w").unchanged == 3
-    assert push(studio, labelled("疾病治疗")).unchanged == 3, "the first annotator's are still there"
-    assert filled_in(studio) == [["疾病治疗"]] * 3
+    other = labelled("医学基础知识", version=version)
+    assert push(studio, other, version=version).updated == 3
+    assert filled_in(studio) == ["医学基础知识"] * 3
+    assert push(studio, other, version=version).unchanged == 3
+    assert push(studio, labelled("疾病治疗")).unchanged == 3, "the first labels are still there"
+    assert filled_in(studio) == ["疾病治疗"] * 3
+
+
+def test_where_few_labels_changed_those_are_replaced():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗", 8))
+    other = [*labelled("医学基础知识", 1), *labelled("疾病治疗", 8)[1:]]
+    assert push(studio, other).updated == 1
+    assert [len(task["predictions"]) for task in studio.stored.values()] == [1] * 8
+    assert filled_in(studio) == ["医学基础知识", *["疾病治疗"] * 7]
+
+
+def test_questions_that_come_later_get_labels_of_the_version_that_is_filled_in():
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗"))
+    push(studio, labelled("医学基础知识", 5))
+    assert filled_in(studio) == ["医学基础知识"] * 5
+
+
+class KilledError(Exception):
+    """The client is gone."""
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["疾病治疗", "医学基础知识", "不符合"]), min_size=6, max_size=6),
+    st.integers(0, 6),
+)
+def test_a_kill_while_labels_change_leaves_whole_labels_and_the_next_push_completes(other, survives):
+    studio = LossyStudio()
+    push(studio, labelled("疾病治疗", 6), 2)
+    left = iter(range(survives))
+
+    def fragile(method):
+        def call(*arguments):
+            if next(left, None) is None:
+                raise KilledError
+            method(*arguments)
+
+        return call
+
+    fragile_ones = ("add_predictions", "delete_predictions")
+    for name in fragile_ones:
+        setattr(studio, name, fragile(getattr(studio, name)))
+    wanted = [labelled(label, number + 1)[number] for number, label in enumerate(other)]
+    with contextlib.suppress(KilledError):
+        push(studio, wanted, 2)
+    for name in fragile_ones:
+        delattr(studio, name)
+    shown = Counter(filled_in(studio))
+    assert shown <= Counter(other) + Counter({"疾病治疗": 6}), "what is shown was said by somebody"
+    push(studio, wanted, 2)
+    assert filled_in(studio) == other
+    assert push(studio, wanted, 2).unchanged == 6
 
 
 def test_predictions_that_arrived_twice_become_one():
@@ -225,6 +280,7 @@ def test_predictions_that_arrived_twice_become_one():
 def test_labels_that_are_taken_back_are_deleted():
     studio = LossyStudio()
     push(studio, labelled("疾病治疗"))
+    push(studio, labelled("医学基础知识"))
     bare = [Task(task.question_id, task.data, None) for task in labelled("疾病治疗")]
     assert push(studio, bare).updated == 3
     assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]

@@ -11,10 +11,9 @@ from label_studio_sdk.label_interface import LabelInterface
 from annotation.label_studio.screen import FLAG_NAMES, adjudication_config, review_config
 from annotation.label_studio.tasks import Task, by_uncertainty, model_version, tasks_of
 from annotation.label_studio.verification import verification_config
-from schemas.annotations import Annotation
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from schemas.questions import Question
 from schemas.taxonomy import dimensions
+from tests.annotation.records import annotation, question
 
 
 @pytest.fixture(scope="module")
@@ -77,34 +76,6 @@ def test_flags_have_their_names_in_tables(screen):
     assert [flag.kind for flag in FLAG_NAMES] == ["wrong_stem", "wrong_key", "out_of_scope"]
 
 
-def question(**changes) -> Question:
-    fields = {
-        "question_id": "0a1b2c3d-1-001",
-        "document": "a.pdf",
-        "section": 1,
-        "number": 1,
-        "question_type": QuestionType.A1,
-        "stem": "题干",
-        "options": [Option(label="A", text="甲"), Option(label="B", text="乙")],
-        "answer": ["B"],
-        "content_hash": content_hash("题干", ["甲", "乙"]),
-    }
-    return Question(**(fields | changes))
-
-
-def annotation(
-    dimension: str, label: str, annotator: str = "lexicon", confidence: float | None = 0.5
-) -> Annotation:
-    return Annotation(
-        question_id="0a1b2c3d-1-001",
-        dimension=dimension,
-        label=label,
-        annotator=annotator,
-        confidence=confidence,
-        estimate=False,
-    )
-
-
 def test_a_task_has_everything_that_the_screen_shows(screen):
     shown = {
         value.removeprefix("$")
@@ -123,7 +94,7 @@ def test_a_task_has_everything_that_the_screen_shows(screen):
 def test_a_task_is_prefilled_with_the_measured_difficulty_rather_than_an_estimate():
     said = [
         annotation("difficulty", "易"),
-        annotation("difficulty", "极难", "human_accuracy", None),
+        annotation("difficulty", "极难", "human_accuracy", confidence=None),
         annotation("competency", "疾病治疗", confidence=0.25),
     ]
     [task] = tasks_of([question()], said)

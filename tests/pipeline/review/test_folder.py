@@ -14,37 +14,7 @@ from schemas.annotations import ExpertReview
 from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Rejection
-
-
-def review(reviewer: str, project: str = "review") -> ExpertReview:
-    return ExpertReview(
-        question_id="q0",
-        dimension="difficulty",
-        label="易",
-        reviewer=reviewer,
-        origin=None,
-        flags=[],
-        note=None,
-        annotation_id=1,
-        updated_at="2026-01-01T00:00:00.000000Z",
-        project=project,
-    )
-
-
-def correction(by: str, after: str, origin: str = "review", at: int = 0) -> Correction:
-    return Correction(
-        question_id="q0",
-        content_hash="h",
-        field="answer",
-        before="A",
-        after=after,
-        by=by,
-        origin=origin,
-        note=None,
-        annotation_id=at,
-        updated_at=f"2026-01-01T00:00:{at:02}.000000Z",
-        status="proposed",
-    )
+from tests.annotation.records import correction, review
 
 
 def pulled(reviews=(), corrections=()) -> Pulled:
@@ -52,10 +22,10 @@ def pulled(reviews=(), corrections=()) -> Pulled:
         reviews=ExpertReview.to_frame(reviews),
         corrections=Correction.to_frame(corrections),
         rejects=Rejection.to_frame(
-            [Rejection(item_id="q0", stage="review", reason="skipped", detail="a skipped it", item="{}")]
+            [Rejection(item_id="q", stage="review", reason="skipped", detail="a skipped it", item="{}")]
         ),
         annotations=SeenAnnotation.to_frame(
-            [SeenAnnotation(question_id="q0", annotation_id=1, updated_at="2026", skipped=False)]
+            [SeenAnnotation(question_id="q", annotation_id=1, updated_at="2026", skipped=False)]
         ),
         project="http://x/projects/1",
         since="2026-01-01",
@@ -110,7 +80,9 @@ def test_the_stages_get_the_reviews_of_all_projects_and_the_status_of_each_corre
     )
     combine(tmp_path, read_all(tmp_path), ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "proposed", ("b", "C"): "proposed"}
-    ruling = pulled([review("w", "adjudication")], [correction("w", "C", "adjudication", 5)])
+    ruling = pulled(
+        [review("w", project="adjudication")], [correction("w", "C", origin="adjudication", at=5)]
+    )
     write_pulled(tmp_path, ADJUDICATION, ruling)
     combine(tmp_path, read_all(tmp_path), ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "declined", ("b", "C"): "accepted", ("w", "C"): "accepted"}

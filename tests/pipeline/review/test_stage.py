@@ -10,41 +10,21 @@ from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.review import stage as review
 from schemas.annotations import Annotation, ExpertReview
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from schemas.questions import Question
 from schemas.taxonomy import dimensions
+from tests.annotation import records
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
 PARAMS = ReviewParams(bootstrap=100)
 
 
 def questions(count: int) -> pl.DataFrame:
-    return Question.to_frame(
-        Question(
-            question_id=f"q{n}",
-            document="a.pdf",
-            section=1,
-            number=n,
-            question_type=QuestionType.A1,
-            stem=f"题{n}",
-            options=[Option(label="A", text="甲"), Option(label="B", text="乙")],
-            answer=["A"],
-            content_hash=content_hash(f"题{n}", ["甲", "乙"]),
-        )
-        for n in range(count)
-    )
+    return Question.to_frame(records.question(f"q{n}", number=n) for n in range(count))
 
 
 def annotations(count: int) -> pl.DataFrame:
     return Annotation.to_frame(
-        Annotation(
-            question_id=f"q{n}",
-            dimension=name,
-            label=label,
-            annotator="lexicon",
-            confidence=0.5,
-            estimate=name == "difficulty",
-        )
+        records.annotation(name, label, question_id=f"q{n}", estimate=name == "difficulty")
         for n in range(count)
         for name, label in FIRST.items()
     )
@@ -52,16 +32,14 @@ def annotations(count: int) -> pl.DataFrame:
 
 def said(reviewer: str, number: int, at: int = 0, **labels: str) -> list[ExpertReview]:
     return [
-        ExpertReview(
+        records.review(
+            reviewer,
+            labels.get(name, label),
             question_id=f"q{number}",
             dimension=name,
-            label=labels.get(name, label),
-            reviewer=reviewer,
             origin="prediction",
-            flags=[],
-            note=None,
             annotation_id=100 * at + number,
-            updated_at=f"2026-01-01T00:00:{at:02}.000000Z",
+            at=at,
         )
         for name, label in FIRST.items()
     ]

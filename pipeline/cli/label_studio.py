@@ -1,0 +1,95 @@
+"""What all commands that talk to Label Studio share: their options, their lock, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from pipeline.cli.options import configure
+from pipeline.config import ConfigBase
+from pipeline.runtime.lock import build_lock
+from pipeline.runtime.runner import Runner
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from annotation.label_studio.pull import PullReport
+    from annotation.label_studio.push import PushReport
+
+Full = Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")]
+_NAMED = 5
+"""Question ids in a line."""
+_T = TypeVar("_T")
+
+
+@contextmanager
+def at_work(
+    config: Path, overrides: list[str] | None, options: Mapping[str, Any] | None = None
+) -> Iterator[tuple[ConfigBase, Runner]]:
+    """The configuration and a runner, while no other process writes to the build folder."""
+    loaded = configure(config, overrides, options)
+    runner = Runner(loaded)
+    with build_lock(runner.build):
+        yield loaded, runner
+
+
+def section(config: ConfigBase, stage: str, kind: type[_T]) -> _T:
+    """The section of a stage."""
+    params = config.params(stage)
+    assert isinstance(params, kind)
+    return params
+
+
+def tell_push(report: PushReport) -> None:
+    """Say what a push did."""
+    made = "made" if report.created else "found"
+    batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
+    _say(
+        f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
+        f"{report.unchanged} unchanged"
+    )
+    if report.changed_after_review:
+        _warn(f"changed after an expert had answered them: {_some(report.changed_after_review)}")
+    for count, what in (
+        (report.later, "not sent yet; the next push sends them"),
+        (report.withdrawn, "withdrawn: they need no answer any more, and had none"),
+        (report.duplicates_removed, "removed: second tasks of a question, without an answer"),
+        (
+            report.others,
+            "other tasks in the project, which belong to no question of this dataset: left alone",
+        ),
+        (report.replies_lost, "replies lost on the way; what had arrived was not sent again"),
+    ):
+        if count:
+            _say(f"{count} {what}")
+    _say(f"experts begin at {report.url}")
+
+
+def tell_pull(report: PullReport) -> None:
+    """Say what a pull found."""
+    _say(
+        f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
+        f"{report.questions} questions answered"
+    )
+    for reason, count in report.rejects.items():
+        _warn(f"does not count: {reason} {count}")
+    if report.third_experts:
+        _warn(f"answered by more people than were asked: {_some(report.third_experts)}")
+
+
+def _some(question_ids: tuple[str, ...]) -> str:
+    rest = len(question_ids) - _NAMED
+    return ", ".join(question_ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _say(text: str) -> None:
+    Console().print(escape(text), highlight=False, soft_wrap=True)
+
+
+def _warn(text: str) -> None:
+    Console().print(f"[yellow]{escape(text)}[/yellow]", highlight=False, soft_wrap=True)

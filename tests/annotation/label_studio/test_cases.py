@@ -1,0 +1,118 @@
+"""What the third expert and the verifier see: all that was said, nobody's name, and why a question waits."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from annotation.adjudication import Rules, final_labels
+from annotation.label_studio.cases import adjudication_tasks, verification_tasks
+from annotation.label_studio.doubts import NAMES, told
+from annotation.standing import Standing, standings
+from schemas.annotations import ExpertReview
+from schemas.questions import ReviewItem
+from schemas.taxonomy import dimensions
+from tests.annotation.records import correction, question, review
+
+FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+ZHANG, LI = "zhang@example.org", "li@example.org"
+
+
+def said(reviewer: str, question_id: str = "q", flags=(), note: str | None = None, **labels: str):
+    return [
+        review(
+            reviewer,
+            labels.get(name, FIRST[name]),
+            dimension=name,
+            question_id=question_id,
+            flags=flags,
+            note=note,
+        )
+        for name in FIRST
+    ]
+
+
+def case(*groups: list[ExpertReview], corrections=(), seed: int = 0):
+    reviews = [each for group in groups for each in group]
+    ids = sorted({each.question_id for each in reviews})
+    found: list[Standing] = standings(final_labels(ids, [], reviews, Rules()), reviews, Rules())
+    questions = {name: question(name) for name in ids}
+    return adjudication_tasks(questions, found, corrections, crops={}, seed=seed)
+
+
+def test_the_third_expert_sees_both_labels_flags_notes_and_corrections_and_no_name():
+    proposed = correction(LI, "B", before="A")
+    [task] = case(
+        said(ZHANG, note="见教材"),
+        said(LI, difficulty="极难", flags=["wrong_key"]),
+        corrections=[proposed],
+    )
+    lines = task.data["opinions"].split("\n")
+    who = {"甲": "乙", "乙": "甲"}
+    [zhang] = re.findall(r"([甲乙]) 易", lines[0])
+    assert sorted(lines[0].removeprefix("⑤ 难度：").split("　｜　")) == sorted(
+        [f"{zhang} 易", f"{who[zhang]} 极难"]
+    )
+    assert lines[1:] == [
+        f"⚑ {who[zhang]} 答案有误",
+        f"备注 {zhang}：见教材",
+        f"改正 {who[zhang]} 答案：A → B",
+    ]
+    assert not any(name in value for name in (ZHANG, LI) for value in task.data.values())
+
+
+def test_what_both_say_is_filled_in_and_what_they_dispute_is_left_open():
+    [task] = case(said(ZHANG), said(LI, difficulty="极难"))
+    assert task.prediction is not None
+    filled_in = {item["from_name"]: item["value"]["choices"] for item in task.prediction["result"]}
+    assert filled_in == {name: [label] for name, label in FIRST.items() if name != "difficulty"}
+
+
+def test_who_is_first_is_drawn_by_lot_for_each_question():
+    groups = [
+        group
+        for n in range(40)
+        for group in (said(ZHANG, f"q{n:02}"), said(LI, f"q{n:02}", difficulty="极难"))
+    ]
+    first = ["甲 易" in task.data["opinions"] for task in case(*groups)]
+    assert 8 < sum(first) < 32
+    assert first == ["甲 易" in task.data["opinions"] for task in case(*groups)]
+    assert first != ["甲 易" in task.data["opinions"] for task in case(*groups, seed=1)]
+
+
+def item(reason: str, detail: str, stage: str = "parse") -> ReviewItem:
+    return ReviewItem(item_id="q", question_ids=["q"], stage=stage, reason=reason, detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "expected"),
+    [
+        ("no_answer", "no_answer: the key is silent", "没有答案 no_answer：the key is silent"),
+        ("low_confidence", "0.41 at B", "识别把握不大 low_confidence：0.41 at B"),
+        (
+            "no_stem",
+            "no_stem: nothing; empty_option: no text at C; D",
+            "没有题干 no_stem：nothing\n选项没有内容 empty_option：no text at C; D",
+        ),
+        ("our_own_rule", "the comment says so", "our_own_rule: the comment says so"),
+    ],
+)
+def test_the_verifier_reads_every_doubt_in_both_languages(reason, detail, expected):
+    assert told(item(reason, detail)) == expected
+
+
+def test_a_question_that_waits_twice_is_one_task_with_both_reasons():
+    pairs = [
+        (item("no_answer", "no_answer: none"), question("q")),
+        (item("low_confidence", "low", "clean"), question("q")),
+        (item("no_stem", "no_stem: none"), question("p")),
+    ]
+    tasks = verification_tasks(pairs, crops={"q": "data:image/png;base64,x"})
+    assert [task.question_id for task in tasks] == ["p", "q"]
+    assert (
+        tasks[1].data["reason"]
+        == f"{NAMES['no_answer']} no_answer：none\n{NAMES['low_confidence']} low_confidence：low"
+    )
+    assert tasks[1].data["crop"].startswith("data:image")
+    assert (tasks[1].data["text"], tasks[1].data["key"]) == ("题干\nA. 甲\nB. 乙", "B")

@@ -1,0 +1,22 @@
+"""Those who verify read Chinese: every doubt that a stage can have has a Chinese name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pipeline
+from annotation.label_studio.doubts import NAMES
+from pipeline.clean.filters import FILTERS
+from pipeline.clean.params import CleanParams
+
+_DOUBT = re.compile(r'\.doubt\(\s*"(\w+)"')
+
+
+def test_every_doubt_has_a_chinese_name():
+    sources = (Path(pipeline.__file__).parent / "parse").glob("*.py")
+    parse = {name for path in sources for name in _DOUBT.findall(path.read_text(encoding="utf-8"))}
+    clean = {each.reason for each in FILTERS if each.action == "review"}
+    rules = {each.reason for each in CleanParams().comment_rules if each.action == "review"}
+    assert len(parse) > 10
+    assert parse | clean | rules <= NAMES.keys()
