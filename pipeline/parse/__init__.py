@@ -1,11 +1,21 @@
-"""The parse stage: a pure function from lines to questions, in steps, each a module of its own.
+"""The parse stage: a pure function from lines to questions, pass after pass.
 
-``text`` folds characters and ``script`` mends traditional ones, ``running`` drops heads and feet of pages, ``lines``
-makes pieces of lines; ``marks``, ``keylines`` and ``leads`` say what a line could be, ``answerlines`` where answers
-stand; ``weights`` says how likely a number opens a question and ``numbering`` chooses the numbers that run
-contiguously; ``cut`` gives every line one role and ``outline`` puts it where its role says; ``fields``, ``blanks``
-and ``options`` take an item apart; ``matching``, ``parts``, ``assemble``, ``kinds`` and ``setaside`` make drafts of
-its questions; ``keys``, ``appeals`` and ``pairing`` find, correct, match and apply keys; ``joint`` shares answers
-out and ``gates`` doubts what is not sound; ``tracing`` says why, ``finish`` makes records. ``paper`` strings these
-together for one document, ``stage`` for all; ``rows`` and ``cells`` read tables.
+======================== ==============================================================================================
+pass                     modules
+======================== ==============================================================================================
+1. pieces                ``lines``: ``running`` heads dropped, characters folded (``text``) and mended (``script``)
+2. what a line may be    ``numbers``, ``heads``, ``keylines``: every habit of printing, a table each; ``answerlines``
+                         finds the key, ``cloze`` the blanks of items
+3. what a line is        ``cut``: ``weights`` weighs the numbers, ``numbering`` chooses those that run contiguously,
+                         ``leads`` finds stems before their number; ``outline`` puts every line where its role says
+4. drafts                ``assemble``: ``fields`` and ``answers`` split an item, ``options`` finds its options,
+                         ``reading`` holds both; ``matching`` and ``parts`` take items of several questions apart;
+                         ``kinds`` and ``setaside`` say what it is
+5. keys                  ``keys`` finds and applies them, ``appeals`` reads notes, ``pairing`` matches key documents
+6. judgement             ``joint`` shares answers out; ``gates`` and ``unread`` doubt what is not sound
+7. records               ``finish``, with the reasons of every cut (``tracing``)
+======================== ==============================================================================================
+
+``paper`` runs 1–6 for one document, ``stage`` 5–7 for all; ``rows`` and ``cells`` read tables. docs/parsing.md says
+where a new habit belongs.
 """

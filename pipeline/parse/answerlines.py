@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
+from pipeline.parse.cloze import is_option_line
 from pipeline.parse.fields import opens_explanation
+from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head, numeral
 from pipeline.parse.keylines import Grid, Pair, grid, last_letter_row, letter_rows, line_pairs
 from pipeline.parse.lines import Piece
-from pipeline.parse.marks import is_key_head, is_section_head, may_be_key_head, numeral
 from pipeline.parse.outline import KeyLine
 from pipeline.parse.text import true_digits
 
@@ -20,23 +22,40 @@ ANSWERED_WITHIN = 3
 HEAD_LENGTH = 60
 """Within how many characters the answers after a head on the same line must begin."""
 _REST = re.compile(r"(?<=[\s:：、】\])）题題案])(?:第\s*)?[(（【\[]?\d")
+_UNFINISHED = re.compile(r"\s*\d[\dA-K\s.．、:：,，;；()（）~～—–-]*")
 _ENTRY = re.compile(
     r"\s*(?:第\s*)?[(（【]?\d{1,4}[)）】]?\s*[题題]?\s*[.．、:：]?\s*"
     r"(?:[【\[]?\s*(?:正确|参考)?答案|[【\[]?解析|[(（]?[A-K]{1,11}[)）]?(?![A-Za-z]|\s*[.．、]))"
 )
 
 
-def split_heads(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces in which answers stand apart from the head before them: 参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD."""
+def answers_apart(pieces: Sequence[Piece]) -> list[Piece]:
+    """Pieces in which lines of answers hold nothing else, and whole answers.
+
+    The head before them goes (参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD); a line that goes on in the middle of an answer
+    takes up the next.
+    """
     found: list[Piece] = []
-    for piece in pieces:
-        cut = _head_end(piece.text)
+    taken = False
+    for piece, following in zip_longest(pieces, pieces[1:]):
+        text = "" if taken else piece.text
+        cut = _head_end(text)
         if cut:
-            found.append(replace(piece, text=piece.text[:cut].rstrip()))
-            found.append(replace(piece, text=piece.text[cut:], centred=False))
-        else:
-            found.append(piece)
+            found.append(replace(piece, text=text[:cut].rstrip()))
+            text = text[cut:]
+        taken = following is not None and _goes_on(text, following.text)
+        text = f"{text} {following.text}" if taken and following else text
+        found.append(replace(piece, text=text, centred=piece.centred and not cut))
     return found
+
+
+def _goes_on(text: str, following: str) -> bool:
+    """Whether a line of answers ends between a number, or a range, and its letters."""
+    return (
+        _UNFINISHED.fullmatch(text) is not None
+        and len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(text)), len(line_pairs(following)))
+        and not line_pairs(text)
+    )
 
 
 def _head_end(text: str) -> int | None:
@@ -129,10 +148,26 @@ def _grid_lines(pieces: Sequence[Piece], grids: Sequence[tuple[int, Grid]]) -> d
 
 
 def _explained(pieces: Sequence[Piece], head: int) -> bool:
-    """Whether explanations stand between the answers under a head: then each answer is an entry of its own."""
+    """Whether explanations stand between the answers under a head: then each is an entry of its own.
+
+    Marked ones follow the answers; unmarked ones stand between an answer and that to the next number.
+    """
+    last, told = None, False
     for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
-        if opens_explanation(piece.text):
+        pairs = line_pairs(piece.text)
+        if not told and opens_explanation(piece.text):
             return True
-        if len(line_pairs(piece.text)) != 1 and not is_section_head(piece.text):
+        if len(pairs) == 1:
+            if told:
+                return pairs[0].number == (last or 0) + 1
+            last = pairs[0].number
+        elif pairs or not (last or is_section_head(piece.text)) or _opens_question(piece.text):
             return False
+        elif not is_section_head(piece.text):
+            told = True
     return False
+
+
+def _opens_question(text: str) -> bool:
+    """Whether the options of a blank or the head of a shared text follow the answers of one item."""
+    return is_option_line(text) or group_head(text) is not None

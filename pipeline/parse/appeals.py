@@ -20,7 +20,7 @@ class Correction:
     """Whether the note says something about marks that was not understood."""
 
 
-_CLAUSES = re.compile(r"[，,；;。]\s*(?=第\s*\d)")
+_CLAUSES = re.compile(r"(?:[，,；;。]|(?<=分)\n)\s*(?=第\s*\d)")
 _CLAUSE = re.compile(r"第\s*(\d{1,4}(?:\s*[、,，及和與与]\s*(?:第\s*)?\d{1,4})*)\s*[题題](.*)", re.DOTALL)
 _BRACKETED = re.compile(r"[(（【「『]([A-K]+)[)）】」』]")
 _LIST = r"[A-K]+(?:\s*[、,，或及和與与/]+\s*[A-K]+)*"
@@ -33,8 +33,8 @@ _EVERYBODY = re.compile(r"一律[給给]分|[均皆都全]部?[給给]分|送分
 def corrections(text: str) -> list[Correction]:
     """The corrections in a note such as 第43題答A、C給分."""
     found: list[Correction] = []
-    for part in _CLAUSES.split(_BRACKETED.sub(r"\1", re.sub(r"\s+", "", text))):
-        clause = _CLAUSE.search(part)
+    for part in _CLAUSES.split(text):
+        clause = _CLAUSE.search(_BRACKETED.sub(r"\1", re.sub(r"\s+", "", part)))
         if not clause:
             continue
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause[1]))

@@ -6,72 +6,49 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from pipeline.parse.blanks import filled_blank
+from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
 from pipeline.parse.draft import Draft
-from pipeline.parse.fields import (
-    Fields,
-    by_text,
-    concluded,
-    leading_letters,
-    letter_line,
-    split_fields,
-    without_answer,
-)
+from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.kinds import announcement
-from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.lines import Piece
 from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
 from pipeline.parse.options import Run, find_run
 from pipeline.parse.outline import Group, Item, Outline
-from pipeline.parse.parts import draft_of, numbered_parts, part_drafts, unnumbered
+from pipeline.parse.parts import blank_drafts, draft_of, numbered_parts, part_drafts, unnumbered
+from pipeline.parse.reading import Habits, Reading, text_of
 from pipeline.parse.setaside import set_aside
 from pipeline.parse.text import join_lines
 from schemas.documents import LineKind
 from schemas.trace import Part
 
-LABELLED = 2.3
-"""The mean strength of labels with a mark of their own at the starts of lines or columns."""
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
 """What the code of a K-type item is made of: the numbers of its statements."""
-_LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
 _AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
 _TAG = re.compile(
     r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
 )
+_SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2}(?:\.\d+)?\s*分\s*[)）\]】]\s*")
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
-    texts = [_text_of(item.pieces) for item in outline.items]
-    ends = sum(_LETTER_END.search(text) is not None for text in texts)
-    habit = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
-    shared = _SharedOptions(single_letters=habit)
+    texts = [split_off(text_of(item.pieces)) for item in outline.items]
+    found = [split_fields(own) for own, _ in texts]
+    habits = Habits.of([own for own, _ in texts], [fields.head for fields in found])
+    shared = _SharedOptions()
     in_key: set[int] = set()
-    for item, text in zip(outline.items, texts, strict=True):
-        own, rest = split_off(text)
-        border = own.count("\n") if rest is not None else len(item.pieces)
-        fields = split_fields(own)
-        found = list(_drafts(item, item.pieces[:border], fields, shared, is_key=_is_key(item, in_key)))
-        if item.block.is_key and any(draft.options and not draft.entry for draft in found):
+    for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
+        border = own.count("\n") + 1
+        is_key = item.block.is_key and id(item.block) not in in_key
+        own_drafts = list(_drafts(Reading(item, item.pieces[:border], fields, habits), shared, is_key=is_key))
+        if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
-        drafts.extend(found)
+        drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
     _continue_cases(drafts)
     return drafts
-
-
-def _text_of(pieces: list[Piece]) -> str:
-    """An item's text, a line a piece.
-
-    Rows of a table and labels in a figure are the attachment's, unless options stand in them.
-    """
-    drawn = [bool(piece.in_table and "\t" in piece.text) or piece.kind in REGIONS for piece in pieces]
-    if any(drawn):
-        run = find_run("\n".join(piece.text for piece, inside in zip(pieces, drawn, strict=True) if inside))
-        if run is not None and run.strength >= LABELLED:
-            drawn = [False] * len(pieces)
-    return "\n".join("" if inside else piece.text for piece, inside in zip(pieces, drawn, strict=True))
 
 
 def _continue_cases(drafts: list[Draft]) -> None:
@@ -95,19 +72,10 @@ def _numbered(drafts: list[Draft], after: Draft, number: int) -> Draft | None:
     )
 
 
-def _is_key(item: Item, overruled: set[int]) -> bool:
-    return item.block.is_key and id(item.block) not in overruled
-
-
 class _SharedOptions:
-    """Options that stand before the items of a B section without a head of their own, and the paper's habit of answers.
+    """Options that stand before the items of a B section without a head of their own."""
 
-    Args:
-        single_letters: whether the paper prints answers as single letters on lines of their own.
-    """
-
-    def __init__(self, *, single_letters: bool) -> None:
-        self.single_letters = single_letters
+    def __init__(self) -> None:
         self.block: object = None
         self.run: Run | None = None
         self.count = 0
@@ -126,42 +94,56 @@ class _SharedOptions:
         self.count += 1
 
 
-def _drafts(
-    item: Item, pieces: list[Piece], fields: Fields, shared: _SharedOptions, *, is_key: bool
-) -> Iterable[Draft]:
-    head, bare = fields.head, None
-    if not fields.answers and not item.given:
-        head, bare = letter_line(head, single=shared.single_letters)
-    run = find_run(head)
-    common = _group_options(item.group) or shared.of(item)
-    if run is None and _is_entry(fields, is_key=is_key):
-        yield _entry(item, pieces, fields)
-        return
-    parts = parts_with_options(head, fields.answers)
+def _drafts(reading: Reading, shared: _SharedOptions, *, is_key: bool) -> Iterable[Draft]:
+    """The drafts of an item: an entry of a key, several questions, or one."""
+    if reading.run is None and _is_entry(reading.fields, is_key=is_key):
+        return [_entry(reading)]
+    sections_own = shared.of(reading.item)
+    common = _group_options(reading.item.group) or sections_own
+    return _several(reading) or [_single(reading, common, shared)]
+
+
+def _several(reading: Reading) -> list[Draft]:
+    """The questions of an item that holds more than one; empty for others."""
+    item, pieces, fields, head, cloze = (
+        reading.item,
+        reading.pieces,
+        reading.fields,
+        reading.head,
+        reading.cloze,
+    )
     if item.last > item.number:
-        yield from numbered_parts(item, pieces, head, fields)
-        return
-    if parts is None and run is not None:
+        return list(numbered_parts(item, pieces, head, fields))
+    if cloze and len(cloze.blanks) > 1:
+        return list(blank_drafts(item, pieces, fields, cloze, numbered=reading.habits.by_blanks))
+    parts = parts_with_options(head, fields.answers)
+    if parts is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
-        parts = stems_after_options(fields.head, find_run(fields.head) or run)
-    if parts is not None:
-        yield from part_drafts(item, pieces, parts, fields)
-        return
-    draft = draft_of(item, pieces, fields)
-    if common and (run is None or shared.run is not None):
-        _use_shared(draft, head, run, common, shared)
+        parts = stems_after_options(fields.head, find_run(fields.head) or reading.run)
+    return list(part_drafts(item, pieces, parts, fields)) if parts else []
+
+
+def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Draft:
+    item, fields, run = reading.item, reading.fields, reading.run
+    draft = draft_of(item, reading.pieces, fields)
+    if reading.cloze:
+        _use_blank(draft, reading)
+    elif common and (run is None or shared.run is not None or _shares_options(item.group)):
+        _use_shared(draft, reading, common, shared)
     elif run is not None:
-        _use_own(draft, head, run)
-        _trace_options(draft, head, run)
+        _use_own(draft, reading.head, run)
     else:
         draft.stem = join_lines(fields.head)
         _use_codes(draft)
-    _answer(draft, fields, item.given or (bare if run is not None else None))
+    if run is not None and reading.habits.by_blanks and not reading.cloze:
+        draft.number, draft.suffix = None, f"i{item.number:03d}"
+        draft.doubt("parts_and_options_differ", "its blanks and their options were not read")
+    _answer(draft, fields, reading.beside)
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
     set_aside(draft, fields)
-    yield draft
+    return draft
 
 
 def _is_entry(fields: Fields, *, is_key: bool) -> bool:
@@ -173,12 +155,13 @@ def _is_entry(fields: Fields, *, is_key: bool) -> bool:
     return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
 
 
-def _entry(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
-    draft = draft_of(item, pieces, fields)
+def _entry(reading: Reading) -> Draft:
+    fields = reading.fields
+    draft = draft_of(reading.item, reading.pieces, fields)
     draft.entry = True
-    letters, rest = leading_letters(fields.head)
-    draft.answer = letters or (fields.answers[0] if fields.answers else None)
-    said = join_lines(rest if letters else fields.head)
+    letters, rest = stated_answers(fields.head)
+    draft.answer = "".join(letters or fields.answers[:1]) or None
+    said = join_lines(rest)
     draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
     draft.answer = draft.answer or concluded(draft.explanation)
     return draft
@@ -194,6 +177,17 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
+    _trace_options(draft, head, run)
+
+
+def _use_blank(draft: Draft, reading: Reading) -> None:
+    """The one blank of an item: its number is no part of the options, nor of the stem."""
+    assert reading.cloze is not None
+    (blank,) = reading.cloze.blanks
+    draft.stem, draft.options = reading.cloze.lead, list(blank.run.options)
+    if reading.habits.by_blanks:
+        draft.number = blank.number
+    _trace_options(draft, reading.head, blank.run)
 
 
 def _tables_from(pieces: list[Piece]) -> int:
@@ -221,14 +215,15 @@ def _use_codes(draft: Draft) -> None:
         draft.because(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
 
 
-def _use_shared(draft: Draft, head: str, run: Run | None, common: Run, shared: _SharedOptions) -> None:
+def _use_shared(draft: Draft, reading: Reading, common: Run, shared: _SharedOptions) -> None:
+    head, run = reading.head, reading.run
     draft.options, draft.shared_options = list(common.options), True
     draft.because(Part.OPTIONS, "shared", "".join(label for label, _ in common.options))
     draft.stem = join_lines(head[: run.start] if run else head)
     if shared.run is common:
         draft.group = f"b{shared.count}"
-        if run is not None:
-            shared.replace(run)
+    if run is not None:
+        shared.replace(run)
 
 
 def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
@@ -243,7 +238,7 @@ def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
     said = by_text(fields.answer_texts, draft.options)
     if said:
         draft.take_answer(said, "option_text")
-        draft.explanation = without_answer(fields, draft.options)
+        draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
     else:
@@ -257,10 +252,12 @@ def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
 
 
 def _take_tag(draft: Draft) -> None:
-    """[多选题] before a stem says what the item is and is no part of it."""
+    """[多选题]（2分） before a stem says what the item is and earns, and is no part of it."""
     found = _TAG.match(draft.stem)
     if found:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
+    if draft.options:
+        draft.stem = _SCORE.sub("", draft.stem)
 
 
 def _usable(answer: str, labels: list[str]) -> bool:
@@ -271,6 +268,10 @@ def _group_options(group: Group | None) -> Run | None:
     if group is None:
         return None
     return find_run("\n".join(piece.text for piece in group.pieces))
+
+
+def _shares_options(group: Group | None) -> bool:
+    return group is not None and group.head.options
 
 
 def _share_case(draft: Draft, group: Group | None) -> None:

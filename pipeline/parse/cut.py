@@ -7,32 +7,41 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pipeline.parse.answerlines import answer_lines, key_heads
-from pipeline.parse.kinds import announcement
-from pipeline.parse.leads import find_leads
-from pipeline.parse.lines import REGIONS, Piece
-from pipeline.parse.marks import (
+from pipeline.parse.cloze import option_lines, own_answers
+from pipeline.parse.heads import (
+    CHINESE,
     GroupHead,
-    Habit,
-    Mark,
     group_head,
     is_section_head,
-    number_mark,
     numeral,
     numeral_value,
     span_head,
 )
-from pipeline.parse.numbering import choose
+from pipeline.parse.kinds import announcement
+from pipeline.parse.leads import find_leads
+from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.numbering import Boundary, choose
+from pipeline.parse.numbers import Habit, Mark, number_mark
 from pipeline.parse.outline import Builder, Outline, Role
 from pipeline.parse.weights import weigh
 
-RESTART_COST = {Role.SECTION: 0.5, Role.HEADING: 3.0, Role.KEY_HEAD: 0.3, Role.ANSWERS: 0.5, Role.GROUP: 1.0}
+BOUNDARIES = {
+    Role.SECTION: Boundary(0.5),
+    Role.HEADING: Boundary(3.0),
+    Role.GROUP: Boundary(1.0),
+    Role.KEY_HEAD: Boundary(0.3, key=True),
+    Role.ANSWERS: Boundary(0.5, key=True),
+}
+_PROBLEM = re.compile(r"\s*[试試][题題].{1,6}[(（].{0,6}分")
 
 
 def cut(pieces: Sequence[Piece]) -> Outline:
     """Cut a document's pieces. Every piece ends in exactly one role."""
     roles = [Role.TEXT] * len(pieces)
-    heads = key_heads(pieces)
-    answers = answer_lines(pieces, heads)
+    blanks = option_lines(pieces)
+    of_items = own_answers(pieces, blanks)
+    heads = key_heads(pieces) - of_items
+    answers = {index: line for index, line in answer_lines(pieces, heads).items() if index not in of_items}
     groups: dict[int, GroupHead] = {}
     for index, piece in enumerate(pieces):
         if index in answers:
@@ -41,7 +50,7 @@ def cut(pieces: Sequence[Piece]) -> Outline:
             roles[index] = Role.KEY_HEAD
         elif piece.kind not in REGIONS:
             _find_heads(index, piece, roles, groups)
-    marks = _choose_marks(pieces, roles)
+    marks = _choose_marks(pieces, roles, of_items.union(blanks))
     for index in marks:
         roles[index] = Role.NUMBER
     _essays(pieces, marks, roles)
@@ -65,19 +74,20 @@ def _find_heads(index: int, piece: Piece, roles: list[Role], groups: dict[int, G
         roles[index] = Role.HEADING
 
 
-def _choose_marks(pieces: Sequence[Piece], roles: Sequence[Role]) -> dict[int, Mark]:
+def _choose_marks(pieces: Sequence[Piece], roles: Sequence[Role], parts: frozenset[int]) -> dict[int, Mark]:
+    """The numbers of the paper; ``parts`` are lines inside items."""
     marks = []
     for index, piece in enumerate(pieces):
-        if roles[index] is Role.TEXT and piece.kind not in REGIONS:
+        if roles[index] is Role.TEXT and piece.kind not in REGIONS and index not in parts:
             mark = number_mark(index, piece.text)
             if mark:
                 marks.append(mark)
-    boundaries = {index: RESTART_COST[role] for index, role in enumerate(roles) if role in RESTART_COST}
+    boundaries = {index: BOUNDARIES[role] for index, role in enumerate(roles) if role in BOUNDARIES}
     return {mark.line: mark for mark in choose(weigh(pieces, marks, sorted(boundaries)), boundaries)}
 
 
 def _essays(pieces: Sequence[Piece], marks: dict[int, Mark], roles: list[Role]) -> None:
-    """一、试述… under a head of items to be answered in words is such an item, no section."""
+    """一、试述… under a head of items to be answered in words is such an item, no section; so is 试题一（25分）."""
     kind: str | None = None
     for index, piece in enumerate(pieces):
         if roles[index] is Role.KEY_HEAD:
@@ -85,8 +95,9 @@ def _essays(pieces: Sequence[Piece], marks: dict[int, Mark], roles: list[Role]) 
         if roles[index] is not Role.SECTION:
             continue
         own, value = announcement(piece.text).kind, numeral_value(piece.text)
-        if own is None and kind == "short_answer" and value is not None and not numeral(piece.text):
-            end = re.search(r"[)）、.．,，]", piece.text)
+        worded = kind == "short_answer" and not numeral(piece.text)
+        if own is None and value is not None and (worded or _PROBLEM.match(piece.text)):
+            end = re.search(rf"[)）、.．,，]|[试試][题題]\s*[{CHINESE}]+", piece.text)
             marks[index] = Mark(index, value, Habit.TITLE, end.end() if end else 0, 1.0, value)
             roles[index] = Role.NUMBER
         else:

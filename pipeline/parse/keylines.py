@@ -58,7 +58,7 @@ def line_pairs(text: str) -> list[Pair]:
     Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
     line; small letters are read where at least three numbers run on.
     """
-    bare = true_digits(text.strip())
+    bare = true_digits(text.strip().lstrip("、，,；;"))
     pairs = _pairs(bare)
     if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
         return []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.parse.answers import by_text
 from pipeline.parse.appeals import Correction, corrections
 from pipeline.parse.draft import Draft
-from pipeline.parse.fields import by_text
 from pipeline.parse.outline import KeyLine, Outline
 from schemas.trace import Part
 
@@ -74,13 +73,12 @@ class Key:
         return listed | {number for correction in self.corrections for number in correction.numbers}
 
 
-def key_of(outline: Outline, drafts: Sequence[Draft], text: str) -> Key:
+def key_of(outline: Outline, drafts: Sequence[Draft]) -> Key:
     """The key inside a document: its lines of answers, entries, and notes on corrections.
 
     Args:
         outline: the document, cut.
         drafts: of the document, sections set; entries among them.
-        text: the whole text, for the notes.
     """
     key = Key()
     positions = _sections_before(outline, drafts)
@@ -88,7 +86,7 @@ def key_of(outline: Outline, drafts: Sequence[Draft], text: str) -> Key:
         _add_line(key, line, positions[line.item])
     _add_entries(key, drafts)
     if key.runs or not any(draft.options for draft in drafts):
-        key.corrections = corrections(text)
+        key.corrections = corrections("\n".join(outline.prose))
     return key
 
 
@@ -229,8 +227,12 @@ def _apply_run(
         applied.matched += 1
         for index, draft in enumerate(drafts):
             letters = entry.letters
-            if letters and draft.suffix and len(letters) == len(drafts):
-                letters = letters[index]
+            if letters and draft.suffix and len(drafts) > 1:
+                if len(letters) == len(drafts):
+                    letters = letters[index]
+                else:
+                    draft.doubt("parts_and_answers_differ", f"{len(drafts)} parts, {letters} in the key")
+                    letters = None
             _apply_entry(draft, Entry(letters, entry.explanation), run, replace=replace)
             if number in run.repeated:
                 draft.doubt("answers_disagree", f"the key answers {number} twice, differently")
@@ -275,12 +277,3 @@ def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
         draft.comment = correction.note
         if correction.accepted and (draft.answer is None or draft.answer not in correction.accepted):
             draft.answer = correction.accepted[0]
-
-
-_COUNT = re.compile(r"[题題]\s*[数數]\s*[:：]\s*(\d{1,3})|共\s*(\d{1,3})\s*[题題]")
-
-
-def stated_count(text: str) -> int | None:
-    """How many questions a text says there are (題數：80題)."""
-    found = _COUNT.search(text)
-    return int(found[1] or found[2]) if found else None

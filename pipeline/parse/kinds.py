@@ -29,6 +29,7 @@ SET_ASIDE = {
     "true_false": "a true/false item",
     "fill_in": "an item with blanks to fill in",
     "short_answer": "an item to be answered in words",
+    "instruction": "an instruction to candidates",
     "C": "a C-type item whose shared options were not found",
     "K": "a K-type item whose codes (A = ①②③ …) are not printed",
 }
@@ -46,6 +47,8 @@ _PATIENT = re.compile(
 _COUNT = re.compile(
     r"共(?:有)?\s*(\d{1,3})\s*(?:小|道)?[题題](?!.{0,2}空)|[题題]\s*[数數]\s*[:：]\s*(\d{1,3})"
 )
+_TOTAL = re.compile(r"[题題]\s*[数數]\s*[:：]\s*(\d{1,3})|共\s*(\d{1,3})\s*[题題]")
+"""Without 小题, which a head says of its section."""
 _SPAN = re.compile(r"(?:第)?\s*(\d{1,3})\s*[~～\-—–至]\s*(?:第)?\s*(\d{1,3})\s*(?:小)?[题題]")
 
 
@@ -59,15 +62,24 @@ class Announcement:
     span: tuple[int, int] | None
 
 
+def stated_total(text: str) -> int | None:
+    """How many questions a paper says it has: 題數：80題, 本科目共80題."""
+    return _number(_TOTAL.search(text))
+
+
 def announcement(head: str) -> Announcement:
     """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
     first = head.split("\n", 1)[0]
     kind = _kind(first) or _kind(head)
-    count, span = _COUNT.search(head), _SPAN.search(head)
+    span = _SPAN.search(head)
     numbers = (int(span[1]), int(span[2])) if span else None
     if numbers and not numbers[0] < numbers[1]:
         numbers = None
-    return Announcement(kind, int(count[1] or count[2]) if count else None, numbers)
+    return Announcement(kind, _number(_COUNT.search(head)), numbers)
+
+
+def _number(found: re.Match[str] | None) -> int | None:
+    return int(found[1] or found[2]) if found else None
 
 
 def _kind(head: str) -> str | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from pipeline.parse.cloze import BOOK_TITLE, named
 from pipeline.parse.fields import opens_explanation
+from pipeline.parse.heads import GroupHead
 from pipeline.parse.lines import REGIONS, Piece
-from pipeline.parse.marks import GroupHead, Mark
+from pipeline.parse.numbers import Mark
+from pipeline.parse.running import is_title
 
-_BULLET = re.compile(r"\s*(?:[●•○◆■▪·]|[试試][题題]\s*[(（]\d+[)）](?:\s*[、，,~～—-]+\s*[(（]\d+[)）])*)\s*")
+_BULLET = re.compile(rf"\s*(?:[●•○◆■▪·]|{BOOK_TITLE})\s*")
 _OPTION_FIRST = re.compile(r"\s*[A-K]\s?[.．、,，)）]")
 _HAS_OPTION = re.compile(r"(?:^|[\s)）])[A-K]\s?[.．、]")
 FAR = 80
@@ -41,16 +44,18 @@ def _lead_start(
     pieces: Sequence[Piece], index: int, number: int, marks: Mapping[int, Mark], taken: frozenset[int]
 ) -> int | None:
     """The first line after the options of the item before, if it has a bullet or the text names the number."""
-    blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
-    start, named, found = None, None, False
+    blank = named(number)
+    start, named_at, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = pieces[place]
+        if is_title(piece.text) and not any(line < place for line in marks):
+            break
         if place in taken or place in marks or (piece.kind not in REGIONS and _HAS_OPTION.search(piece.text)):
             break
         if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
-            return named
+            return named_at
         if blank.search(piece.text):
-            found, named = True, place
+            found, named_at = True, place
         start = place
         if _BULLET.match(piece.text):
             return start

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.parse.marks import CIRCLED_DIGITS
+from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import Run, find_run
 from pipeline.parse.text import CJK, join_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.marks import Habit, Mark
+from pipeline.parse.numbers import Habit, Mark
 
 GAP = 10
 """Numbers that may be missing in a row before a jump counts as a restart."""
@@ -31,12 +31,24 @@ class _Search:
     best: int = -1
     restart_score: float = float("-inf")
     restart_from: int = -1
+    in_key: bool = False
+    """Whether the head of a key has been passed."""
 
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
 
 
-def choose(marks: Sequence[Mark], boundaries: Mapping[int, float]) -> list[Mark]:
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A line that opens something."""
+
+    cost: float
+    """Of a restart of the numbering after it."""
+    key: bool = False
+    """Whether a key stands under it: its entries may begin at any number of the paper."""
+
+
+def choose(marks: Sequence[Mark], boundaries: Mapping[int, Boundary]) -> list[Mark]:
     """The marks that number questions, in order.
 
     The chain with the most evidence: each mark adds its weight, each irregularity (a gap, a restart, a change of
@@ -44,7 +56,7 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, float]) -> list[Mark]
 
     Args:
         marks: all candidates, in the order of their lines.
-        boundaries: lines that open something, and what a restart after them costs.
+        boundaries: lines that open something.
     """
     search = _Search()
     opened = sorted(boundaries)
@@ -65,8 +77,9 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, float]) -> list[Mark]
     return _walk(search, marks)
 
 
-def _pass_boundary(search: _Search, cost: float) -> None:
-    score = search.best_score() - cost
+def _pass_boundary(search: _Search, boundary: Boundary) -> None:
+    score = search.best_score() - boundary.cost
+    search.in_key = search.in_key or boundary.key
     if score >= search.restart_score:
         search.restart_score, search.restart_from = score, search.best
 
@@ -78,7 +91,8 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
     if search.best >= 0:
         origins.append((search.best_score() - RESTART - late, search.best))
     if search.restart_from >= 0:
-        again = mark.value == search.first[search.restart_from]
+        first, last = search.first[search.restart_from], marks[search.restart_from].last
+        again = mark.value == first or (search.in_key and first < mark.value <= last)
         origins.append((search.restart_score - (0.0 if again else late), search.restart_from))
     for gap in range(1, GAP + 1):
         for habit in Habit:

@@ -60,7 +60,7 @@ _LETTER_DELIMITED = re.compile(
 _PAREN = re.compile(r"[(（【\[]\s?([A-Ka-k])\s?[)）】\]]\s?[.．、]?")
 _CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
 _BARE = re.compile(
-    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(]|\s*$)|(?<= )([A-K])(?=[{CJK}]|\s+\S)",
+    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(\d]|\s*$)|(?<= )([A-K])(?=[{CJK}]|\s+\S)",
     re.MULTILINE,
 )
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from pipeline.parse.heads import GroupHead
 from pipeline.parse.keylines import Pair
 from pipeline.parse.lines import Piece
-from pipeline.parse.marks import GroupHead, Mark
+from pipeline.parse.numbers import Mark
 
 
 class Role(StrEnum):
@@ -104,6 +105,8 @@ class Outline:
     groups: list[Group] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     """Of every piece, in order: the trace."""
+    prose: list[str] = field(default_factory=list)
+    """All lines but those of answers."""
 
 
 class Builder:
@@ -118,7 +121,8 @@ class Builder:
         marks: Mapping[int, Mark],
     ) -> None:
         self.pieces, self.keys, self.groups, self.marks = pieces, keys, groups, marks
-        self.outline = Outline(roles=roles)
+        prose = [piece.text for piece, role in zip(pieces, roles, strict=True) if role is not Role.ANSWERS]
+        self.outline = Outline(roles=roles, prose=prose)
         self.block = Block()
         self.group: Group | None = None
         self.open: list[Piece] = self.outline.preamble

@@ -11,7 +11,7 @@ from pipeline.parse.paper import Paper
 
 _KEY_WORDS = re.compile(
     r"(?:corrected|answers?|standard|keys?|papers?|questions?|exam|test|ans|mod|sol(?:ution)?s?|q"
-    r"|参考答案|答案(?:与解析|及解析)?|标准答案|標準答案|更正|更正答案|解析|试卷|试题|試題|题目|題目|真题)"
+    r"|参考答案|解答|詳解|详解|答案(?:与解析|及解析)?|标准答案|標準答案|更正|更正答案|解析|试卷|试题|試題|题目|題目|真题)"
 )
 _CORRECTED_NAME = re.compile(r"corrected|mod(?![a-z])|更正|勘误", re.IGNORECASE)
 _CORRECTED_TEXT = re.compile(r"更正")

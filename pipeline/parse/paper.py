@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.answerlines import split_heads
+from pipeline.parse.answerlines import answers_apart
 from pipeline.parse.assemble import drafts_of
 from pipeline.parse.cut import cut
 from pipeline.parse.draft import Draft
@@ -19,7 +19,8 @@ from pipeline.parse.gates import (
     unread_keys,
 )
 from pipeline.parse.joint import joint_answers
-from pipeline.parse.keys import Applied, Key, apply, key_of, stated_count
+from pipeline.parse.keys import Applied, Key, apply, key_of
+from pipeline.parse.kinds import stated_total
 from pipeline.parse.lines import Piece, pieces
 from pipeline.parse.outline import Outline
 from pipeline.parse.script import in_one_script
@@ -67,7 +68,7 @@ class Paper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = split_heads(in_one_script(pieces(lines)))
+    parts = answers_apart(in_one_script(pieces(lines)))
     kept = {(piece.page, piece.order) for piece in parts}
     running = [
         Piece(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
@@ -78,10 +79,10 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     drafts = drafts_of(outline)
     _number_sections(drafts)
     text = "\n".join(piece.text for piece in parts)
-    key = key_of(outline, drafts, text)
+    key = key_of(outline, drafts)
     for run in key.runs:
         run.source = document
-    paper = Paper(document, parts, running, drafts, key, stated_count(text), text, outline)
+    paper = Paper(document, parts, running, drafts, key, stated_total(text), text, outline)
     if paper.key.runs and not paper.is_key:
         apply_key(paper, paper.key)
     return paper

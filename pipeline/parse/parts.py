@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pipeline.parse.cloze import Blank, Cloze
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import Parts, SubItem, stems_after_options
-from pipeline.parse.options import find_run, find_runs
+from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.outline import Item
 from pipeline.parse.text import join_lines
 from schemas.trace import Part
@@ -43,20 +44,42 @@ def _trace_item(draft: Draft, item: Item) -> None:
 def numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     runs = find_runs(head)
-    count = item.last - item.number + 1
-    letters = fields.answers[0] if fields.answers and len(fields.answers[0]) == count else None
-    for index in range(count):
-        draft = draft_of(item, pieces, fields)
-        draft.number = item.number + index
-        draft.group = f"n{item.run}.{item.number}"
-        draft.shared_stem = join_lines(head[: runs[0].start] if runs else head) or None
-        draft.take_answer(letters[index] if letters else None, "letter_each")
-        if len(runs) == count:
-            draft.options = list(runs[index].options)
-        else:
-            draft.options = list(runs[0].options) if runs else []
-            draft.doubt("parts_and_options_differ", f"{count} numbers, {len(runs)} runs of options")
+    numbers = range(item.number, item.last + 1)
+    lead = join_lines(head[: runs[0].start] if runs else head)
+    even = len(runs) == len(numbers)
+    shown = runs if even else [runs[0] if runs else Run(0, (), 0, 0.0)] * len(numbers)
+    cloze = Cloze(lead, tuple(map(Blank, numbers, shown)), labelled=False)
+    for draft in blank_drafts(item, pieces, fields, cloze, numbered=True):
+        if not even:
+            draft.doubt("parts_and_options_differ", f"{len(numbers)} numbers, {len(runs)} runs of options")
         yield draft
+
+
+def blank_drafts(
+    item: Item, pieces: list[Piece], fields: Fields, cloze: Cloze, *, numbered: bool
+) -> Iterable[Draft]:
+    """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
+    count = len(cloze.blanks)
+    answers = fields.answers[0] if len(fields.answers) == 1 else fields.answers
+    for index, blank in enumerate(cloze.blanks):
+        draft = draft_of(item, pieces, fields)
+        draft.group = f"n{item.run}.{item.number}"
+        draft.shared_stem = cloze.lead or None
+        draft.options = list(blank.run.options)
+        draft.because(Part.SHARED, "parts_of_an_item")
+        if numbered:
+            draft.number = blank.number
+        else:
+            draft.stem, draft.suffix = f"（{blank.number}）", _suffix(index)
+        if len(answers) == count:
+            draft.take_answer(answers[index], "letter_each")
+        elif answers:
+            draft.doubt("parts_and_answers_differ", f"{count} blanks, {len(answers)} answers")
+        yield draft
+
+
+def _suffix(index: int) -> str:
+    return chr(97 + index) if index < 26 else f"z{index}"
 
 
 def part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -> Iterable[Draft]:
@@ -64,7 +87,7 @@ def part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -
     group = f"p{item.run}.{item.number}"
     for index, part in enumerate(parts.parts):
         draft = _part_draft(item, pieces, part, parts)
-        draft.suffix = chr(97 + index) if index < 26 else f"z{index}"
+        draft.suffix = _suffix(index)
         draft.group = group
         draft.answered = part.answer is not None or fields.answered
         if not parts.shared_options:

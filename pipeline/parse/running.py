@@ -6,14 +6,8 @@ import re
 from collections import Counter
 
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.marks import (
-    Habit,
-    group_head,
-    is_key_head,
-    is_section_head,
-    may_be_key_head,
-    number_mark,
-)
+from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
+from pipeline.parse.numbers import Habit, number_mark
 from pipeline.parse.text import fold
 from schemas.documents import Line, LineKind
 
@@ -29,7 +23,7 @@ _PAGE_LINE = re.compile(
 )
 """A line that is the number of a page, or the end of the paper, and nothing else."""
 TITLE = re.compile(
-    r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名"
+    r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名|练习题|[习習][题題]|题库|題庫|训练|測驗|测试题|选择题"
 )
 """What names an exam or its form."""
 _SENTENCE = re.compile(r"[。？?；;]")
@@ -62,11 +56,13 @@ def without_running(lines: list[Line]) -> list[Line]:
 
 
 def _titles(line: Line) -> bool:
-    """Whether a line could be a title: it names an exam and is no question, option or head."""
-    text = fold(line.text)
+    return line.kind is LineKind.TEXT and is_title(fold(line.text))
+
+
+def is_title(text: str) -> bool:
+    """Whether a folded line names an exam and is no question, option or head."""
     return (
-        line.kind is LineKind.TEXT
-        and len(text) <= 60
+        len(text) <= 60
         and TITLE.search(text) is not None
         and number_mark(0, text) is None
         and _OPTION.match(text) is None

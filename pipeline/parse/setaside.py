@@ -12,6 +12,8 @@ INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|�
 _MARKED = re.compile(r"[(（\[]\s*\d{1,2}\s*(?:marks?|points?|pts|分)\s*[)）\]]", re.IGNORECASE)
 _BLANK = re.compile(r"_{3,}|＿{2,}|填空")
 _TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
+_WORTH = re.compile(r"^[(（]\s*[本共]?[题題]?\s*\d{1,2}\s*分\s*[)）]")
+"""The mark an item earns, first of all, as essays have it."""
 _FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
 
 
@@ -33,17 +35,20 @@ def set_aside(draft: Draft, fields: Fields) -> None:
         if any(_MARKED.match(text) for _, text in draft.options):
             draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
         return
-    reason = None
-    if _TRUE_FALSE.match(draft.stem) or fields.verdict:
-        reason = "true_false"
-    elif _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
-        reason = "fill_in"
-    elif announced in ("true_false", "fill_in", "short_answer"):
-        reason = announced
-    elif INSTRUCTION.search(draft.stem):
-        draft.set_aside = ("instruction", "an instruction to candidates")
-        return
-    elif fields.answered and not _letters_alone(fields):
-        reason = "short_answer"
+    reason = _kind_in_words(draft, fields)
     if reason:
         draft.set_aside = (reason, SET_ASIDE[reason])
+
+
+def _kind_in_words(draft: Draft, fields: Fields) -> str | None:
+    """What an item without options is, by its words first, then by its head, then by its answer."""
+    if _TRUE_FALSE.match(draft.stem) or fields.verdict:
+        return "true_false"
+    if _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
+        return "fill_in"
+    if draft.announced in ("true_false", "fill_in", "short_answer"):
+        return draft.announced
+    if INSTRUCTION.search(draft.stem):
+        return "instruction"
+    worded = fields.answered and not _letters_alone(fields)
+    return "short_answer" if worded or _WORTH.match(draft.stem) else None

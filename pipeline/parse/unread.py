@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pipeline.parse.gates import Mismatch
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, Piece
-from pipeline.parse.marks import number_mark
+from pipeline.parse.numbers import number_mark
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Outline
 from pipeline.parse.setaside import INSTRUCTION

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.lines import Piece
-from pipeline.parse.marks import Mark
+from pipeline.parse.numbers import Mark
 
 OPENS_OPTIONS = 0.4
 """What options after a number add to its weight: lists inside explanations have none."""

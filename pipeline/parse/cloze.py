@@ -1,0 +1,133 @@
+"""Items with numbered blanks: 1．…由（1）和（2）组成, then options for each blank.
+
+The blanks may run on through the paper, （1）（2） in item 1 and （3） in item 2: then they number the questions, as
+their key does. Or they begin anew in every item: then they name its parts. Their options stand behind （1） again, or
+in one run after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pipeline.parse.heads import is_key_head, may_be_key_head
+from pipeline.parse.keylines import line_pairs
+from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.numbers import Habit, number_mark
+from pipeline.parse.options import Run, find_run, find_runs
+from pipeline.parse.text import join_lines
+
+SURE = 0.9
+"""The weight from which on a number opens an item of its own, under which blanks may stand."""
+_OPTION_LINE = re.compile(
+    r"(?:^|(?<=\n))[ \t]*[(（]\s*(\d{1,3})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K]\s?[.．、])"
+)
+BOOK_TITLE = r"[试試][题題]\s*[(（]\d+[)）](?:\s*[、，,~～—-]+\s*[(（]\d+[)）])*"
+"""试题（4）、（5）: the head of a stem names its blanks itself."""
+_BOOK_TITLE = re.compile(rf"\s*{BOOK_TITLE}")
+_BLANK = re.compile(r"[(（]\s*(\d{1,3})\s*[)）]")
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A blank with its options."""
+
+    number: int
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """An item's text with its blanks."""
+
+    lead: str
+    blanks: tuple[Blank, ...]
+    labelled: bool
+    """Whether the options of each stand behind its number."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether these are blanks without a doubt: （1） before a single run of options may be any other bracket."""
+        return self.labelled or len(self.blanks) > 1
+
+
+def named(number: int) -> re.Pattern[str]:
+    """A blank in a text: （5）."""
+    return re.compile(rf"[(（]\s*{number}\s*[)）]")
+
+
+def is_option_line(text: str) -> bool:
+    """Whether a line gives the options of a blank: （5）A. 甲."""
+    return _OPTION_LINE.match(text) is not None
+
+
+def option_lines(pieces: Sequence[Piece]) -> dict[int, int]:
+    """Lines （n）A. … that give the options of a blank of the numbered item above them, and n.
+
+    Only where at least two items have such lines and the items' own numbers run on.
+    """
+    found: dict[int, list[int]] = {}
+    values: dict[int, int] = {}
+    owner: int | None = None
+    for index, piece in enumerate(pieces):
+        mark = None if piece.kind in REGIONS else number_mark(index, piece.text)
+        if mark is None or _BOOK_TITLE.match(piece.text):
+            owner = owner if mark is None else None
+            continue
+        values[index] = mark.value
+        if mark.habit not in (Habit.PAREN, Habit.CIRCLED):
+            owner = index if mark.weight >= SURE else owner
+        elif owner is not None and _gives_options(pieces, index, owner, mark.value):
+            found.setdefault(owner, []).append(index)
+    if len(found) < 2 or any(values[after] <= values[before] for before, after in pairwise(found)):
+        return {}
+    return {index: values[index] for lines in found.values() for index in lines}
+
+
+def _gives_options(pieces: Sequence[Piece], line: int, owner: int, number: int) -> bool:
+    """Whether a line gives the options of a blank that the item at ``owner`` has."""
+    blank = named(number)
+    return is_option_line(pieces[line].text) and any(blank.search(one.text) for one in pieces[owner:line])
+
+
+def own_answers(pieces: Sequence[Piece], blanks: dict[int, int]) -> frozenset[int]:
+    """Lines （1）A （2）B that answer all blanks of the item above, and the words 答案 alone before them."""
+    found: set[int] = set()
+    asked: set[int] = set()
+    for index, piece in enumerate(pieces):
+        if index in blanks:
+            asked.add(blanks[index])
+            continue
+        pairs = line_pairs(piece.text) if asked else []
+        if pairs and {pair.number for pair in pairs} == asked:
+            asked = set()
+            found.add(index)
+            if index and (is_key_head(pieces[index - 1].text) or may_be_key_head(pieces[index - 1].text)):
+                found.add(index - 1)
+    return frozenset(found)
+
+
+def read_blanks(head: str) -> Cloze | None:
+    """The blanks of an item and their options; None where its text and its options do not name the same ones."""
+    labels = list(_OPTION_LINE.finditer(head))
+    edges = [*(label.start() for label in labels[1:]), len(head)]
+    cut = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
+    runs = [run for run in cut if run is not None] if labels else find_runs(head)
+    lead = head[: labels[0].start() if labels else runs[0].start if runs else 0]
+    asked = list(dict.fromkeys(int(number) for number in _BLANK.findall(lead)))
+    if not asked or len(runs) != len(asked) or (labels and [int(label[1]) for label in labels] != asked):
+        return None
+    return Cloze(join_lines(lead), tuple(map(Blank, asked, runs)), labelled=bool(labels))
+
+
+def run_on(items: Sequence[Cloze | None]) -> bool:
+    """Whether blanks run on from item to item, so that they number the questions of the paper; some may be lost."""
+    found = [cloze for cloze in items if cloze is not None]
+    numbers = [blank.number for cloze in found for blank in cloze.blanks]
+    return (
+        any(cloze.sure for cloze in found)
+        and 2 * len(found) > max(2, len(items))
+        and all(before < after for before, after in pairwise(numbers))
+    )
