@@ -23,7 +23,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A question with a verdict in every dimension."""
+    """A question with a verdict in every dimension that could be told."""
 
     question_id: str
     verdicts: Mapping[str, Verdict]

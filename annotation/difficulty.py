@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from annotation.annotator import Verdict
 from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import DIFFICULTY, LEVELS, dimensions
 
 ANNOTATOR = "human_accuracy"
-BINS = 5
+BINS = LEVELS
 """Bins of equal width over 0..1, as CMExam cuts its human accuracy (section 3)."""
 
 
@@ -29,8 +29,8 @@ def difficulty_bin(accuracy: float) -> int:
 
 
 def measured_difficulty(question: Question) -> Verdict | None:
-    """The label that people's answers give; None where nobody's were recorded."""
-    if question.human_accuracy is None or question.respondents == 0:
+    """The label that people's answers give; None where nobody's were recorded, or the label set has no difficulty."""
+    if question.human_accuracy is None or question.respondents == 0 or DIFFICULTY not in dimensions():
         return None
-    label = dimensions()["difficulty"].labels[difficulty_bin(question.human_accuracy)]
+    label = dimensions()[DIFFICULTY].labels[difficulty_bin(question.human_accuracy)]
     return Verdict(label, confidence=None, estimate=False)

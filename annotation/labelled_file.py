@@ -82,7 +82,7 @@ def _read(path: Path) -> pl.DataFrame:
 
 
 def _names(dimension: Dimension) -> tuple[str, ...]:
-    return (dimension.name, dimension.zh, dimension.en.casefold(), *_OTHER_NAMES[dimension.name])
+    return (dimension.name, dimension.zh, dimension.en.casefold(), *_OTHER_NAMES.get(dimension.name, ()))
 
 
 def _first(known: Mapping[str, str], names: Sequence[str]) -> str | None:

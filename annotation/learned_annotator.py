@@ -62,5 +62,5 @@ class LearnedAnnotator:
 
 
 def _in_order(verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    known = {**verdicts, "difficulty": estimated_difficulty()}
-    return {name: known[name] for name in dimensions()}
+    known = {**verdicts, **estimated_difficulty()}
+    return {name: known[name] for name in dimensions() if name in known}

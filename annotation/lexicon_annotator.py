@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.lexicon.terms import fold, lexicon
 from schemas.questions import Question
-from schemas.taxonomy import LabelName, dimensions
+from schemas.taxonomy import DIFFICULTY, LabelName, dimensions, own_label_set
 
 NAME = "lexicon"
 EXAM_BONUS = 30.0
@@ -24,7 +24,7 @@ _NOTE = (
     "[annotate.llm] model = … asks a language model"
 )
 SCORED = ("disease_group", "clinical_department", "medical_discipline", "competency")
-"""Dimensions that can be read off the text, in the order in which they are decided."""
+"""CMExam's dimensions that can be read off the text; see ``scored``."""
 
 Scores = dict[str, float]
 Terms = Sequence[tuple[Sequence[str], float]]
@@ -53,12 +53,18 @@ class LexiconAnnotator:
             progress(1)
 
 
+def scored() -> list[str]:
+    """Dimensions that can be read off the text, in the order in which they are decided: all but difficulty."""
+    return [name for name in dimensions() if name != DIFFICULTY]
+
+
 def _verdicts(shares_by_dimension: Mapping[str, Scores]) -> dict[str, Verdict]:
     verdicts: dict[str, Verdict] = {}
     for name, shares in shares_by_dimension.items():
         best = max(shares, key=lambda zh: shares[zh])
-        verdicts[name] = Verdict(_known(name, best), round(shares[best], 3), estimate=False)
-    return verdicts | {"difficulty": estimated_difficulty()}
+        if shares[best]:
+            verdicts[name] = Verdict(_known(name, best), round(shares[best], 3), estimate=False)
+    return verdicts | estimated_difficulty()
 
 
 def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
@@ -67,27 +73,29 @@ def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
         batch = questions[start : start + _BATCH]
         parts = [list(_parts(question)) for question in batch]
         texts = [text for own in parts for text, _ in own]
-        found = {name: iter(lexicon(name).find(texts)) for name in SCORED}
+        found = {name: iter(lexicon(name).find(texts)) for name in scored()}
         for question, own in zip(batch, parts, strict=True):
-            terms = {name: [(next(found[name]), weight) for _, weight in own] for name in SCORED}
+            terms = {name: [(next(found[name]), weight) for _, weight in own] for name in found}
             yield _shares_of(question, terms)
 
 
 def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scores]:
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
-    for name in SCORED:
+    for name in terms:
         shares[name] = _shares(score(name, terms[name], exam, shares))
     return shares
 
 
-def estimated_difficulty() -> Verdict:
-    """Easy: the most frequent level of licensing exams (34 % of CMExam's questions, section 3).
+def estimated_difficulty() -> dict[str, Verdict]:
+    """Easy: the most frequent level of medical licensing exams (34 % of CMExam's questions, section 3).
 
     A stated stand-in. A classifier trained on experts' labels reached .35 with .35 by always saying easy: the
-    text does not tell.
+    text does not tell. Nothing is known of other exams: with another label set none is said.
     """
-    return Verdict(_known("difficulty", "易"), confidence=None, estimate=True)
+    if own_label_set():
+        return {}
+    return {DIFFICULTY: Verdict(_known(DIFFICULTY, "易"), confidence=None, estimate=True)}
 
 
 def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
@@ -158,7 +166,6 @@ def _parts(question: Question) -> Iterator[tuple[str, float]]:
         yield fold(question.explanation), EXPLANATION
 
 
-@cache
 def _known(dimension: str, zh: str) -> LabelName:
     found = dimensions()[dimension].find(zh)
     assert found is not None, f"{zh} is not a label of {dimension}"

@@ -12,11 +12,13 @@ from typing import Any
 
 from schemas.identity import sha256
 from schemas.questions import Question
-from schemas.taxonomy import Dimension, LabelName, dimensions
+from schemas.taxonomy import Dimension, LabelName, dimensions, own_label_set
 
 ALL_AT_ONCE = "label.v3.zh.md"
 ONE_AT_A_TIME = "dimension.v2.zh.md"
 """Stays as it is, since tokens are compared with it; its longer wording is paid five times over."""
+GENERAL = "label.general.v1.zh.md"
+"""For label sets of other subjects than CMExam's."""
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
 _QUESTION = "<题目>\n{question}\n</题目>"
@@ -44,8 +46,10 @@ class Prompt:
     @cached_property
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
-        text = _read(ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME)
+        own = own_label_set()
+        text = _read(GENERAL if own else ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME)
         filled = {
+            "subject": own.subject if own else "",
             "labels": "\n\n".join(_describe(dimension) for dimension in self.dimensions),
             "example": example(self.dimensions, "编号"),
         }
@@ -135,9 +139,10 @@ def render(question: Question) -> str:
 
 
 def _describe(dimension: Dimension) -> str:
-    definition = tomllib.loads(_read("definitions.zh.toml"))[dimension.name]
+    ours = {} if own_label_set() else tomllib.loads(_read("definitions.zh.toml"))
+    definition = dimension.definition or ours.get(dimension.name)
     labels = "；".join(f"{number}{label.zh}" for number, label in codes(dimension).items())
-    return f"## {dimension.zh}\n{definition}\n{labels}"
+    return "\n".join(line for line in (f"## {dimension.zh}", definition, labels) if line)
 
 
 def _json(said: Mapping[str, str]) -> str:

@@ -21,6 +21,8 @@ Every stage writes a folder of Parquet tables under `build/`, with `rejects.parq
 `review.parquet` (what waits for a person, and why) and `manifest.json`. Absent values are null.
 """
 
+_LABEL = "of the label set ([labels.md](labels.md)), here CMExam's"
+
 
 def text() -> str:
     """The whole page."""
@@ -53,7 +55,8 @@ def _common() -> Iterator[str]:
 def _columns(record: type[Record]) -> str:
     lines = ["| column | type | |", "| --- | --- | --- |"]
     for name, kind in record.polars_schema().items():
-        said = " ".join((record.model_fields[name].description or "").split()).replace("|", "\\|")
+        field = record.model_fields.get(name)
+        said = " ".join(((field.description if field else _LABEL) or "").split()).replace("|", "\\|")
         lines.append(f"| `{name}` | `{_type(kind)}` | {said.replace('``', '`')} |")
     return "\n".join(lines) + "\n"
 

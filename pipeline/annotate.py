@@ -16,7 +16,7 @@ from annotation.reviewed import Reviewed, from_reviews, merged
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import DIFFICULTY, dimensions
 
 Outcomes = Mapping[str, Labelled | Unlabelled]
 
@@ -69,9 +69,9 @@ def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[A
     """A question's annotations, in the taxonomy's order of dimensions."""
     measured = measured_difficulty(question)
     for name in dimensions():
-        if name == "difficulty" and measured is not None:
+        if name == DIFFICULTY and measured is not None:
             yield _row(question, name, measured, Identity(HUMAN_ACCURACY))
-        else:
+        elif name in found.verdicts:
             yield _row(question, name, found.verdicts[name], identity)
 
 

@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model
 
 from pipeline.catalogue import STAGES
+from pipeline.label_sets import read_label_set
 from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params, knob
+from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
@@ -63,7 +65,7 @@ Config: type[ConfigBase] = create_model("Config", __base__=ConfigBase, **_sectio
 
 
 def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
-    """Read a configuration; relative paths in it are relative to the file.
+    """Read a configuration, whose label set is the one in use from then on; relative paths are relative to the file.
 
     Args:
         path: of the TOML file.
@@ -75,12 +77,20 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     content = _read(path)
     for key, value in (overrides or {}).items():
         _set(content, key.split("."), value)
+    home = path.resolve().parent
+    use_label_set(_label_set(content, home))
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
         raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
-    home = path.resolve().parent
     return config.model_copy(update={name: _at_home(section, home) for name, section in config})
+
+
+def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
+    """The dataset's own, read before the sections that may name its dimensions; what is no path is told later."""
+    dataset = content.get("dataset")
+    named = dataset.get("labels") if isinstance(dataset, dict) else None
+    return read_label_set(home / Path(named).expanduser()) if isinstance(named, str) else None
 
 
 def _at_home(section: Params, home: Path) -> Params:

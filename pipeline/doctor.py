@@ -110,7 +110,9 @@ def _language_model(params: AnnotateParams) -> Check:
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):
         return Check("gpu", State.OK, "an NVIDIA driver is installed")
-    return Check("gpu", State.ABSENT, "none found; nothing in this version needs one")
+    return Check(
+        "gpu", State.ABSENT, "none found; only local models (evaluate, finetune) and PaddleOCR gain from one"
+    )
 
 
 def _cluster(config: ConfigBase) -> Iterator[Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from pipeline.catalogue import STAGES
@@ -14,16 +14,22 @@ from schemas.errors import UserError
 _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers about 150 MB
 
 
-def preflight(config: ConfigBase, names: Sequence[str]) -> None:
-    """Check what the stages of those names need.
+def preflight(config: ConfigBase, due: Collection[str]) -> None:
+    """Check what the stages that are about to run need; the others need nothing.
+
+    Args:
+        config: of the dataset.
+        due: names of stages, see ``Runner.due``.
 
     Raises:
         UserError: a line for each thing that stands in the way.
     """
-    problems = [*_disk(config.dataset.build), *executors.problems(config.executor)]
-    for stage in STAGES:
-        if stage.name in names:
-            problems += stage.problems(config.params(stage.name), config.dataset)
+    stages = [stage for stage in STAGES if stage.name in due]
+    problems = _disk(config.dataset.build) if stages else []
+    if any(stage.parallel for stage in stages):  # joining a cluster takes seconds
+        problems += executors.problems(config.executor)
+    for stage in stages:
+        problems += stage.problems(config.params(stage.name), config.dataset)
     if problems:
         raise UserError("\n".join(problems))
 

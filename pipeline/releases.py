@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+
+import polars as pl
 
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.identity import content_hash
 
 SPLITS = ("train", "validation", "test")
 CHANGELOG = "CHANGELOG.md"
@@ -67,6 +71,42 @@ def release_files(folder: Path) -> dict[str, Path]:
     """The files of a release that decide what the next one will be, by name."""
     names = [*(f"{split}.parquet" for split in SPLITS), "manifest.json", CHANGELOG]
     return {name: folder / name for name in names if (folder / name).is_file()}
+
+
+def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """The rows of a release, with the column ``split``.
+
+    Args:
+        folder: of the release.
+        columns: that are needed; all when absent.
+
+    Raises:
+        UserError: a file of it cannot be read, or lacks a column.
+    """
+    parts = []
+    for split in SPLITS:
+        file = folder / f"{split}.parquet"
+        try:
+            part = pl.read_parquet(file, columns=list(columns) if columns else None, glob=False)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            needs = f"; it needs the columns {', '.join(columns)}" if columns else ""
+            raise UserError(f"the earlier release {file} cannot be read ({reason}){needs}") from None
+        parts.append(part.with_columns(split=pl.lit(split)))
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def content_of(rows: pl.DataFrame) -> pl.Series:
+    """What each question says (``content_hash``): by that it is known again when its id has changed.
+
+    Args:
+        rows: with ``stem``, ``shared_stem`` and ``options``.
+    """
+    hashes = [
+        content_hash(stem, (option["text"] for option in options), shared)
+        for stem, options, shared in rows.select("stem", "options", "shared_stem").iter_rows()
+    ]
+    return pl.Series("content", hashes, dtype=pl.String)
 
 
 def _checked(folder: Path, named: str) -> Path:

@@ -144,6 +144,10 @@ class Stage:
     before it. The function gets them by this whole reference; those of a stage that has not run are missing."""
     names_dataset: bool = False
     """Whether its result says what the dataset is called, its licence, its version … (``[dataset]``)."""
+    parallel: bool = False
+    """Whether it hands work to the executor."""
+    uses_labels: bool = False
+    """Whether its result depends on the label set (``dataset.labels``)."""
     check: str | None = None
     """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
     engines not installed, keys not set, servers that do not answer."""

@@ -26,6 +26,11 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     @classmethod
+    def column_names(cls) -> list[str]:
+        """The columns of this record's table, in their order."""
+        return list(cls.model_fields)
+
+    @classmethod
     def polars_schema(cls) -> pl.Schema:
         """The schema of this record's table, field by field in order of definition.
 
@@ -43,7 +48,7 @@ class Record(BaseModel):
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> Iterator[Self]:
         """The records of ``frame``, in its order, each validated."""
-        names = [name for name in cls.model_fields if name in frame.columns]
+        names = [name for name in cls.column_names() if name in frame.columns]
         for row in frame.select(names).iter_rows(named=True):
             yield cls.model_validate(row)
 

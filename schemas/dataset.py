@@ -26,6 +26,10 @@ class DatasetParams(Params):
     )
     creators: list[str] = Field([], description="Who made the dataset: people or organisations")
     citation: str | None = Field(None, description="How to cite it: BibTeX or a sentence")
+    labels: Path | None = knob(
+        None,
+        "TOML file of the dataset's own label set (docs/labels.md); CMExam's five dimensions when absent",
+    )
     seed: int = Field(20230605, description="Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = knob(Path("raw"), "Folder with the exam papers")
     build: Path = knob(Path("build"), "Folder for everything that is made")

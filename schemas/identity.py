@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 _NOT_CONTENT = re.compile(r"[\s\u200b-\u200f\ufeff]+")
 
@@ -18,6 +19,12 @@ def sha256(*parts: str | bytes) -> str:
         digest.update(f"{len(data)}:".encode())
         digest.update(data)
     return digest.hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def question_id(document_sha256: str, section: int | None, number: str) -> str:

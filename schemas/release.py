@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
+
+import polars as pl
+from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import Record
 from schemas.questions import Option
+from schemas.taxonomy import dimensions
+
+_BEFORE_LABELS = "exam_subject"
+
+
+def label_columns(dimension: str) -> tuple[str, str, str]:
+    """The columns of a dimension: the label's Chinese name, its English name, and a ``LabelStatus``."""
+    return dimension, f"{dimension}_en", f"{dimension}_status"
 
 
 class ReleaseRow(Record):
-    """A question with its final labels, as exported in ``train/validation/test.parquet``."""
+    """A question with its final labels, as exported in ``train/validation/test.parquet``.
+
+    Between ``exam_subject`` and ``difficulty_estimate`` stand the ``label_columns`` of every dimension of the label
+    set; labels are null where there are none.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
 
     question_id: str
     question_type: str
@@ -25,22 +42,6 @@ class ReleaseRow(Record):
     exam_type: str | None
     exam_class: str | None
     exam_subject: str | None
-    disease_group: str | None
-    disease_group_en: str | None
-    disease_group_status: str
-    """Of each dimension: the label's Chinese name, its English name, and a ``LabelStatus``."""
-    clinical_department: str | None
-    clinical_department_en: str | None
-    clinical_department_status: str
-    medical_discipline: str | None
-    medical_discipline_en: str | None
-    medical_discipline_status: str
-    competency: str | None
-    competency_en: str | None
-    competency_status: str
-    difficulty: str | None
-    difficulty_en: str | None
-    difficulty_status: str
     difficulty_estimate: bool | None = None
     """True where difficulty is a guess, not cut from people's accuracy; null where there is no label."""
     annotator: str | None
@@ -50,6 +51,31 @@ class ReleaseRow(Record):
     document: str
     number: int | None
     cluster_id: str | None
+
+    @classmethod
+    def column_names(cls) -> list[str]:
+        """See ``Record.column_names``; with those of the labels."""
+        fixed = list(cls.model_fields)
+        place = fixed.index(_BEFORE_LABELS) + 1
+        return [
+            *fixed[:place],
+            *(name for own in map(label_columns, dimensions()) for name in own),
+            *fixed[place:],
+        ]
+
+    @classmethod
+    def polars_schema(cls) -> pl.Schema:
+        """See ``Record.polars_schema``; with the columns of the labels."""
+        fixed = super().polars_schema()
+        return pl.Schema({name: fixed.get(name, pl.String()) for name in cls.column_names()})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_label_set(cls, values: dict[str, Any]) -> dict[str, Any]:
+        labels = [name for own in map(label_columns, dimensions()) for name in own]
+        if strange := sorted(values.keys() - {*labels, *cls.model_fields}):
+            raise ValueError(f"no column {strange[0]}")
+        return {**dict.fromkeys(labels), **values}
 
 
 class Leak(Record):

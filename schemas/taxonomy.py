@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from schemas.identity import sha256
+
+DIFFICULTY = "difficulty"
+"""The dimension that is cut from people's accuracy where a source has it, in every label set that has one."""
+LEVELS = 5
+"""Its labels, from easy to hard (CMExam, section 3)."""
+MOST_DIMENSIONS = 9
+"""What fits on the experts' screen, and what prompts count in Chinese."""
 
 
 class LabelName(BaseModel):
@@ -17,10 +26,12 @@ class LabelName(BaseModel):
 
     zh: str
     en: str
-    abbr: str
+    abbr: str = ""
     code: str | None = None
     aliases: tuple[str, ...] = ()
     """Other spellings that are read as this label."""
+    words: tuple[str, ...] = ()
+    """Words by which the offline lexicon knows a question of this label; CMExam's are in ``annotation/lexicon``."""
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""
@@ -32,10 +43,25 @@ class Dimension(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     zh: str
     en: str
-    labels: tuple[LabelName, ...]
+    definition: str | None = None
+    """What it asks, for models and experts; CMExam's are in ``annotation/prompts``."""
+    labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
+
+    @field_validator("labels")
+    @classmethod
+    def _unmistakable(cls, labels: tuple[LabelName, ...]) -> tuple[LabelName, ...]:
+        """No spelling names two labels."""
+        seen: dict[str, str] = {}
+        for label in labels:
+            for spelling in label.spellings():
+                if seen.setdefault(spelling.casefold(), label.zh) != label.zh:
+                    raise ValueError(f"{spelling!r} names both {seen[spelling.casefold()]} and {label.zh}")
+        if len({label.zh for label in labels}) < len(labels):
+            raise ValueError("a label is there twice")
+        return labels
 
     def zh_names(self) -> list[str]:
         """The labels' Chinese names, in the taxonomy's order: the enumeration annotators choose from."""
@@ -49,6 +75,37 @@ class Dimension(BaseModel):
         """The English name of the label with this Chinese name, if there is one."""
         found = self.find(zh) if zh else None
         return found.en if found else None
+
+
+class LabelSet(BaseModel):
+    """The dimensions that a dataset's questions are labelled in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: str = "医学"
+    """What the exams are about, in Chinese, for prompts: 法学, 会计 …"""
+    dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
+
+    @field_validator("dimensions")
+    @classmethod
+    def _apart(cls, dimensions: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+        names = [dimension.name for dimension in dimensions]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"{twice[0]} is there twice")
+        for dimension in dimensions:
+            if dimension.name == DIFFICULTY and len(dimension.labels) != LEVELS:
+                raise ValueError(f"{DIFFICULTY} needs {LEVELS} labels, from easy to hard")
+        return dimensions
+
+    @cached_property
+    def by_name(self) -> dict[str, Dimension]:
+        """The dimensions by name, in their order."""
+        return {dimension.name: dimension for dimension in self.dimensions}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all it says."""
+        return sha256(self.model_dump_json())
 
 
 class Subcategory(BaseModel):
@@ -71,11 +128,29 @@ class Category(BaseModel):
     subcategories: tuple[Subcategory, ...]
 
 
-@cache
+_own: LabelSet | None = None
+
+
+def use_label_set(chosen: LabelSet | None) -> None:
+    """Label with another set from now on, in this process: a process works on one dataset. None for CMExam's."""
+    global _own
+    _own = chosen
+
+
+def own_label_set() -> LabelSet | None:
+    """The dataset's own label set; None where it is CMExam's."""
+    return _own
+
+
 def dimensions() -> dict[str, Dimension]:
-    """CMExam's five dimensions by name, in the paper's order."""
-    found = [Dimension.model_validate(item) for item in _read("cmexam.json")["dimensions"]]
-    return {dimension.name: dimension for dimension in found}
+    """The dimensions by name, in their order: the dataset's own, or CMExam's five in the paper's order."""
+    return (_own or cmexam()).by_name
+
+
+@cache
+def cmexam() -> LabelSet:
+    """CMExam's label set."""
+    return LabelSet(dimensions=_read("cmexam.json")["dimensions"])
 
 
 @cache

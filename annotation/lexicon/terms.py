@@ -11,6 +11,8 @@ from importlib.resources import files
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from schemas.taxonomy import Dimension, dimensions, own_label_set
+
 STRONG = 3.0
 WEAK = 1.0
 
@@ -34,8 +36,9 @@ class LabelTerms(BaseModel):
 
     @field_validator("strong", "weak", "exam", mode="before")
     @classmethod
-    def _words(cls, value: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(fold(value).split()))
+    def _words(cls, value: str | tuple[str, ...]) -> tuple[str, ...]:
+        words = fold(value).split() if isinstance(value, str) else map(fold, value)
+        return tuple(dict.fromkeys(word for word in words if word))
 
 
 class Lexicon:
@@ -67,8 +70,22 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-@cache
 def lexicon(dimension: str) -> Lexicon:
-    """The term lists of a dimension."""
+    """The term lists of a dimension: ours of CMExam's, otherwise the names and words of the dataset's own labels."""
+    return _named(dimensions()[dimension]) if own_label_set() else _ours(dimension)
+
+
+@cache
+def _named(dimension: Dimension) -> Lexicon:
+    return Lexicon(
+        tuple(
+            LabelTerms(name=label.zh, strong=(label.zh, label.en, *label.aliases, *label.words))
+            for label in dimension.labels
+        )
+    )
+
+
+@cache
+def _ours(dimension: str) -> Lexicon:
     text = (files("annotation.lexicon") / f"{dimension}.toml").read_text(encoding="utf-8")
     return Lexicon(tuple(LabelTerms.model_validate(item) for item in tomllib.loads(text)["label"]))

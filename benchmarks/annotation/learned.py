@@ -16,7 +16,7 @@ import numpy as np
 from annotation.annotator import Annotator
 from annotation.labelled_file import read_labelled
 from annotation.learned_annotator import LearnedAnnotator
-from annotation.lexicon_annotator import SCORED, LexiconAnnotator
+from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.reviewed import Reviewed
 
 
@@ -24,7 +24,7 @@ def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float],
     """By dimension, accuracy and the distance of mean confidence from it over ten bins."""
     found = [item.verdicts for item in annotator.annotate([item.question for item in test], lambda _: None)]
     accuracy, error = [], []
-    for name in SCORED:
+    for name in scored():
         right = np.array([v[name].label == item.labels[name] for v, item in zip(found, test, strict=True)])
         sure = np.array([v[name].confidence for v in found])
         bins = np.minimum((sure * 10).astype(int), 9)
@@ -45,8 +45,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=8)
     given = parser.parse_args()
     items = read_labelled(given.labelled)
-    print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in SCORED))
-    show("commonest label", [_commonest(items, name) for name in SCORED])
+    print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored()))
+    show("commonest label", [_commonest(items, name) for name in scored()])
     show("lexicon", accuracies(LexiconAnnotator(), items)[0])
     for count in (50, 100, 300, 700):
         if count >= len(items):

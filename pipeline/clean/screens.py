@@ -58,15 +58,15 @@ def empty_stem(_: CleanParams) -> pl.Expr:
 
 
 def options(params: CleanParams) -> pl.Expr:
-    """Too few, one without text, labels out of turn."""
-    count = pl.col("options").list.len()
-    in_turn = pl.lit(_LABELS).str.starts_with(_option("label").list.join("").fill_null(""))
-    return (count < params.min_options) | _option("text").list.contains("") | ~in_turn
+    """Too few, or one without text."""
+    return (pl.col("options").list.len() < params.min_options) | _option("text").list.contains("")
 
 
 def open_end(_: CleanParams) -> pl.Expr:
-    """A stem that ends within a sentence, or options that are not whole."""
-    return pl.col("stem").str.contains(r"[，、；,;（(《【\[“‘]\s*$") | options(CleanParams())
+    """A stem that ends within a sentence, an option without text, labels out of turn."""
+    in_turn = pl.lit(_LABELS).str.starts_with(_option("label").list.join("").fill_null(""))
+    cut_off = pl.col("stem").str.contains(r"[，、；,;（(《【\[“‘]\s*$")
+    return cut_off | _option("text").list.contains("") | ~in_turn
 
 
 def duplicate_options(_: CleanParams) -> pl.Expr:

@@ -14,7 +14,15 @@ from rich.console import Console
 from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure, stage_options
+from pipeline.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigPath,
+    Force,
+    Overrides,
+    configure,
+    keyword,
+    stage_options,
+)
 from pipeline.cli.report import tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.preflight import preflight
@@ -56,14 +64,15 @@ def run(
 def run_stages(config: ConfigBase, names: Sequence[str], *, force: bool = False) -> None:
     """Check what the stages need, run them, print the counts; exit with 3 when items wait for a further run."""
     console = Console(stderr=True)
-    preflight(config, names)
+    runner = Runner(config, console)
+    preflight(config, runner.due(names, force=force))
     reports: list[Report] = []
 
     def tell(report: Report) -> None:
         reports.append(report)
         tell_stage(console, report)
 
-    complete = Runner(config, console).run(names, force=force, tell=tell)
+    complete = runner.run(names, force=force, tell=tell)
     tell_end(console, config, reports)
     if not complete:
         raise typer.Exit(INCOMPLETE)
@@ -84,21 +93,17 @@ def _command(stage: Stage) -> Callable[..., None]:
             run_stages(loaded, [stage.name], force=force)
 
     common = [
-        _keyword("config", ConfigPath, DEFAULT_CONFIG),
-        _keyword("force", Force, False),
-        _keyword("overrides", Overrides, None),
+        keyword("config", ConfigPath, DEFAULT_CONFIG),
+        keyword("force", Force, False),
+        keyword("overrides", Overrides, None),
     ]
     if stage.name == "annotate":
         help_text = "Print questions, tokens, cost and time; ask nothing."
-        common.append(_keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
-    parameters = [*stage_options(stage_named(stage.name).params), *common]
+        common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
+    parameters = [*stage_options(stage.params), *common]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {item.name: item.annotation for item in parameters}
     return command
-
-
-def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _plain(value: Any) -> Any:

@@ -58,11 +58,13 @@ def stage_options(params: type[Params]) -> list[inspect.Parameter]:
         flag = name.replace("_", "-")
         names = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
         option = typer.Option(names, help=escape(field.description or ""), show_default=False)
-        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
-        found.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        )
+        found.append(keyword(name, Annotated[kind | None, option], None))
     return found
+
+
+def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """A parameter of a command that is made, as typer takes it."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _scalar(annotation: Any) -> Any:

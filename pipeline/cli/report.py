@@ -11,7 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from pipeline.config import ConfigBase
+from pipeline.releases import SPLITS, released
 from pipeline.runtime.runner import Report
+from schemas.wording import counted
 
 if TYPE_CHECKING:
     from annotation.estimate import Estimate
@@ -42,7 +44,8 @@ def tell_stage(console: Console, report: Report) -> None:
             console.print(line, highlight=False, soft_wrap=True)
     if report.reused:
         console.print(
-            f"    [dim]{report.reused} results from before, {report.added} new[/dim]", highlight=False
+            f"    [dim]{counted(report.reused, 'result')} from before, {report.added:,} new[/dim]",
+            highlight=False,
         )
     for note in report.notes:
         console.print(f"    {escape(note)}", highlight=False, soft_wrap=True)
@@ -53,13 +56,14 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     made = {report.stage.name: report.manifest for report in reports}
     build = config.dataset.build
     if "export" in made:
-        splits = Table(title=f"{config.dataset.name}: splits", title_justify="left")
+        draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
+        splits = Table(title=f"{config.dataset.name}: splits{draft}", title_justify="left")
         splits.add_column("split")
         splits.add_column("questions", justify="right")
         splits.add_column("file")
-        for split in ("train", "validation", "test"):
+        for split in SPLITS:
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
-            splits.add_row(split, str(rows), escape(shown(build / "export" / f"{split}.parquet")))
+            splits.add_row(split, f"{rows:,}", escape(shown(build / "export" / f"{split}.parquet")))
         print_whole(console, splits)
     for stage, name, what in _PLACES:
         if stage in made and (build / stage / name).exists():
@@ -80,7 +84,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
 def tell_estimate(console: Console, found: Estimate) -> None:
     """What annotating would take, before any money is spent."""
     if found.requests == 0 and found.stored == 0:
-        console.print(f"{found.questions} questions by {escape(found.annotator)}: no requests, no cost")
+        told = counted(found.questions, "question")
+        console.print(f"{told} by {escape(found.annotator)}: no requests, no cost", highlight=False)
         return
     cost = _priced(found.cost, found.currency)
     time = "up to a day" if found.seconds is None else f"about {found.seconds:,.0f} s (estimate)"
@@ -116,9 +121,10 @@ def print_whole(console: Console, table: Table) -> None:
 
 def sum_line(counts: Mapping[str, Any]) -> str:
     """``64 items = 60 kept + 1 merged + 3 rejected``; the parts add up."""
-    parts = [f"{counts['kept']} kept"]
-    parts += [f"{counts[name]} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
-    return f"{counts['in']} {counts['unit']} = {' + '.join(parts)}"
+    parts = [f"{counts['kept']:,} kept"]
+    parts += [f"{counts[name]:,} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
+    unit = counts["unit"]
+    return f"{counted(counts['in'], unit.removesuffix('s'), unit)} = {' + '.join(parts)}"
 
 
 def reason_line(reasons: Mapping[str, int], most: int = 8) -> str:

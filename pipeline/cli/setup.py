@@ -20,6 +20,7 @@ from pipeline.doctor import State, examine
 from schemas.errors import UserError
 
 _MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
+_PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl"})
 
 
 def register(app: typer.Typer) -> None:
@@ -29,35 +30,46 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder of the new dataset; made when it is not there.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Folder of the new dataset; made when it is not there. This one when absent."),
+    ] = Path(),
     raw: Annotated[Path | None, typer.Option(help="A folder that already holds the papers.")] = None,
 ) -> None:
-    """Begin a dataset: dataset.toml with comments, raw/ for the papers, build/ for what is made."""
+    """Begin a dataset: dataset.toml with comments, raw/ for papers unless they lie here, build/ for what is made."""
     target = folder / FILE_NAME
     if target.exists():
         raise UserError(f"{target} is there already: edit it, or choose another folder")
     if raw is not None and not raw.is_dir():
         raise UserError(f"no folder {raw} to read papers from")
-    papers = json.dumps(
-        raw.resolve().as_posix() if raw else "raw", ensure_ascii=False
-    )  # TOML quotes as JSON does
+    here = raw is None and _holds_papers(folder)
+    place = "." if here else raw.resolve().as_posix() if raw else "raw"
+    papers = json.dumps(place, ensure_ascii=False)  # TOML quotes as JSON does
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
     text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
     try:
         (folder / "build").mkdir(parents=True, exist_ok=True)
-        if raw is None:
+        if place == "raw":
             (folder / "raw").mkdir(exist_ok=True)
         target.write_text(text.format(name=name, raw=papers), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     console = Console()
     console.print(f"made {escape(str(target))}", highlight=False, soft_wrap=True)
-    if raw is None:
-        console.print(
-            f"1. put exam papers into {escape(str(folder / 'raw'))}", highlight=False, soft_wrap=True
-        )
-    there = escape(shlex.quote(str(folder)))
-    console.print(f"next: cd {there} && build-dataset run", highlight=False, soft_wrap=True)
+    if here:
+        console.print("the papers in this folder and those below it will be read (dataset.raw)")
+    if place == "raw":
+        kinds = "PDF, scans, Word, JSON, CSV, Excel; answer keys beside them"
+        told = f"put exam papers into {escape(str(folder / 'raw'))}: {kinds}"
+        console.print(told, highlight=False, soft_wrap=True)
+    step = "" if folder.resolve() == Path.cwd() else f"cd {escape(shlex.quote(str(folder)))} && "
+    console.print(f"then: {step}build-dataset run", highlight=False, soft_wrap=True)
+
+
+def _holds_papers(folder: Path) -> bool:
+    return folder.is_dir() and any(
+        path.suffix.lower() in _PAPERS for path in folder.iterdir() if path.is_file()
+    )
 
 
 def doctor(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:

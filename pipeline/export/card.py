@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,14 @@ import polars as pl
 
 from pipeline.export import trust
 from pipeline.export.columns import meanings
+from pipeline.export.formats import FORMATS
 from pipeline.export.markdown import code, scalar, table, text
 from pipeline.export.statistics import distribution
 from pipeline.export.versions import Standing
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.taxonomy import Dimension, dimensions
+from schemas.wording import counted
 
 Splits = Mapping[str, pl.DataFrame]
 
@@ -78,7 +80,7 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
         _labels(splits),
         _statistics(facts.figures),
         _columns(),
-        _files(splits),
+        _files(splits, checksums),
         trust.changes(facts.standing),
         trust.provenance(dataset, splits),
         trust.checksums(checksums),
@@ -120,7 +122,8 @@ def _head(dataset: DatasetParams, splits: Splits) -> str:
     if dataset.description:
         parts.append(text(dataset.description))
     parts.append(
-        f"{total:,} multiple-choice questions with answers and labels in five dimensions. "
+        f"{counted(total, 'multiple-choice question')} with answers and labels in "
+        f"{counted(len(dimensions()), 'dimension')}. "
         f"Name {code(dataset.name)}, version {dataset.version}, seed {dataset.seed}."
     )
     loaded = [name for name, rows in splits.items() if rows.height]
@@ -175,8 +178,8 @@ def _labels_made(splits: Splits) -> str:
     guesses = whole.filter(pl.col("difficulty_estimate")).height
     if guesses:
         parts.append(
-            f"Difficulty was not measured on people for {guesses:,} questions; it is the annotator's guess there "
-            "(`difficulty_estimate`)."
+            f"Difficulty was not measured on people for {counted(guesses, 'question')}; it is the annotator's guess "
+            "there (`difficulty_estimate`)."
         )
     return "\n\n".join(parts)
 
@@ -188,7 +191,7 @@ def _corrected(whole: pl.DataFrame) -> list[str]:
     changed = whole.filter(pl.col("corrected").list.len() > 0).height
     told = ", ".join(f"`{part}` {count:,}" for part, count in sorted(counts.items()))
     return [
-        f"People corrected {changed:,} questions where reading, parsing or the source was wrong "
+        f"People corrected {counted(changed, 'question')} where reading, parsing or the source was wrong "
         f"(`corrected`): {told}."
     ]
 
@@ -199,7 +202,8 @@ def _annotators(whole: pl.DataFrame) -> str:
         labelled = any(whole[name].count() for name in dimensions())
         return "All labels are experts'." if labelled else "No question has a label."
     lines = [
-        f"- {code(name)} ({count:,} questions){_annotator(name)}" for name, count in sorted(counts.items())
+        f"- {code(name)} ({counted(count, 'question')}){_annotator(name)}"
+        for name, count in sorted(counts.items())
     ]
     return "Labels that are no expert's come from:\n\n" + "\n".join(lines)
 
@@ -262,16 +266,14 @@ def _columns() -> str:
     return "## Columns 字段\n\n" + table(("Column", "Meaning"), rows, left=2)
 
 
-def _files(splits: Splits) -> str:
+def _files(splits: Splits, files: Collection[str]) -> str:
     empty = [name for name, rows in splits.items() if not rows.height]
+    formats = [item for item in FORMATS if any(item.path.format(split=split) in files for split in splits)]
     lines = [
         "## Files 文件",
         "- `train.parquet`, `validation.parquet`, `test.parquet`: the release, sorted by `question_id`"
         + (f" ({', '.join(empty)}: no questions)" if empty else ""),
-        "- `cmb/*.json`: the same questions with CMB's keys. `id` is `question_id`",
-        "- `cmexam/*.csv`: the same with CMExam's columns, UTF-8. Read them with a program "
-        "(`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”): cells are not altered, so a "
-        "spreadsheet would run those that begin with `=`, `+`, `-` or `@` as formulas",
+        *(f"- {item.about}" for item in formats),
         "- `statistics.json`: counts and lengths",
         "- `croissant.json`: the same in MLCommons' Croissant format, for tools that read that",
         "- `CHANGELOG.md`, `changes.parquet`: what changed since the previous release, question by question",
@@ -279,7 +281,7 @@ def _files(splits: Splits) -> str:
         "- `manifest.json`: what was run on what, and the SHA-256 of every file",
     ]
     caution = (
-        "Both further formats put a shared case before each of its questions, and know one answer a question: "
+        "The formats of others put a shared case before each of its questions, and know one answer a question: "
         "`accepted_answers`, groups and statuses are in the Parquet files alone."
     )
-    return lines[0] + "\n\n" + "\n".join(lines[1:]) + "\n\n" + caution
+    return "\n\n".join([lines[0], "\n".join(lines[1:]), *([caution] if formats else [])])

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from pipeline.releases import SPLITS
-from schemas.errors import UserError
-from schemas.identity import content_hash
+from pipeline.releases import content_of
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
 
@@ -63,23 +60,6 @@ def nothing() -> Changes:
     return Changes(Change.to_frame([]))
 
 
-def read_release(folder: Path) -> pl.DataFrame:
-    """All rows of a release, with the column ``split``.
-
-    Raises:
-        UserError: a file of it cannot be read.
-    """
-    parts = []
-    for split in SPLITS:
-        file = folder / f"{split}.parquet"
-        try:
-            parts.append(pl.read_parquet(file, glob=False).with_columns(split=pl.lit(split)))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(f"the previous release {file} cannot be read ({reason})") from None
-    return pl.concat(parts, how="diagonal_relaxed")
-
-
 def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
     """Compare a new release with an old one.
 
@@ -87,13 +67,13 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
     again: it counts as renamed then.
 
     Args:
-        old: see ``read_release``.
+        old: see ``pipeline.releases.read_release``.
         splits: the rows of the new release.
     """
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
-    names = [name for name in ReleaseRow.model_fields if name != "question_id"]
+    names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]
-    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.model_fields, "split"}))
+    gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
@@ -121,19 +101,13 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
 
 def _renamed(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     """``question_id, new_id`` of questions that say the same under another id; where that is beyond doubt."""
-    gone = _with_content(old.join(new, on="question_id", how="anti"))
-    come = _with_content(new.join(old, on="question_id", how="anti"))
+    gone, come = (
+        rows.select("question_id", content=content_of(rows))
+        for rows in (old.join(new, on="question_id", how="anti"), new.join(old, on="question_id", how="anti"))
+    )
     found = gone.join(come, on="content", suffix="_new")
     found = found.filter(~found["question_id"].is_duplicated() & ~found["question_id_new"].is_duplicated())
     return found.select("question_id", new_id="question_id_new")
-
-
-def _with_content(rows: pl.DataFrame) -> pl.DataFrame:
-    hashes = [
-        content_hash(stem, (option["text"] for option in options), shared)
-        for stem, options, shared in rows.select("stem", "options", "shared_stem").iter_rows()
-    ]
-    return rows.select("question_id", content=pl.Series(hashes, dtype=pl.String))
 
 
 def _edits(both: pl.DataFrame, shared: list[str]) -> list[pl.DataFrame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.release import ReleaseRow
+from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import dimensions
 
 _MEANING = {
@@ -36,8 +36,9 @@ def meanings() -> dict[str, str]:
         KeyError: a column is not explained.
     """
     explained = dict(_MEANING)
-    for name, dimension in dimensions().items():
-        explained[name] = f"{dimension.en}: the label's Chinese name; null when there is none"
-        explained[f"{name}_en"] = "The label's English name"
-        explained[f"{name}_status"] = "How far the label can be trusted: see “How the labels were made”"
-    return {name: explained[name] for name in ReleaseRow.model_fields}
+    for dimension in dimensions().values():
+        label, english, status = label_columns(dimension.name)
+        explained[label] = f"{dimension.en}: the label's Chinese name; null when there is none"
+        explained[english] = "The label's English name"
+        explained[status] = "How far the label can be trusted: see “How the labels were made”"
+    return {name: explained[name] for name in ReleaseRow.column_names()}

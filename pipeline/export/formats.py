@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from schemas.questions import QuestionType
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import DIFFICULTY, dimensions
 
 SINGLE, MULTIPLE = "单项选择题", "多项选择题"
 """CMB's two values of ``question_type``."""
@@ -23,6 +24,20 @@ CMEXAM_DIMENSIONS = {
     "difficulty": "Difficulty level",
 }
 """CMExam's names of the dimensions, as in its ``test_with_annotations.csv``."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that others read, beside the Parquet files."""
+
+    option: str
+    """The option of ``[export]`` that it can be left out with."""
+    path: str
+    """Of a split's file, with ``{split}``."""
+    write: Callable[[pl.DataFrame], bytes]
+    """A split's rows (``ReleaseRow``) as the file."""
+    about: str
+    """What the card says of it, in Markdown."""
 
 
 def question_text() -> pl.Expr:
@@ -61,15 +76,16 @@ def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
-    """A split with CMExam's columns: ``Question, Options, Answer, Explanation`` and its five dimensions.
+    """A split with CMExam's columns: ``Question, Options, Answer, Explanation`` and the dimensions of the label set.
 
     Options are lines ``A text``; a line break inside an option becomes a space, because CMExam's readers
     take every line for an option. Labels are Chinese names, difficulty is CMExam's number from 1 (easy) to 5.
     """
     option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
-    levels = {label.zh: int(label.code) for label in dimensions()["difficulty"].labels if label.code}
-    labels = {name: pl.col(name) for name in CMEXAM_DIMENSIONS}
-    labels["difficulty"] = pl.col("difficulty").replace_strict(levels, default=None, return_dtype=pl.Int64)
+    labels = {name: pl.col(name) for name in dimensions()}
+    if DIFFICULTY in labels:
+        levels = {label.zh: level for level, label in enumerate(dimensions()[DIFFICULTY].labels, start=1)}
+        labels[DIFFICULTY] = pl.col(DIFFICULTY).replace_strict(levels, default=None, return_dtype=pl.Int64)
     return rows.select(
         question_text().alias("Question"),
         pl.col("options")
@@ -78,7 +94,7 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
         .alias("Options"),
         pl.col("answer").list.join("").alias("Answer"),
         pl.col("explanation").alias("Explanation"),
-        *(labels[name].alias(title) for name, title in CMEXAM_DIMENSIONS.items()),
+        *(label.alias(CMEXAM_DIMENSIONS.get(name, name)) for name, label in labels.items()),
     )
 
 
@@ -91,6 +107,25 @@ def cmexam_csv(rows: pl.DataFrame) -> bytes:
     target = io.BytesIO()
     cmexam_frame(rows).write_csv(target, quote_style="non_numeric")
     return target.getvalue()
+
+
+FORMATS = (
+    Format(
+        "cmb_json",
+        "cmb/{split}.json",
+        cmb_json,
+        "`cmb/*.json`: the same questions with CMB's keys. `id` is `question_id`",
+    ),
+    Format(
+        "cmexam_csv",
+        "cmexam/{split}.csv",
+        cmexam_csv,
+        "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Read them with a program "
+        "(`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”): cells are not altered, so a "
+        "spreadsheet would run those that begin with `=`, `+`, `-` or `@` as formulas",
+    ),
+)
+"""To add one: a function from a split's rows to bytes, a row here, and an option of its name in ``params``."""
 
 
 def formula_cells(rows: pl.DataFrame) -> int:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.releases import parse_version
-from pipeline.runtime.publish import MANIFEST, file_sha256, read_manifest
+from pipeline.runtime.publish import MANIFEST, read_manifest
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.identity import file_sha256
 
 
 @dataclass(frozen=True)

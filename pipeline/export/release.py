@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from annotation.label_studio.editable import OPTION, VERDICT
+from pipeline.releases import SPLITS
 from pipeline.stage import Tables
 from schemas.annotations import LabelStatus
 from schemas.questions import Rejection
 from schemas.release import ReleaseRow
 from schemas.taxonomy import dimensions
 
-SPLITS = ("train", "validation", "test")
 NO_ANSWER = "no_answer"
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from pipeline.export.card import Facts, card
 from pipeline.export.changelog import changelog
 from pipeline.export.croissant import croissant
-from pipeline.export.formats import cmb_json, cmexam_csv, formula_cells
+from pipeline.export.formats import FORMATS, formula_cells
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
@@ -20,6 +20,7 @@ from pipeline.export.versions import Standing, standing
 from pipeline.releases import CHANGELOG
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.taxonomy import dimensions
+from schemas.wording import counted
 
 
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
@@ -65,13 +66,12 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
 
 
 def _formats(splits: Mapping[str, pl.DataFrame], params: ExportParams) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
-    for name, rows in splits.items():
-        if params.cmb_json:
-            files[f"cmb/{name}.json"] = cmb_json(rows)
-        if params.cmexam_csv:
-            files[f"cmexam/{name}.csv"] = cmexam_csv(rows)
-    return files
+    return {
+        item.path.format(split=split): item.write(rows)
+        for item in FORMATS
+        if getattr(params, item.option)
+        for split, rows in splits.items()
+    }
 
 
 def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, object]]]:
@@ -100,10 +100,11 @@ def _notes(sizes: Mapping[str, int], formulas: int, unlabelled: int) -> list[str
     if empty:
         notes.append(f"warning: no questions in {', '.join(empty)}")
     if unlabelled:
-        notes.append(f"warning: {unlabelled:,} questions have no label at all: is annotate complete?")
+        notes.append(f"warning: {counted(unlabelled, 'question')} without any label: is annotate complete?")
     if formulas:
         notes.append(
-            f"{formulas:,} cells of cmexam/*.csv begin with = + - or @: do not open the files in a spreadsheet"
+            f"{counted(formulas, 'cell')} of cmexam/*.csv with = + - or @ at the start: "
+            "do not open the files in a spreadsheet"
         )
     return notes
 

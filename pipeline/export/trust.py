@@ -10,6 +10,7 @@ from pipeline.export.changelog import summary
 from pipeline.export.markdown import code, table, text
 from pipeline.export.versions import Standing
 from schemas.dataset import DatasetParams
+from schemas.wording import counted
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
@@ -67,7 +68,7 @@ def provenance(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame]) -> st
         + (f" Homepage: {text(dataset.homepage)}" if dataset.homepage else ""),
         *([f"Made by {', '.join(map(text, dataset.creators))}."] if dataset.creators else []),
         *([f"Cite as: {text(dataset.citation)}"] if dataset.citation else []),
-        f"The questions come from {counts.height:,} files:",
+        f"The questions come from {counted(counts.height, 'file')}:",
         table(("File", "Questions"), rows),
     ]
     if counts.height > _LISTED:

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.changes import Changes, Level, compare, nothing, read_release
-from pipeline.releases import CHANGELOG, Version, parse_version, previous_release
+from pipeline.export.changes import Changes, Level, compare, nothing
+from pipeline.releases import CHANGELOG, Version, parse_version, previous_release, read_release
 from schemas.dataset import DatasetParams
 
 _LONGEST = 1 << 20

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
+from schemas.identity import file_sha256
 from schemas.params import Params
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt", ".md")
@@ -62,11 +62,7 @@ class LeaksParams(Params):
         """As of all parameters, with what the benchmarks contain in place of where they lie."""
         found = super().semantic()
         if self.benchmarks is not None:
-            found["benchmarks"] = [f"{name} {sha256_of(path)}" for name, path in self.files()] or ["nothing"]
+            found["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or [
+                "nothing"
+            ]
         return found
-
-
-def sha256_of(path: Path) -> str:
-    """Hex SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

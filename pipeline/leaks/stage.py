@@ -10,13 +10,15 @@ import polars as pl
 
 from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import Index, Match
-from pipeline.leaks.params import LeaksParams, sha256_of
+from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.similar import Pair, exact_pairs, near_pairs
 from pipeline.leaks.tokens import tokenise
 from pipeline.releases import SPLITS
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
+from schemas.identity import file_sha256
 from schemas.release import BenchmarkFile, Leak
+from schemas.wording import counted
 
 _SPAN = 200
 """Characters of a span that are shown."""
@@ -96,7 +98,7 @@ def _in_benchmarks(
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
             here = [_leak(questions, whole, name, match, params.copied) for match in matches]
-            files.append(_file(name, sha256_of(path), records, here))
+            files.append(_file(name, file_sha256(path), records, here))
             leaks += here
             advance(1)
     leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
@@ -162,9 +164,10 @@ def _notes(facts: dict[str, Any]) -> list[str]:
     else:
         notes.append("no exact or near duplicates across splits")
     if "benchmarks" in facts:
-        found = facts["benchmarks"]["questions"]
+        found = {kind: sum(splits.values()) for kind, splits in facts["benchmarks"]["questions"].items()}
+        test = facts["benchmarks"]["questions"]["copy"]["test"]
         notes.append(
-            f"{sum(found['overlap'].values())} questions share a run of {facts['benchmarks']['ngram']} tokens with "
-            f"the benchmarks, {sum(found['copy'].values())} are copies ({found['copy']['test']} of test)"
+            f"{counted(found['overlap'], 'question')} with a run of {facts['benchmarks']['ngram']} tokens that a "
+            f"benchmark has too; copies among them: {found['copy']:,} ({test:,} of test)"
         )
     return notes

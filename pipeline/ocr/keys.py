@@ -35,16 +35,15 @@ _IMAGE_MODULES = (
     "recognise.py",
     "readers/pdf.py",
     "readers/image.py",
-    "engines/base.py",
-    "engines/cascade.py",
-    "engines/ctc.py",
-    "engines/detection.py",
-    "engines/lineimages.py",
-    "engines/network.py",
-    "engines/rapid.py",
-    "engines/paddle.py",
-    "engines/tesseract.py",
 )
+"""And all engines, see ``_engines``."""
+
+
+@cache
+def _engines() -> tuple[str, ...]:
+    """Modules of engines, those included that somebody adds."""
+    names = sorted(item.name for item in (files("pipeline.ocr") / "engines").iterdir())
+    return tuple(f"engines/{name}" for name in names if name.endswith(".py") and name != "__init__.py")
 
 
 @cache
@@ -78,4 +77,6 @@ def ocr_key(file_sha256: str, page: int, semantic: dict[str, Any], engine_versio
         engine_version: versions of the engine, its backend and its models.
     """
     options = json.dumps(semantic, sort_keys=True, ensure_ascii=False)
-    return sha256("ocr", file_sha256, str(page), options, engine_version, _sources(_IMAGE_MODULES))
+    return sha256(
+        "ocr", file_sha256, str(page), options, engine_version, _sources(_IMAGE_MODULES + _engines())
+    )

@@ -14,6 +14,7 @@ from pipeline.ocr.readers import reader
 from pipeline.ocr.recognise import to_page
 from pipeline.stage import Store
 from schemas.documents import ReadMethod
+from schemas.errors import UserError
 
 
 class PageStore:
@@ -25,6 +26,7 @@ class PageStore:
         self._semantic = engines.semantic(params)
         self._engine = engines.chosen(params).name.value
         self._version = engines.version(params)
+        self._states: dict[str, tuple[int, int]] = {}
 
     def _text_key(self, reading: Reading, page: int) -> str:
         params, version = self._params, getattr(reader(reading.facts.format), "version", "")
@@ -35,6 +37,7 @@ class PageStore:
 
     def unread(self, reading: Reading) -> list[int]:
         """Pages of which nothing is stored."""
+        self._states[reading.name] = _state(reading)
         keys = {page: self._text_key(reading, page) for page in reading.pages}
         found = self._store.get_many(keys.values())
         return [page for page, key in keys.items() if key not in found]
@@ -48,13 +51,24 @@ class PageStore:
         return [page for page in needed if self._ocr_key(reading, page) not in done]
 
     def put_text(self, reading: Reading, pages: Sequence[int], values: Sequence[dict[str, Any]]) -> None:
-        """Keep what ``tasks.read_pages`` said of pages."""
+        """Keep what ``tasks.read_pages`` said of pages.
+
+        Raises:
+            UserError: the file changed since it was listed: what was read is not what its hash stands for.
+        """
+        self._require_unchanged(reading)
         for page, value in zip(pages, values, strict=True):
             self._store.put(self._text_key(reading, page), value)
 
     def put_recognised(self, reading: Reading, page: int, value: dict[str, Any]) -> None:
-        """Keep what ``tasks.recognise_page`` found."""
+        """Keep what ``tasks.recognise_page`` found; raises as ``put_text`` does."""
+        self._require_unchanged(reading)
         self._store.put(self._ocr_key(reading, page), value)
+
+    def _require_unchanged(self, reading: Reading) -> None:
+        state = _state(reading)
+        if state != self._states[reading.name] or state[0] != reading.file.bytes:
+            raise UserError(f"{reading.path} changed while it was read: run the same command again")
 
     def page(self, reading: Reading, number: int) -> PageRead:
         """The page, laid out; blank with the reason when it could not be read."""
@@ -69,3 +83,12 @@ class PageStore:
         found = self._store.get(self._ocr_key(reading, number))
         assert found is not None, "every page was recognised or has a failure"
         return to_page(found, value["needs_ocr"], self._engine, self._version)
+
+
+def _state(reading: Reading) -> tuple[int, int]:
+    """By which a file that changes is noticed: its size and the time of its last change."""
+    try:
+        found = reading.path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns

@@ -268,7 +268,8 @@ class _Summary:
         }
 
     def notes(self, duplicates: dict[str, str]) -> list[str]:
-        notes = [f"{name} has the same bytes as {first}: merged" for name, first in duplicates.items()]
+        same = [f"{name} of {first}" for name, first in duplicates.items()]
+        notes = [f"merged, since they have the bytes of others: {_some(same)}"] if same else []
         if self.lost:
             notes.append(f"{len(self.lost)} pages could not be read and are blank: {_some(self.lost)}")
         if self.doubtful:

@@ -1,4 +1,4 @@
-"""CMExam's figure 2 of any dataset: question lengths within the interquartile range, and five label distributions."""
+"""CMExam's figure 2 of any dataset: question lengths within the interquartile range, and every dimension's labels."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 Splits = Mapping[str, pl.DataFrame]
 
-_TALL = ("disease_group", "clinical_department")
-"""Dimensions of about thirty labels; each has a column of its own."""
-_SMALL = ("medical_discipline", "competency", "difficulty")
+_MANY = 12
+"""Labels from which a dimension has a column of its own."""
 _LONGEST = 13
 """Characters of a label's Chinese name; the abbreviation beside it is unique."""
 
@@ -33,14 +32,18 @@ def figure2(splits: Splits) -> dict[str, bytes]:
     """
     from matplotlib.patches import Patch
 
-    right = ("length", *_SMALL)
-    with figure(13.5, 8.6) as drawn:
+    tall = [dimension.name for dimension in dimensions().values() if len(dimension.labels) > _MANY]
+    small = {name: len(dimension.labels) for name, dimension in dimensions().items() if name not in tall}
+    right = ("length", *small)
+    with figure(4.5 * (len(tall) + 1), max(2.15 * len(right), 6 * bool(tall))) as drawn:
         axes: dict[str, Axes] = drawn.subplot_mosaic(
-            [[*_TALL, name] for name in right], width_ratios=[1, 1, 0.9], height_ratios=[1.1, 1.2, 1, 1]
+            [[*tall, name] for name in right],
+            width_ratios=[*(1 for _ in tall), 0.9],
+            height_ratios=[1.1, *(1.2 if labels > 5 else 1 for labels in small.values())],
         )
         _lengths(axes["length"], splits)
-        for name in (*_TALL, *_SMALL):
-            _labels(axes[name], dimensions()[name], splits)
+        for name, dimension in dimensions().items():
+            _labels(axes[name], dimension, splits)
         handles = [
             Patch(color=colour, label=f"{name} {words.SPLITS[name]}")
             for name, colour in zip(splits, COLOURS, strict=False)

@@ -9,6 +9,7 @@ from pipeline.runtime import ray_cluster
 from pipeline.runtime.executor import Executor, LocalExecutor
 from pipeline.runtime.ray_executor import RayExecutor
 from schemas.errors import UserError
+from schemas.wording import counted
 
 
 def executor(params: ExecutorParams, raw: Path) -> Executor:
@@ -42,4 +43,5 @@ def room(params: ExecutorParams) -> str | None:
         return None
     found = ray_cluster.look(params.address)
     workers = found.room(params.num_gpus)
-    return f"{found.machines} machines, {found.cpus:g} CPUs, {found.gpus:g} GPUs at {params.address}: {workers} workers"
+    has = ", ".join((counted(found.machines, "machine"), f"{found.cpus:g} CPUs", f"{found.gpus:g} GPUs"))
+    return f"{has} at {params.address}: {counted(workers, 'worker')}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -14,6 +13,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from schemas.errors import UserError
+from schemas.identity import file_sha256
 
 MANIFEST = "manifest.json"
 _KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
@@ -39,12 +39,6 @@ def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0]
         raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
-
-
-def file_sha256(path: Path) -> str:
-    """Hex SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class Publication:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,16 +24,15 @@ from pipeline.runtime.collection import seldom_collected
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.executors import executor
 from pipeline.runtime.fingerprint import fingerprint
+from pipeline.runtime.inputs import Inputs
 from pipeline.runtime.lock import build_lock
-from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover
-from pipeline.runtime.sources import MANIFESTS, SOURCES
+from pipeline.runtime.publish import Publication, intact, read_manifest, recover
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
-from schemas.identity import sha256
 from schemas.questions import Rejection, ReviewItem
+from schemas.taxonomy import own_label_set
 
-_ABSENT = "absent"
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 
 
@@ -62,7 +61,7 @@ class Runner:
         self.config = config
         self.build: Path = config.dataset.build
         self.console = console or Console(stderr=True)
-        self._sources: dict[str, pl.DataFrame] = {}
+        self._inputs = Inputs(config)
 
     def run(
         self, names: Sequence[str], *, force: bool = False, tell: Callable[[Report], None] | None = None
@@ -92,13 +91,19 @@ class Runner:
                         tell(report)
         return complete
 
+    def due(self, names: Sequence[str], *, force: bool = False) -> list[str]:
+        """Which of the stages of those names will run: the first that is not done, and all that follow it."""
+        chosen = [stage for stage in STAGES if stage.name in names]
+        done = [] if force else takewhile(lambda stage: self.state(stage) == "done", chosen)
+        return [stage.name for stage in chosen[len(list(done)) :]]
+
     def state(self, stage: Stage) -> str:
         """``missing``, ``stale`` (its inputs, parameters or code changed), ``incomplete`` or ``done``."""
         manifest = read_manifest(self.build / stage.name)
         if manifest is None or not intact(self.build / stage.name, manifest):
             return "missing"
         try:
-            current = self._fingerprint(stage, self._input_hashes(stage))
+            current = self._fingerprint(stage, self._inputs.hashes(stage))
         except UserError:
             return "stale"
         if manifest["fingerprint"] != current:
@@ -106,7 +111,7 @@ class Runner:
         return "done" if manifest["complete"] else "incomplete"
 
     def _run_stage(self, stage: Stage, force: bool) -> Report:
-        hashes = self._input_hashes(stage)
+        hashes = self._inputs.hashes(stage)
         mark = self._fingerprint(stage, hashes)
         folder = self.build / stage.name
         manifest = read_manifest(folder)
@@ -157,38 +162,36 @@ class Runner:
         described = result.describe(publication.outputs) if result.describe else {}
         for name, data in sorted(described.items()):
             publication.file(name, data)
-        publication.commit(
-            {
-                "stage": stage.name,
-                "fingerprint": mark,
-                "complete": result.complete,
-                "counts": {
-                    "unit": stage.unit,
-                    "in": result.counts.into,
-                    "kept": result.counts.kept,
-                    "merged": result.counts.merged,
-                    "rejected": result.counts.rejected,
-                    "waiting": result.counts.waiting,
-                },
-                "reasons": {
-                    "rejected": _tally(item.reason for item in result.rejects),
-                    "waiting": _tally(
-                        item.reason for item in result.review for _ in item.question_ids or "?"
-                    ),
-                },
-                "facts": result.facts,
-                "params": self.config.params(stage.name).semantic(),
-                "inputs": hashes,
-                "versions": {
-                    "python": platform.python_version(),
-                    **{name: version(name) for name in _VERSIONS},
-                },
-            }
-        )
+        publication.commit(self._manifest(stage, result, mark, hashes))
         manifest = read_manifest(self.build / stage.name)
         if manifest is None:
             raise RuntimeError(f"{self.build / stage.name} vanished while it was published")
         return manifest
+
+    def _manifest(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
+        counts = result.counts
+        waiting = (item.reason for item in result.review for _ in item.question_ids or "?")
+        return {
+            "stage": stage.name,
+            "fingerprint": mark,
+            "complete": result.complete,
+            "counts": {
+                "unit": stage.unit,
+                "in": counts.into,
+                "kept": counts.kept,
+                "merged": counts.merged,
+                "rejected": counts.rejected,
+                "waiting": counts.waiting,
+            },
+            "reasons": {
+                "rejected": _tally(item.reason for item in result.rejects),
+                "waiting": _tally(waiting),
+            },
+            "facts": result.facts,
+            "params": self.config.params(stage.name).semantic(),
+            "inputs": hashes,
+            "versions": {"python": platform.python_version()} | {name: version(name) for name in _VERSIONS},
+        }
 
     def tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
         """A stage's inputs by table name.
@@ -196,62 +199,15 @@ class Runner:
         Raises:
             UserError: a stage before it has not run.
         """
-        hashes = self._input_hashes(stage)
-        needed = {ref.partition("/")[2]: self._table(ref) for ref in stage.reads}
-        return needed | {ref: self._table(ref) for ref in _optional(stage) if hashes[ref] != _ABSENT}
-
-    def _table(self, reference: str) -> pl.DataFrame:
-        if reference in SOURCES:
-            return self._source(reference)
-        return read_table(self.build / f"{reference}.parquet")
-
-    def _source(self, reference: str) -> pl.DataFrame:
-        if reference == MANIFESTS:  # changes while stages run
-            return SOURCES[reference](self.config.dataset)
-        if reference not in self._sources:
-            self._sources[reference] = SOURCES[reference](self.config.dataset)
-        return self._sources[reference]
-
-    def _input_hashes(self, stage: Stage) -> dict[str, str]:
-        hashes = {}
-        ignored = self.config.params(stage.name).ignores()
-        for reference in stage.reads:
-            if reference in ignored:
-                continue
-            maker, _, table = reference.partition("/")
-            if reference in SOURCES:
-                hashes[reference] = sha256(self._source(reference).write_json())
-                continue
-            manifest = read_manifest(self.build / maker)
-            if manifest is None or not intact(self.build / maker, manifest):
-                raise UserError(
-                    f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first"
-                )
-            hashes[reference] = manifest["outputs"][f"{table}.parquet"]["sha256"]
-        return hashes | {reference: self._optional_hash(reference) for reference in _optional(stage)}
-
-    def _optional_hash(self, reference: str) -> str:
-        maker, _, table = reference.partition("/")
-        manifest = read_manifest(self.build / maker)
-        if manifest is None or not intact(self.build / maker, manifest):
-            return _ABSENT
-        written: dict[str, str] = manifest["outputs"].get(f"{table}.parquet", {})
-        return written.get("sha256", _ABSENT)
+        return self._inputs.tables(stage)
 
     def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
         params = self.config.params(stage.name).semantic()
         if stage.names_dataset:
             params = {**params, "dataset": self.config.dataset.semantic()}
+        if stage.uses_labels and (own := own_label_set()):
+            params = {**params, "labels": own.digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
-
-
-def _optional(stage: Stage) -> Iterator[str]:
-    """References of the tables that a stage reads where they are there."""
-    before = list(takewhile(lambda row: row.name != stage.name, STAGES))
-    for reference in stage.optional:
-        maker, _, table = reference.partition("/")
-        names = [row.name for row in before] if maker == "*" else [maker]
-        yield from (f"{name}/{table}" for name in names)
 
 
 def _is_done(folder: Path, manifest: dict[str, Any], mark: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
@@ -10,17 +11,19 @@ import polars as pl
 
 from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, release_files
-from pipeline.runtime.publish import file_sha256, intact, read_manifest, read_table
+from pipeline.runtime.publish import intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
 from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore
+from schemas.identity import file_sha256
 from schemas.runs import StageManifest
 
 MANIFESTS = "build/manifests"
-NOT_PAPERS = frozenset({"dataset.toml", "readme.md"})
+_README = "readme.md"
+_SETTINGS = ".toml"
 PULLED = Path("reviews") / "pulled.parquet"
 CORRECTIONS = Path("reviews") / "corrections.parquet"
 ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
@@ -120,15 +123,22 @@ def _name(path: Path, raw: Path) -> str:
     """What a file is called in tables.
 
     Raises:
-        UserError: its name is not text, as when an archive from Windows was unpacked elsewhere.
+        UserError: its name is not text, as when an archive from Windows was unpacked elsewhere; or it is, and this
+            process was told that the system has ASCII names alone.
     """
     name = path.relative_to(raw).as_posix()
     try:
         name.encode()
     except UnicodeEncodeError:
-        shown = name.encode(errors="surrogateescape").decode("gb18030", errors="replace")
+        content = os.fsencode(name)
+    else:
+        return name
+    try:
+        shown = content.decode()
+    except UnicodeDecodeError:
+        shown = content.decode("gb18030", errors="replace")
         raise UserError(f"the name of a file in {raw} is not UTF-8 (in GBK: {shown}): rename it") from None
-    return name
+    raise UserError(f"{shown}: this locale reads no such names: run with PYTHONUTF8=1, or LANG=C.UTF-8")
 
 
 def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
@@ -139,5 +149,5 @@ def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
         if path.is_dir():
             if (real := path.resolve()) not in skip:
                 yield from _walk(path, skip | {real})
-        elif path.is_file() and path.name.lower() not in NOT_PAPERS:
+        elif path.is_file() and path.suffix.lower() != _SETTINGS and path.name.lower() != _README:
             yield path

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-SPLITS = ("train", "validation", "test")
-TRAIN, VALIDATION, TEST = range(3)
+from pipeline.releases import SPLITS
+
+TRAIN, VALIDATION, TEST = range(len(SPLITS))
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 

@@ -9,10 +9,15 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from schemas.params import Params
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import dimensions, own_label_set
 
 COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
 """Columns of questions that can stratify, beside the dimensions of annotation."""
+
+
+def _main_dimension() -> str:
+    """The discipline; of another label set than CMExam's, the first dimension."""
+    return "medical_discipline" if own_label_set() is None else next(iter(dimensions()))
 
 
 class SplitParams(Params):
@@ -27,7 +32,7 @@ class SplitParams(Params):
         "8:1:1", description="train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$"
     )
     stratify_by: list[str] = Field(
-        ["exam_class", "medical_discipline", "question_type"],
+        default_factory=lambda: ["exam_class", _main_dimension(), "question_type"],
         description="Proportions hold in every combination of these: dimensions (medical_discipline, …) or "
         "columns (exam_class, question_type, …); the last is given up first where strata get too small",
     )

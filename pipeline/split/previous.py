@@ -7,13 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.split.draw import SPLITS, TEST, TRAIN, VALIDATION
+from pipeline.releases import SPLITS, content_of, read_release
+from pipeline.split.draw import TEST, TRAIN, VALIDATION
 from pipeline.split.units import Unit
 from schemas.errors import UserError
-from schemas.identity import content_hash
 
-_TEXT = ("stem", "shared_stem", "options")
-_COLUMNS = ["question_id", *_TEXT]
+_COLUMNS = ("question_id", "stem", "shared_stem", "options")
 _KEEPS = (TEST, VALIDATION, TRAIN)
 """Which questions stay when those of two splits turn out to belong together: the first split's."""
 
@@ -57,7 +56,9 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
             found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
     new = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
     gone = previous.filter(~pl.col("question_id").is_in([*rows, *merges["question_id"]]))
-    same = _with_content(new, "row").join(_with_content(gone, "split"), on="content")
+    same = new.select("row", content=content_of(new)).join(
+        gone.select("split", content=content_of(gone)), on="content"
+    )
     for row, split in same.select("row", "split").iter_rows():
         found.setdefault(row, set()).add(numbers[split])
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
@@ -93,29 +94,9 @@ def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit],
 
 
 def _read(folder: Path) -> pl.DataFrame:
-    parts = []
-    for split in SPLITS:
-        file = folder / f"{split}.parquet"
-        try:
-            part = pl.read_parquet(file, columns=_COLUMNS, glob=False)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(
-                f"the earlier release {file} cannot be used ({reason}); it needs the columns {', '.join(_COLUMNS)}"
-            ) from None
-        parts.append(part.with_columns(split=pl.lit(split)))
-    rows = pl.concat(parts)
+    rows = read_release(folder, _COLUMNS)
     repeated = rows["question_id"].is_duplicated()
     if repeated.any():
         first = rows.filter(repeated)["question_id"].sort()[0]
         raise UserError(f"the earlier release {folder}: question {first} is there more than once")
     return rows
-
-
-def _with_content(frame: pl.DataFrame, keep: str) -> pl.DataFrame:
-    """A column of ``frame`` with a hash of what each question says."""
-    hashes = [
-        content_hash(row["stem"], (option["text"] for option in row["options"]), row["shared_stem"])
-        for row in frame.select(_TEXT).iter_rows(named=True)
-    ]
-    return frame.select(keep, content=pl.Series(hashes, dtype=pl.String))

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, permutations
 
+from pipeline.releases import SPLITS
 from pipeline.split.balance import Pot
-from pipeline.split.draw import SPLITS, TRAIN, Contents, Draw, place
+from pipeline.split.draw import TRAIN, Contents, Draw, place
 
 _KINDS = 16
 """Kinds of units that are tried in a stratum, the most common first: every pair of their moves is."""

@@ -15,10 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.releases import every_release
+from pipeline.releases import SPLITS, every_release
 from pipeline.split import strata
 from pipeline.split.balance import balance
-from pipeline.split.draw import SPLITS, TEST, VALIDATION, Contents, Draw, draw
+from pipeline.split.draw import TEST, VALIDATION, Contents, Draw, draw
 from pipeline.split.params import SplitParams
 from pipeline.split.previous import find_splits, read_splits, settle
 from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
@@ -27,6 +27,7 @@ from pipeline.split.strata import Stratum
 from pipeline.split.units import Unit, find_units
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import Assignment, Rejection
+from schemas.wording import counted
 
 _LISTED = 200
 """Strata listed by name in the manifest; the rest are counted."""
@@ -197,29 +198,35 @@ def _short_of(params: SplitParams, subcategories: int, quotas: Sequence[Row]) ->
         f"{got[name]:,} of {wanted:,} {name} questions" for name, (_, wanted) in asked.items()
     )
     return [
-        f"{subcategories} subcategories can give {told}: some are too small, and half of them stays in train"
+        f"{counted(subcategories, 'subcategory', 'subcategories')} can give {told}: "
+        "where one is too small, half of it stays in train"
     ]
 
 
 def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) -> list[str]:
     sizes = facts["splits"]
     notes = ["splits: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS)]
-    if facts["pooled_strata_count"]:
+    if pooled := facts["pooled_strata_count"]:
         notes.append(
-            f"{facts['pooled_strata_count']} strata with fewer than {params.min_stratum} questions "
-            f"are pooled into {strata.OTHER} (listed in the manifest)"
+            f"pooled into {strata.OTHER}: {counted(pooled, 'stratum', 'strata')} with fewer than "
+            f"{params.min_stratum} questions (listed in the manifest)"
         )
-    if facts["strata_off_by_more_than_one_count"]:
+    if off := facts["strata_off_by_more_than_one_count"]:
         notes.append(
-            f"{facts['strata_off_by_more_than_one_count']} strata miss their quota by more than one question, "
-            "because groups or an earlier release do not allow it (listed in the manifest)"
+            f"more than one question off their quota: {counted(off, 'stratum', 'strata')}, where groups or an earlier "
+            "release allow no better (listed in the manifest)"
         )
     if params.method == "per_subcategory":
         notes += _short_of(params, facts["subcategories"], quotas)
     if facts["retired"]:
-        notes.append(f"{facts['retired']} questions of the earlier release would leak and are left out")
+        told = counted(facts["retired"], "question")
+        notes.append(
+            f"left out, since an earlier release has them in another split than what they repeat: {told}"
+        )
     if not facts["releases"]:
-        notes.append("a draft: questions that are added may move others until `build-dataset release`")
+        notes.append(
+            "a draft until `build-dataset release`: adding papers, or another seed, may move questions between splits"
+        )
     empty = [split for split in SPLITS if not sizes[split]]
     if empty and any(sizes.values()):
         notes.append(f"warning: {' and '.join(empty)} empty: too few questions, or a ratio of 0")

@@ -9,8 +9,8 @@ import polars as pl
 
 from annotation.label_studio.tasks import QUESTION_ID, choice
 from schemas.annotations import Annotation, ExpertReview
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from schemas.questions import Question
+from tests.making import make_question
 from tests.services.label_studio_server import ADMIN, LabelStudioServer
 
 PREFILLED = {
@@ -24,19 +24,13 @@ QUESTIONS = 8
 
 
 def question(number: int, stem: str | None = None) -> Question:
-    stem = stem or f"第{number}题：下列哪一项最可能？<b>不是标签</b> & $meta"
-    options = [Option(label=letter, text=f"选项{letter}{number}") for letter in "ABCDE"]
-    return Question(
+    return make_question(
+        stem or f"第{number}题：下列哪一项最可能？<b>不是标签</b> & $meta",
+        [f"选项{letter}{number}" for letter in "ABCDE"],
         question_id=f"0a1b2c3d-1-{number:03}",
         document="papers/example.pdf",
-        section=1,
         number=number,
-        question_type=QuestionType.A1,
-        stem=stem,
-        options=options,
-        answer=["A"],
         pages=[1],
-        content_hash=content_hash(stem, [option.text for option in options]),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,18 @@ class Word:
 
 class OcrEngine(Protocol):
     """Recognises text. Made with its own options class; imports what is heavy when it is made."""
+
+    @staticmethod
+    def check(params: Any) -> None:
+        """Make sure that it can start with these options, without starting it.
+
+        Raises:
+            UserError: a program, a language or a model folder is missing; the line says what to do.
+        """
+
+    @staticmethod
+    def models(params: Any) -> list[str]:
+        """What can change its text beside the versions of packages: ``name hash`` of models, a program's version."""
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The text of an image (RGB, height x width x 3), in any order."""

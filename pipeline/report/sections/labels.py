@@ -1,4 +1,4 @@
-"""Labels in five dimensions, split by split."""
+"""Labels in every dimension, split by split."""
 
 from __future__ import annotations
 

@@ -9,25 +9,14 @@ from hypothesis import strategies as st
 from pipeline.clean.filters import FILTERS, doubtful, judge
 from pipeline.clean.params import CleanParams, CommentRule
 from schemas.questions import Option, Question
+from tests.making import make_question
 
 
 def question(
-    stem: str = "治疗痛风急性发作首选的药物是", options: str = "秋水仙碱 别嘌醇 丙磺舒", **fields
+    stem: str = "治疗痛风急性发作首选的药物是", options: str = "秋水仙碱 别嘌醇 丙磺舒", listed=None, **fields
 ) -> Question:
-    given = {"answer": ["A"], **fields}
-    texts = options.split(" ") if options else []
-    listed = [Option(label="ABCDEFGH"[place], text=text) for place, text in enumerate(texts)]
-    return Question(
-        question_id="d-1-001",
-        document="paper.pdf",
-        section=1,
-        number=1,
-        question_type="A1",
-        stem=stem,
-        options=given.pop("listed", listed),
-        content_hash="0" * 16,
-        **given,
-    )
+    made = make_question(stem, options.split(" ") if options else [], **fields)
+    return made if listed is None else made.model_copy(update={"options": listed})
 
 
 def reason(item: Question, **params) -> str | None:

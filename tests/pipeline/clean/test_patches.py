@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,28 +10,8 @@ from pipeline.clean.params import CleanParams
 from pipeline.clean.stage import run
 from schemas.corrections import Correction
 from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType, ReviewItem
-
-
-class Silent:
-    def progress(self, total, what):
-        return nullcontext(lambda count=1: None)
-
-
-def question(stem="肺炎首选", options=("甲药", "乙药"), answer="A", number=1, **fields) -> Question:
-    shared = fields.get("shared_stem")
-    return Question(
-        question_id=f"d-1-{number:03}",
-        document="d",
-        section=1,
-        number=number,
-        question_type=QuestionType.A1,
-        stem=stem,
-        options=[Option(label="ABCDE"[place], text=text) for place, text in enumerate(options)],
-        answer=list(answer) if answer else None,
-        content_hash=content_hash(stem, options, shared),
-        **fields,
-    )
+from schemas.questions import Question, ReviewItem
+from tests.making import Silent, make_question
 
 
 def correction(base: Question, field: str, before: str | None, after: str | None, **fields) -> Correction:
@@ -69,14 +47,14 @@ def kept(result) -> list[Question]:
 
 
 def test_an_accepted_correction_changes_its_field_and_nothing_else():
-    base, other = question(), question(number=2)
+    base, other = make_question(), make_question(number=2)
     result = clean([base, other], [correction(base, "answer", "A", "B")])
     assert kept(result) == [base.model_copy(update={"answer": ["B"]}), other]
     assert result.tables["corrections"]["by"].to_list() == ["zhang@example.org"]
 
 
 def test_corrected_texts_have_the_hash_of_what_they_say():
-    base = question()
+    base = make_question()
     patches = [
         correction(base, "stem", "肺炎首选", "肺炎的首选药"),
         correction(base, "option:B", "乙药", "丙药"),
@@ -87,7 +65,7 @@ def test_corrected_texts_have_the_hash_of_what_they_say():
 
 
 def test_proposed_and_declined_corrections_change_nothing():
-    base = question()
+    base = make_question()
     patches = [correction(base, "answer", "A", "B", status=status) for status in ("proposed", "declined")]
     result = clean([base], patches)
     assert kept(result) == [base]
@@ -95,7 +73,7 @@ def test_proposed_and_declined_corrections_change_nothing():
 
 
 def test_a_correction_of_another_text_waits_for_a_person():
-    before, now = question("旧题干是这样的"), question("新题干是这样的")
+    before, now = make_question("旧题干是这样的"), make_question("新题干是这样的")
     result = clean([now], [correction(before, "stem", before.stem, "改过的题干")])
     assert kept(result) == []
     [item] = result.review
@@ -104,16 +82,16 @@ def test_a_correction_of_another_text_waits_for_a_person():
 
 
 def test_a_correction_that_better_ocr_has_made_itself_is_done():
-    before, now = question("月市炎首选"), question("肺炎首选")
+    before, now = make_question("月市炎首选"), make_question("肺炎首选")
     assert kept(clean([now], [correction(before, "stem", before.stem, "肺炎首选")])) == [now]
 
 
 def test_a_key_that_changed_since_it_was_corrected_waits_and_one_that_was_lost_is_set():
-    base = question()
+    base = make_question()
     patch = correction(base, "answer", "A", "B")
-    changed = clean([question(options=("甲药", "乙药", "丙药"), answer="C")], [patch])
+    changed = clean([make_question(options=("甲药", "乙药", "丙药"), answer="C")], [patch])
     assert [item.reason for item in changed.review] == ["correction_outdated"]
-    three = question(options=("甲药", "乙药", "丙药"))
+    three = make_question(options=("甲药", "乙药", "丙药"))
     rekeyed = clean([three.model_copy(update={"answer": ["C"]})], [correction(three, "answer", "A", "B")])
     assert [item.reason for item in rekeyed.review] == ["correction_outdated"]
     other_key = base.model_copy(update={"options": base.options, "answer": ["B"]})
@@ -122,16 +100,16 @@ def test_a_key_that_changed_since_it_was_corrected_waits_and_one_that_was_lost_i
 
 
 def test_a_second_correction_goes_onto_what_the_first_one_made():
-    base = question()
+    base = make_question()
     first = correction(base, "stem", "肺炎首选", "肺炎的首选")
-    between = question("肺炎的首选")
+    between = make_question("肺炎的首选")
     second = correction(between, "option:A", "甲药", "青霉素", by="li@example.org")
     [found] = kept(clean([base], [second, first]))
     assert (found.stem, found.options[0].text) == ("肺炎的首选", "青霉素")
 
 
 def test_who_drops_a_question_is_named_with_the_reason():
-    base = question()
+    base = make_question()
     result = clean(
         [base], [correction(base, "verdict", None, "drop", origin="adjudication", note="与医学无关")]
     )
@@ -140,7 +118,7 @@ def test_who_drops_a_question_is_named_with_the_reason():
 
 
 def test_a_question_that_waited_in_parse_goes_on_once_it_was_verified():
-    base = question(answer=None)
+    base = make_question(answer=None)
     item = ReviewItem(
         item_id=base.question_id,
         question_ids=[base.question_id],
@@ -161,18 +139,18 @@ def test_a_question_that_waited_in_parse_goes_on_once_it_was_verified():
 
 
 def test_doubts_that_a_person_answered_do_not_stop_a_question_and_faults_still_do():
-    doubtful = question(comment="本题有误")
+    doubtful = make_question(comment="本题有误")
     assert [item.reason for item in clean([doubtful], []).review] == ["erratum"]
     keep = correction(doubtful, "verdict", None, "keep", origin="verification")
     assert kept(clean([doubtful], [keep])) == [doubtful]
-    faulty = question("如图所示，病变位于")
+    faulty = make_question("如图所示，病变位于")
     keep = correction(faulty, "verdict", None, "keep", origin="verification")
     assert clean([faulty], [keep]).rejects
 
 
 def test_a_shared_case_is_corrected_at_all_questions_that_share_it():
     group = {"shared_stem": "男，50岁，胸通。", "group_id": "g"}
-    first, second = question(number=1, **group), question("其治疗是", number=2, **group)
+    first, second = make_question(number=1, **group), make_question("其治疗是", number=2, **group)
     patch = correction(first, "shared_stem", group["shared_stem"], "男，50岁，胸痛。")
     assert {found.shared_stem for found in kept(clean([first, second], [patch]))} == {"男，50岁，胸痛。"}
 
@@ -182,7 +160,7 @@ texts = st.text("肺炎首选药物 \n", min_size=4, max_size=12).filter(str.str
 
 @given(texts, texts, texts)
 def test_no_correction_is_ever_applied_to_another_text_and_none_is_lost(made_on, says, wanted):
-    base, now = question(made_on.strip()), question(says.strip())
+    base, now = make_question(made_on.strip()), make_question(says.strip())
     result = clean([now], [correction(base, "stem", base.stem, wanted.strip())])
     if result.tables["corrections"].height:
         assert base.content_hash == content_hash(says, [option.text for option in now.options])
@@ -190,7 +168,7 @@ def test_no_correction_is_ever_applied_to_another_text_and_none_is_lost(made_on,
 
 
 def test_applying_corrections_again_gives_the_same_tables():
-    base = question()
+    base = make_question()
     patches = [correction(base, "answer", "A", "B"), correction(base, "stem", "肺炎首选", "肺炎的首选")]
     once, again = clean([base], patches), clean([base], patches[::-1])
     assert all(once.tables[name].equals(again.tables[name]) for name in ("questions", "changes"))

@@ -12,32 +12,12 @@ from hypothesis import strategies as st
 from pipeline.clean import tidying
 from pipeline.clean.params import CleanParams
 from pipeline.clean.stage import run
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, TextChange
-
-
-class Silent:
-    """A context that shows no progress."""
-
-    def progress(self, total, what):
-        from contextlib import nullcontext
-
-        return nullcontext(lambda count=1: None)
+from schemas.questions import Question, TextChange
+from tests.making import Silent, make_question
 
 
 def question(number: int, stem: str, options: list[str], answer: list[str] | None, **fields) -> Question:
-    return Question(
-        question_id=f"d-1-{number:03d}",
-        document="d",
-        section=1,
-        number=number,
-        question_type="A1",
-        stem=stem,
-        options=[Option(label="ABCDEFGH"[place], text=text) for place, text in enumerate(options)],
-        answer=answer,
-        content_hash=content_hash(stem, options),
-        **fields,
-    )
+    return make_question(stem, options, answer, number=number, **fields)
 
 
 def tidied(item: Question) -> Question:

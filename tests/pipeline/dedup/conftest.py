@@ -8,26 +8,15 @@ import pytest
 
 from benchmarks.dedup.measure import deduplicated
 from pipeline.stage import Result
-from schemas.identity import content_hash
-from schemas.questions import Option, Question
+from schemas.questions import Question
+from tests.making import make_question
 
 GOUT = "秋水仙碱 别嘌醇 丙磺舒 苯溴马隆 泼尼松"
 
 
 def make(name: str, stem: str, options: str = GOUT, answer: str | None = "A", **fields) -> Question:
-    texts = options.split(" ")
-    return Question(
-        question_id=name,
-        document=fields.pop("document", f"paper-{name}"),
-        section=1,
-        number=1,
-        question_type=fields.pop("question_type", "A1"),
-        stem=stem,
-        options=[Option(label="ABCDEFGH"[place], text=text) for place, text in enumerate(texts)],
-        answer=list(answer) if answer else None,
-        content_hash=content_hash(stem, texts),
-        **fields,
-    )
+    named = {"question_id": name, "document": f"paper-{name}"}
+    return make_question(stem, options.split(" "), answer, **(named | fields))
 
 
 def run_dedup(questions: list[Question], **params) -> Result:

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.export.changelog import changelog, summary
-from pipeline.export.changes import KINDS, compare, read_release
+from pipeline.export.changes import KINDS, compare
 from pipeline.export.versions import Standing, bumped
-from pipeline.releases import parse_version
+from pipeline.releases import parse_version, read_release
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.release import Change, ReleaseRow
@@ -173,7 +173,7 @@ def test_versions_go_up_as_semantic_versioning_has_it(version, level, following)
 def test_a_release_that_cannot_be_read_is_told(tmp_path):
     for name in SPLITS:
         (tmp_path / f"{name}.parquet").write_bytes(b"no")
-    with pytest.raises(UserError, match="previous release") as caught:
+    with pytest.raises(UserError, match="earlier release") as caught:
         read_release(tmp_path)
     assert "\n" not in str(caught.value)
 

@@ -129,7 +129,7 @@ def test_a_card_without_any_label_does_not_call_them_experts(export, tables):
 
 def test_questions_without_any_label_are_counted_for_the_user(export, tables):
     tables["labels"] = tables["labels"].filter(pl.col("question_id") != "abcdef01-1-000")
-    assert "1 questions have no label at all" in " ".join(export(tables).notes)
+    assert "1 question without any label" in " ".join(export(tables).notes)
 
 
 def test_missing_and_disputed_labels_stay_null(export, tables):
@@ -246,13 +246,19 @@ def test_the_card_and_the_metadata_state_the_checksums_of_all_files(folder):
 
 
 def test_every_column_is_explained():
-    assert list(meanings()) == list(ReleaseRow.model_fields)
+    assert list(meanings()) == ReleaseRow.column_names()
 
 
 @pytest.mark.parametrize("option", ["cmb_json", "cmexam_csv"])
 def test_other_formats_can_be_left_out(export, tables, option):
     files = export(tables, **{option: False}).files
     assert not any(name.startswith(option.split("_")[0] + "/") for name in files)
+
+
+def test_the_card_names_the_formats_that_are_there(export, tables):
+    card = export(tables, cmb_json=False).described["README.md"].decode()
+    assert "- `cmexam/*.csv`" in card
+    assert "cmb/*.json" not in card
 
 
 def test_statistics_are_a_file(export, tables):
@@ -264,5 +270,7 @@ def test_statistics_are_a_file(export, tables):
 
 def test_cells_that_a_spreadsheet_would_run_are_told(export, tables):
     notes = " ".join(export(tables).notes)
-    assert "cells of cmexam/*.csv begin with = + - or @: do not open the files in a spreadsheet" in notes
+    assert (
+        "cells of cmexam/*.csv with = + - or @ at the start: do not open the files in a spreadsheet" in notes
+    )
     assert "spreadsheet" not in " ".join(export(tables, cmexam_csv=False).notes)

@@ -80,7 +80,7 @@ def test_a_question_is_found_in_files_of_every_kind_with_its_line_and_span(leaks
         for file in files
         if file.file != "paper.txt"
     } == {(name, 2, 1, 1) for name in ("cmb.json", "cmexam.csv", "lines.jsonl", "rows.parquet")}
-    assert any("1 are copies (1 of test)" in note for note in found.notes)
+    assert any("copies among them: 1 (1 of test)" in note for note in found.notes)
     list(Leak.from_frame(found.tables["leaks"]))
 
 

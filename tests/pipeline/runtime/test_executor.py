@@ -1,4 +1,4 @@
-"""What every executor promises, asked of each of them."""
+"""What every executor promises; tests/services/test_ray_contract.py asks the one on Ray."""
 
 import os
 import sys
@@ -8,31 +8,15 @@ from pathlib import Path
 import pytest
 
 from pipeline.runtime.executor import LocalExecutor
-from pipeline.runtime.ray_executor import RayExecutor
 from pipeline.stage import Failure
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers import the functions by module name
 import workers
-from ray_cluster import MISSING, ray_cluster
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    if MISSING:
-        pytest.skip(MISSING)
-    with ray_cluster(2) as found:
-        yield found
-
-
-@pytest.fixture(params=["local", pytest.param("ray", marks=pytest.mark.slow)])
-def executor(request, monkeypatch):
-    if request.param == "local":
-        found = LocalExecutor(2)
-    else:
-        cluster = request.getfixturevalue("cluster")
-        for name, value in cluster.environment.items():
-            monkeypatch.setenv(name, value)
-        found = RayExecutor(cluster.address, 2, shared=Path(__file__).parent)
+@pytest.fixture
+def executor():
+    found = LocalExecutor(2)
     yield found
     found.close()
 

@@ -91,7 +91,7 @@ def test_without_a_release_every_question_is_drawn(tables, split, tmp_path):
     ("damage", "hint"),
     [
         (lambda folder: (folder / "test.parquet").unlink(), r"no release there \(test.parquet is missing\)"),
-        (lambda folder: (folder / "test.parquet").write_bytes(b"not parquet"), "cannot be used"),
+        (lambda folder: (folder / "test.parquet").write_bytes(b"not parquet"), "cannot be read"),
         (
             lambda folder: pl.DataFrame({"question_id": ["q"]}).write_parquet(folder / "test.parquet"),
             "needs the columns question_id, stem",

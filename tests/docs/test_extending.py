@@ -1,0 +1,56 @@
+"""The guide for those who add to the project, followed to the letter."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[tuple[str, str]]:
+    """The code that the guide marks with ``<!-- kind … -->``: what stands behind the kind, and the code."""
+    return re.findall(rf"<!-- {kind} ?(.*?) ?-->\n```(?:python)?\n(.*?)```", GUIDE, re.DOTALL)
+
+
+@pytest.fixture
+def extended(tmp_path):
+    """A copy of the project with the guide's stage in it."""
+    for package in ("schemas", "pipeline", "annotation"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, code in blocks("file"):
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    catalogue = tmp_path / "pipeline" / "catalogue.py"
+    text = catalogue.read_text(encoding="utf-8")
+    for before, row in blocks("row"):
+        [place] = re.finditer(rf'    Stage\(\n        name="{before.removeprefix("before ")}"', text)
+        text = text[: place.start()] + row + text[place.start() :]
+    for _, imports in blocks("imports"):
+        text = text.replace("from pipeline.leaks.params", imports + "from pipeline.leaks.params", 1)
+    catalogue.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
+    build = extended / "build"
+    shutil.copytree(sample_build / "dedup", build / "dedup")
+    (extended / "dataset.toml").write_text(
+        '[dataset]\nname = "x"\n[lengths]\nat_least = 1.2\n', encoding="utf-8"
+    )
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "lengths"]
+    environment = {**os.environ, "PYTHONPATH": str(extended)}
+    done = subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "73 questions = 73 kept" in done.stderr
+    assert "right options that stand out by their length" in done.stderr
+    assert pl.read_parquet(build / "lengths" / "long_answers.parquet")["ratio"].min() >= 1.2
+    shown = subprocess.run(
+        [*program, "--help"], cwd=extended, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "--at-least" in shown.stdout

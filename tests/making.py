@@ -1,0 +1,47 @@
+"""What many tests make: a question, and a context that keeps silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from schemas.identity import content_hash
+from schemas.questions import Option, Question
+
+
+def make_question(
+    stem: str = "肺炎首选",
+    options: str | Sequence[str] = "甲药 乙药",
+    answer: Sequence[str] | None = "A",
+    **fields: Any,
+) -> Question:
+    """A question that is whole.
+
+    Args:
+        stem: of it.
+        options: texts, or one text with spaces between them.
+        answer: its letters; None for no key.
+        fields: others, and those that are not as here.
+    """
+    texts = options.split() if isinstance(options, str) else list(options)
+    number = fields.get("number", 1)
+    plain = {
+        "question_id": f"d-1-{number:03}",
+        "document": "d",
+        "section": 1,
+        "number": number,
+        "question_type": "A1",
+        "stem": stem,
+        "options": [Option(label=chr(ord("A") + place), text=text) for place, text in enumerate(texts)],
+        "answer": None if answer is None else list(answer),
+        "content_hash": content_hash(stem, texts, fields.get("shared_stem")),
+    }
+    return Question.model_validate(plain | fields)
+
+
+class Silent:
+    """A context that shows no progress."""
+
+    def progress(self, total: int | None, what: str) -> AbstractContextManager[Callable[[int], None]]:
+        return nullcontext(lambda count=1: None)

@@ -1,0 +1,164 @@
+"""A dataset that is not medical: its own label set, from the prompt to the release."""
+
+import json
+
+import polars as pl
+import pytest
+
+from annotation.label_studio.screen import review_config
+from annotation.prompt import prompts
+from pipeline.config import load
+from pipeline.label_sets import read_label_set
+from pipeline.runtime.runner import Runner
+from schemas.errors import UserError
+from schemas.release import ReleaseRow
+from schemas.taxonomy import dimensions, use_label_set
+
+LAW = """
+subject = "法学"
+
+[[dimensions]]
+name = "area_of_law"
+zh = "法律部门"
+en = "Area of law"
+definition = "题目主要考查的法律部门。"
+labels = [
+  { zh = "民法", en = "Civil law", words = ["合同", "物权"] },
+  { zh = "刑法", en = "Criminal law", words = ["犯罪", "刑罚"] },
+]
+
+[[dimensions]]
+name = "difficulty"
+zh = "难度"
+en = "Difficulty"
+labels = [
+  { zh = "易", en = "Easy" }, { zh = "较易", en = "Manageable" }, { zh = "中等", en = "Moderate" },
+  { zh = "较难", en = "Difficult" }, { zh = "极难", en = "Extra difficult" },
+]
+"""
+SUBJECTS = ("合同的效力", "犯罪的构成", "法律的渊源")
+
+
+@pytest.fixture(autouse=True)
+def _medical_again():
+    yield
+    use_label_set(None)
+
+
+@pytest.fixture
+def law(tmp_path):
+    (tmp_path / "labels.toml").write_text(LAW, encoding="utf-8")
+    (tmp_path / "dataset.toml").write_text(
+        '[dataset]\nname = "law"\nlabels = "labels.toml"\n', encoding="utf-8"
+    )
+    return tmp_path
+
+
+def paper(folder):
+    (folder / "raw").mkdir()
+    rows = [
+        {
+            "question": f"关于{SUBJECTS[number % 3]}，第{number}种情形下列哪一选项是正确的",
+            "option": {
+                letter: f"情形{number}的说法{letter}{number * 7 + place}"
+                for place, letter in enumerate("ABCD")
+            },
+            "answer": "ABCD"[number % 4],
+            "exam_class": "国家统一法律职业资格考试",
+            "accuracy": 0.95 if number == 0 else None,
+        }
+        for number in range(30)
+    ]
+    (folder / "raw" / "law.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+
+
+def test_a_law_exam_goes_from_the_paper_to_the_report_with_its_own_labels(law):
+    paper(law)
+    config = load(law / "dataset.toml")
+    runner = Runner(config)
+    assert runner.run(
+        ["ocr", "parse", "clean", "dedup", "annotate", "review", "calibrate", "split", "leaks", "export"]
+    )
+    assert runner.run(["evaluate", "report"])
+    rows = pl.concat(
+        pl.read_parquet(law / "build" / "export" / f"{name}.parquet")
+        for name in ("train", "validation", "test")
+    )
+    assert rows.height == 30
+    assert rows.columns == ReleaseRow.column_names()
+    assert "disease_group" not in rows.columns
+    counts = dict(rows["area_of_law"].value_counts().iter_rows())
+    assert counts == {"民法": 10, "刑法": 10, None: 10}  # of the third kind the lexicon knows no word
+    assert rows["difficulty"].drop_nulls().to_list() == [
+        "易"
+    ]  # measured where people's accuracy is known, never guessed
+    assert "Area of law 法律部门" in (law / "build" / "export" / "README.md").read_text(encoding="utf-8")
+    assert "Area of law" in (law / "build" / "report" / "index.html").read_text(encoding="utf-8")
+    assert pl.read_csv(law / "build" / "export" / "cmexam" / "train.csv").columns[-2:] == [
+        "area_of_law",
+        "Difficulty level",
+    ]
+    scores = pl.read_parquet(law / "build" / "evaluate" / "scores.parquet")
+    assert {"area_of_law", "overall"} <= set(scores["dimension"])
+
+
+def test_another_label_makes_what_labels_stale_and_nothing_before(law):
+    paper(law)
+    Runner(load(law / "dataset.toml")).run(["ocr", "parse", "clean", "dedup", "annotate"])
+    (law / "labels.toml").write_text(LAW.replace('"犯罪"', '"罪名"'), encoding="utf-8")
+    runner = Runner(load(law / "dataset.toml"))
+    assert runner.due(["ocr", "parse", "clean", "dedup", "annotate"]) == ["annotate"]
+
+
+def test_models_and_experts_are_asked_in_the_dimensions_of_the_set(law):
+    load(law / "dataset.toml")
+    [prompt] = prompts("json_schema", one_dimension_a_call=False)
+    assert "你是一位法学教育与法学考试领域的专家" in prompt.system
+    assert "## 法律部门\n题目主要考查的法律部门。\n1民法；2刑法" in prompt.system
+    assert "{{" not in prompt.system
+    assert list(prompt.form["json_schema"]["schema"]["properties"]) == ["法律部门", "难度"]
+    screen = review_config.__wrapped__()
+    assert "民法" in screen
+    assert "疾病组" not in screen
+
+
+def test_the_next_configuration_without_a_set_is_medical_again(law, tmp_path):
+    load(law / "dataset.toml")
+    assert list(dimensions()) == ["area_of_law", "difficulty"]
+    (tmp_path / "other.toml").write_text('[dataset]\nname = "other"\n', encoding="utf-8")
+    load(tmp_path / "other.toml")
+    assert len(dimensions()) == 5
+
+
+def test_strata_may_be_named_after_the_sets_own_dimensions(law):
+    text = (law / "dataset.toml").read_text(encoding="utf-8")
+    (law / "dataset.toml").write_text(text + '[split]\nstratify_by = ["area_of_law"]\n', encoding="utf-8")
+    load(law / "dataset.toml")
+    (law / "dataset.toml").write_text(text + '[split]\nstratify_by = ["competency"]\n', encoding="utf-8")
+    with pytest.raises(UserError, match="cannot stratify by 'competency'"):
+        load(law / "dataset.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('zh = "刑法"', 'zh = "民法"', "a label is there twice"),
+        ('en = "Criminal law"', 'en = "civil law"', "names both 民法 and 刑法"),
+        ('name = "area_of_law"', 'name = "stem"', "a dimension cannot be called stem"),
+        ('name = "area_of_law"', 'name = "Area of law"', "dimensions.0.name"),
+        ('name = "area_of_law"', 'name = "difficulty"', "difficulty is there twice|needs 5 labels"),
+        ('zh = "极难"', "zh = ", "is not TOML"),
+        ("subject", "topic", "topic: Extra inputs are not permitted"),
+    ],
+)
+def test_what_is_wrong_with_a_label_set_is_told_in_a_line(tmp_path, old, new, said):
+    path = tmp_path / "labels.toml"
+    path.write_text(LAW.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        read_label_set(path)
+
+
+def test_a_label_set_that_is_not_there_is_told(law):
+    (law / "labels.toml").unlink()
+    with pytest.raises(UserError, match=r"no file .*labels\.toml: correct dataset\.labels"):
+        load(law / "dataset.toml")
