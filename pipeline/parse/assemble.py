@@ -112,6 +112,8 @@ def _several(reading: Reading) -> list[Draft]:
         reading.head,
         reading.cloze,
     )
+    if item.worded:
+        return []
     if item.last > item.number:
         return list(numbered_parts(item, pieces, head, fields))
     if cloze and len(cloze.blanks) > 1:
@@ -142,7 +144,7 @@ def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Dra
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
-    set_aside(draft, fields)
+    set_aside(draft, fields, worded=item.worded)
     return draft
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pipeline.parse.answerlines import answer_lines, key_heads
@@ -22,7 +23,8 @@ from pipeline.parse.leads import find_leads
 from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.numbering import Boundary, choose
 from pipeline.parse.numbers import Habit, Mark, number_mark
-from pipeline.parse.outline import Builder, Outline, Role
+from pipeline.parse.options import Form, find_run
+from pipeline.parse.outline import Builder, KeyLine, Outline, Role
 from pipeline.parse.weights import weigh
 
 BOUNDARIES = {
@@ -32,109 +34,180 @@ BOUNDARIES = {
     Role.KEY_HEAD: Boundary(0.3, key=True),
     Role.ANSWERS: Boundary(0.5, key=True),
 }
-_PROBLEM = re.compile(r"\s*[试試][题題].{1,6}[(（].{0,6}分")
+_NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
+_PROBLEM = re.compile(rf"\s*[试試][题題]\s*[{CHINESE}]{{1,3}}\s*[(（][^)）]{{0,6}}\d\s*分")
+"""试题一（共15分）"""
+
+
+@dataclass
+class _Cutting:
+    """What is known of every line so far."""
+
+    pieces: Sequence[Piece]
+    roles: list[Role] = field(default_factory=list)
+    """The role of each; text until a pass says otherwise."""
+    answers: dict[int, KeyLine] = field(default_factory=dict)
+    groups: dict[int, GroupHead] = field(default_factory=dict)
+    marks: dict[int, Mark] = field(default_factory=dict)
+    """The numbers of items."""
+    parts: set[int] = field(default_factory=set)
+    """Lines inside an item, whatever number they begin with."""
+
+    def __post_init__(self) -> None:
+        self.roles = [Role.TEXT] * len(self.pieces)
+
+    def texts(self) -> Iterator[tuple[int, Piece]]:
+        """The lines that are still text; regions have none."""
+        for index, piece in enumerate(self.pieces):
+            if self.roles[index] is Role.TEXT and piece.kind not in REGIONS:
+                yield index, piece
+
+    def number(self, mark: Mark) -> None:
+        """Make a line the beginning of an item."""
+        self.roles[mark.line], self.marks[mark.line] = Role.NUMBER, mark
+
+    def share(self, index: int, head: GroupHead) -> None:
+        """Make a line the head of a shared text."""
+        self.roles[index], self.groups[index] = Role.GROUP, head
 
 
 def cut(pieces: Sequence[Piece]) -> Outline:
     """Cut a document's pieces. Every piece ends in exactly one role."""
-    roles = [Role.TEXT] * len(pieces)
-    blanks = option_lines(pieces)
-    of_items = own_answers(pieces, blanks)
-    heads = key_heads(pieces) - of_items
-    answers = {index: line for index, line in answer_lines(pieces, heads).items() if index not in of_items}
-    groups: dict[int, GroupHead] = {}
-    for index, piece in enumerate(pieces):
-        if index in answers:
-            roles[index] = Role.ANSWERS
-        elif index in heads:
-            roles[index] = Role.KEY_HEAD
-        elif piece.kind not in REGIONS:
-            _find_heads(index, piece, roles, groups)
-    marks = _choose_marks(pieces, roles, of_items.union(blanks))
-    for index in marks:
-        roles[index] = Role.NUMBER
-    _essays(pieces, marks, roles)
-    _announcing_marks(marks, roles, groups)
-    _announcing_spans(pieces, marks, roles, groups)
-    taken = frozenset(index for index, role in enumerate(roles) if role not in (Role.TEXT, Role.NUMBER))
-    for index, head in find_leads(pieces, marks, taken).items():
-        roles[index], groups[index] = Role.GROUP, head
-    _keep_headings_before_numbers(roles)
-    keys = {index: line for index, line in answers.items() if line}
-    return Builder(pieces, roles, keys, groups, marks).build()
+    cutting = _Cutting(pieces)
+    for one_pass in PASSES:
+        one_pass(cutting)
+    return Builder(pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks).build()
 
 
-def _find_heads(index: int, piece: Piece, roles: list[Role], groups: dict[int, GroupHead]) -> None:
-    group = group_head(piece.text)
-    if group:
-        roles[index], groups[index] = Role.GROUP, group
-    elif is_section_head(piece.text) or numeral(piece.text):
-        roles[index] = Role.SECTION
-    elif is_section_head(piece.text, centred=piece.centred) and number_mark(index, piece.text) is None:
-        roles[index] = Role.HEADING
+def _keys(cutting: _Cutting) -> None:
+    """Lines of answers and the heads over them; those of an item's own blanks are inside it."""
+    blanks = option_lines(cutting.pieces)
+    own = own_answers(cutting.pieces, blanks)
+    cutting.parts.update(blanks, own)
+    heads = key_heads(cutting.pieces) - own
+    for index in heads:
+        cutting.roles[index] = Role.KEY_HEAD
+    for index, line in answer_lines(cutting.pieces, heads).items():
+        if index not in own:
+            cutting.roles[index] = Role.ANSWERS
+            cutting.answers |= {index: line} if line else {}
 
 
-def _choose_marks(pieces: Sequence[Piece], roles: Sequence[Role], parts: frozenset[int]) -> dict[int, Mark]:
-    """The numbers of the paper; ``parts`` are lines inside items."""
-    marks = []
-    for index, piece in enumerate(pieces):
-        if roles[index] is Role.TEXT and piece.kind not in REGIONS and index not in parts:
-            mark = number_mark(index, piece.text)
-            if mark:
-                marks.append(mark)
-    boundaries = {index: BOUNDARIES[role] for index, role in enumerate(roles) if role in BOUNDARIES}
-    return {mark.line: mark for mark in choose(weigh(pieces, marks, sorted(boundaries)), boundaries)}
+def _heads(cutting: _Cutting) -> None:
+    """Heads of sections and of shared texts, by their words."""
+    for index, piece in cutting.texts():
+        head = group_head(piece.text)
+        if head:
+            cutting.share(index, head)
+        elif is_section_head(piece.text) or numeral(piece.text):
+            cutting.roles[index] = Role.SECTION
+        elif is_section_head(piece.text, centred=piece.centred) and number_mark(index, piece.text) is None:
+            cutting.roles[index] = Role.HEADING
 
 
-def _essays(pieces: Sequence[Piece], marks: dict[int, Mark], roles: list[Role]) -> None:
-    """一、试述… under a head of items to be answered in words is such an item, no section; so is 试题一（25分）."""
-    kind: str | None = None
-    for index, piece in enumerate(pieces):
-        if roles[index] is Role.KEY_HEAD:
-            return
-        if roles[index] is not Role.SECTION:
+def _problems(cutting: _Cutting) -> None:
+    """试题一（共15分） and all up to the next is one item to be answered in words, if no options stand in it."""
+    heads = [
+        index
+        for index, role in enumerate(cutting.roles)
+        if role is Role.SECTION and _PROBLEM.match(cutting.pieces[index].text)
+    ]
+    for head, end in pairwise([*heads, len(cutting.pieces)]):
+        run = find_run("\n".join(piece.text for piece in cutting.pieces[head + 1 : end]))
+        if run is not None and len(run.options) > 2 and run.form != Form.LOWER:  # variables of code are small
             continue
-        own, value = announcement(piece.text).kind, numeral_value(piece.text)
-        worded = kind == "short_answer" and not numeral(piece.text)
-        if own is None and value is not None and (worded or _PROBLEM.match(piece.text)):
-            end = re.search(rf"[)）、.．,，]|[试試][题題]\s*[{CHINESE}]+", piece.text)
-            marks[index] = Mark(index, value, Habit.TITLE, end.end() if end else 0, 1.0, value)
-            roles[index] = Role.NUMBER
+        inside = range(head + 1, end)
+        cutting.parts.update(inside)
+        for index in inside:
+            cutting.roles[index] = Role.TEXT
+            cutting.groups.pop(index, None)
+            cutting.answers.pop(index, None)
+        cutting.number(_numeral_mark(head, cutting.pieces[head].text))
+
+
+def _numeral_mark(line: int, text: str) -> Mark:
+    end, value = _NUMERAL_END.search(text), numeral_value(text) or 1
+    return Mark(line, value, Habit.TITLE, end.end() if end else 0, 1.0, value, worded=True)
+
+
+def _numbers(cutting: _Cutting) -> None:
+    """The numbers that run contiguously through the rest."""
+    marks = [
+        mark
+        for index, piece in cutting.texts()
+        if index not in cutting.parts and (mark := number_mark(index, piece.text))
+    ]
+    boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
+    for mark in choose(weigh(cutting.pieces, marks, sorted(boundaries)), boundaries):
+        cutting.number(mark)
+
+
+def _essays(cutting: _Cutting) -> None:
+    """一、试述… under a head of items to be answered in words is such an item, no section."""
+    kind: str | None = None
+    for index, role in enumerate(cutting.roles):
+        text = cutting.pieces[index].text
+        if role is Role.KEY_HEAD:
+            return
+        if role is not Role.SECTION:
+            continue
+        own = announcement(text).kind
+        if own is None and kind == "short_answer" and numeral_value(text) and not numeral(text):
+            cutting.number(_numeral_mark(index, text))
         else:
             kind = own
 
 
-def _announcing_marks(marks: dict[int, Mark], roles: list[Role], groups: dict[int, GroupHead]) -> None:
+def _announcing_numbers(cutting: _Cutting) -> None:
     """71~75. before 71. 72. … opens a shared text; it is no item of its own."""
-    order = sorted(marks)
-    for index, following in pairwise(order):
-        mark = marks[index]
-        if mark.last > mark.value == marks[following].value:
-            roles[index] = Role.GROUP
-            groups[index] = GroupHead(mark.value, mark.last, options=False, end=mark.end)
-            del marks[index]
+    for index, following in pairwise(sorted(cutting.marks)):
+        mark = cutting.marks[index]
+        if mark.last > mark.value == cutting.marks[following].value:
+            cutting.share(index, GroupHead(mark.value, mark.last, options=False, end=mark.end))
+            del cutting.marks[index]
 
 
-def _announcing_spans(
-    pieces: Sequence[Piece], marks: dict[int, Mark], roles: list[Role], groups: dict[int, GroupHead]
-) -> None:
+def _announcing_spans(cutting: _Cutting) -> None:
     """[71-75] alone on a line before question 71, or （二） alone over text, opens a shared text without a word."""
     following: int | None = None
-    for index in range(len(pieces) - 1, -1, -1):
-        if index in marks:
-            following = marks[index].value
-        head = span_head(pieces[index].text) if roles[index] is Role.TEXT else None
+    for index in range(len(cutting.pieces) - 1, -1, -1):
+        text, role = cutting.pieces[index].text, cutting.roles[index]
+        if index in cutting.marks:
+            following = cutting.marks[index].value
+        head = span_head(text) if role is Role.TEXT else None
         if head and head.first == following:
-            roles[index], groups[index] = Role.GROUP, head
-        elif numeral(pieces[index].text) and roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
-            roles[index] = Role.GROUP
-            groups[index] = GroupHead(None, None, options=False, end=len(pieces[index].text))
+            cutting.share(index, head)
+        elif numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
+            cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
 
-def _keep_headings_before_numbers(roles: list[Role]) -> None:
+def _leads(cutting: _Cutting) -> None:
+    """Stems that stand before the number of their blank."""
+    taken = frozenset(
+        index for index, role in enumerate(cutting.roles) if role not in (Role.TEXT, Role.NUMBER)
+    )
+    for index, head in find_leads(cutting.pieces, cutting.marks, taken).items():
+        cutting.share(index, head)
+
+
+def _headings(cutting: _Cutting) -> None:
     """A centred line is a heading only where a head or a number follows; otherwise it is text."""
     following = Role.NUMBER
-    for index in range(len(roles) - 1, -1, -1):
-        if roles[index] is Role.HEADING and following is Role.TEXT:
-            roles[index] = Role.TEXT
-        following = roles[index]
+    for index in range(len(cutting.roles) - 1, -1, -1):
+        if cutting.roles[index] is Role.HEADING and following is Role.TEXT:
+            cutting.roles[index] = Role.TEXT
+        following = cutting.roles[index]
+
+
+PASSES: tuple[Callable[[_Cutting], None], ...] = (
+    _keys,
+    _heads,
+    _problems,
+    _numbers,
+    _essays,
+    _announcing_numbers,
+    _announcing_spans,
+    _leads,
+    _headings,
+)
+"""In this order: each takes what the ones before it left as text."""

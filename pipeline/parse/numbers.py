@@ -40,6 +40,8 @@ class Mark:
     """Whether options do."""
     given: str | None = None
     """The letters in the bracket before the number, as in （C）1."""
+    worded: bool = False
+    """Whether it numbers an item that is to be answered in words."""
 
 
 _CIRCLED = {

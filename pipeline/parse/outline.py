@@ -70,6 +70,8 @@ class Item:
     group: Group | None = None
     given: str | None = None
     """The answer printed before its number, as in （C）1."""
+    worded: bool = False
+    """Whether it is known to be answered in words: no options are looked for."""
     habit: str = ""
     """How its number is printed."""
     printed: str = ""
@@ -162,7 +164,7 @@ class Builder:
             self.run += 1
         first = replace(piece, text=piece.text[mark.end :], centred=False, in_table=False)
         item = Item(mark.value, mark.last, self.run, [first], self.block)
-        item.group, item.given = self._group_of(mark.value), mark.given
+        item.group, item.given, item.worded = self._group_of(mark.value), mark.given, mark.worded
         item.habit, item.printed = mark.habit.value, piece.text[: mark.end].strip()
         items.append(item)
         self.open = item.pieces

@@ -45,9 +45,9 @@ class Reading:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        self.run = find_run(self.head)
+        self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
-        cloze = read_blanks(self.head)
+        cloze = None if item.worded else read_blanks(self.head)
         self.cloze = cloze if cloze and (cloze.sure or habits.by_blanks) else None
 
 

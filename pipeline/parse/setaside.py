@@ -25,7 +25,7 @@ def _letters_alone(fields: Fields) -> bool:
     )
 
 
-def set_aside(draft: Draft, fields: Fields) -> None:
+def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> None:
     """Give items that are no multiple-choice questions their reason, in place."""
     announced = draft.announced
     if announced in ("C", "K") and not draft.options:
@@ -35,13 +35,15 @@ def set_aside(draft: Draft, fields: Fields) -> None:
         if any(_MARKED.match(text) for _, text in draft.options):
             draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
         return
-    reason = _kind_in_words(draft, fields)
+    reason = _kind_in_words(draft, fields, worded=worded)
     if reason:
         draft.set_aside = (reason, SET_ASIDE[reason])
 
 
-def _kind_in_words(draft: Draft, fields: Fields) -> str | None:
-    """What an item without options is, by its words first, then by its head, then by its answer."""
+def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
+    """What an item without options is: by its number, by its words, by its head, by its answer."""
+    if worded:
+        return "short_answer"
     if _TRUE_FALSE.match(draft.stem) or fields.verdict:
         return "true_false"
     if _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
@@ -50,5 +52,5 @@ def _kind_in_words(draft: Draft, fields: Fields) -> str | None:
         return draft.announced
     if INSTRUCTION.search(draft.stem):
         return "instruction"
-    worded = fields.answered and not _letters_alone(fields)
-    return "short_answer" if worded or _WORTH.match(draft.stem) else None
+    explained = fields.answered and not _letters_alone(fields)
+    return "short_answer" if explained or _WORTH.match(draft.stem) else None
