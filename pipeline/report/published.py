@@ -19,7 +19,7 @@ from schemas.taxonomy import cmb_catalogue
 
 Splits = Mapping[str, pl.DataFrame]
 
-_TEXTS = (("question", "Q"), ("answer", "A"), ("explanation", "E"))
+_TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
 _TYPES = {SINGLE: "one right answer", MULTIPLE: "several right answers"}
 _NOT_STATED = "未注明"
 _EXAM = ("exam_type", "exam_class", "exam_subject")
@@ -38,25 +38,28 @@ def table2(splits: Splits) -> Table:
         ("Questions 题数", *(number(part["questions"]) for part in parts.values()), ""),
         ("Vocabulary 字表", *(number(part["vocabulary"]) for part in parts.values()), ""),
     ]
-    for name, short in _TEXTS:
-        rows.append((f"Max {short}", *(number(part[name]["max"]) for part in parts.values()), ""))
-    for name, short in _TEXTS:
+    for name, short, chinese in _TEXTS:
+        rows.append(
+            (f"Max {short} {chinese}最长", *(number(part[name]["max"]) for part in parts.values()), "")
+        )
+    for name, short, chinese in _TEXTS:
         rows.append(
             (
-                f"Mean {short}",
+                f"Mean {short} {chinese}平均",
                 *(number(part[name]["mean"], 2) for part in parts.values()),
                 number(paper[name], 2),
             )
         )
-    for name, short in _TEXTS:
-        rows.append((f"Median (Q1, Q3) {short}", *(_quartiles(part[name]) for part in parts.values()), ""))
+    for name, short, chinese in _TEXTS:
+        quartiles = (_quartiles(part[name]) for part in parts.values())
+        rows.append((f"Median (Q1, Q3) {short} {chinese}中位数", *quartiles, ""))
     return Table(
         "table2",
         "Lengths in characters after CMExam's table 2. Q: question, A: answer, E: explanation, a missing one counting "
         "0. Total averages over questions; “as published” is the unweighted mean of the splits' means, which is what "
         "the paper prints as its total.",
         pl.DataFrame([_flat(name, part) for name, part in parts.items()], infer_schema_length=None),
-        ("", *(_split_name(name) for name in parts), "Total as published"),
+        ("", *(_split_name(name) for name in parts), "Total as published 论文口径"),
         rows,
     )
 
@@ -127,7 +130,7 @@ def cmb_table1(splits: Splits) -> Table | None:
         )
         above = category
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
-    rows.append(("总计 Total", f"{counts.height}", *map(number, sums)))
+    rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
     head = (
         "Category 类别",
         "Subcategory 子类",

@@ -10,7 +10,7 @@ from pipeline.evaluate.results.names import title
 from pipeline.evaluate.results.settings import Asking, from_facts
 from pipeline.evaluate.results.view import View
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.evaluate.slices import REVIEWED, dimension_names
+from pipeline.evaluate.slices import REVIEWED
 from pipeline.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 
@@ -36,33 +36,47 @@ class Evaluated:
         object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
 
 
-def tables(found: Evaluated) -> list[tuple[str, Table]]:
-    """Every table with its title; those without content are absent."""
+def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
+    """Every table with its title, by what it is about; those without content are absent."""
     answers = View(found.scores)
     texts = View(found.scores, Task.EXPLANATION)
     clinical = View(found.scores, Task.CLINICAL)
-    made: list[tuple[str, Table | None]] = [
-        ("总体 Overall", cmexam.overall(answers)),
-        ("两两比较 Pairs of models", between.pairs(found.comparisons)),
-        ("考试类别 Exam categories", cmb.categories(answers, found.askings)),
-        ("考试 Exam subcategories", cmb.subcategories(answers)),
-        *(
-            (title(name), cmexam.by_dimension(answers, name, found.more_than.get(name, 0)))
-            for name in dimension_names()
-            if name not in ("overall", "exam_type", "exam_class")
-        ),
-        ("解析 Explanations", cmexam.explanations(texts)),
-        (
-            "解析评分 Judged explanations",
-            judged.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
-        ),
-        ("病例 Clinical answers", _clinical(clinical)),
-        ("病例评分 Judged clinical answers", judged.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-        ("评分一致性 Agreement of judges", judged.agreement(found.agreement)),
-        ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
-        ("优选 Preferences", judged.preferences(found.preferences)),
-    ]
-    return [(name, table) for name, table in made if table is not None]
+
+    def by(name: str) -> tuple[str, Table | None]:
+        return title(name), cmexam.by_dimension(answers, name, found.more_than.get(name, 0))
+
+    made: dict[str, list[tuple[str, Table | None]]] = {
+        "作答 Answers": [
+            ("总体 Overall", cmexam.overall(answers)),
+            ("两两比较 Pairs of models", between.pairs(found.comparisons)),
+            ("考试类别 Exam categories", cmb.categories(answers, found.askings)),
+            ("考试 Exam subcategories", cmb.subcategories(answers)),
+            *map(by, ("exam_subject", "question_type", "length")),
+            ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
+        ],
+        "按标签 By label": [*map(by, cmexam.LABELLED), by("label_status")],
+        "自由作答 Free text": [
+            ("解析 Explanations", cmexam.explanations(texts)),
+            ("病例 Clinical answers", _clinical(clinical)),
+            (
+                "解析评分 Judged explanations",
+                judged.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
+            ),
+            ("病例评分 Judged clinical answers", judged.judged(found.scores, Task.CLINICAL, "cmb_table5")),
+            ("评分一致性 Agreement of judges", judged.agreement(found.agreement)),
+            ("优选 Preferences", judged.preferences(found.preferences)),
+        ],
+    }
+    kept = {
+        group: [(name, table) for name, table in entries if table is not None]
+        for group, entries in made.items()
+    }
+    return [(group, entries) for group, entries in kept.items() if entries]
+
+
+def tables(found: Evaluated) -> list[tuple[str, Table]]:
+    """Every table with its title, in the order in which they are shown."""
+    return [entry for _, entries in groups(found) for entry in entries]
 
 
 def _clinical(view: View) -> Table | None:

@@ -128,7 +128,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     best, second = ranked(lines)
     average_name = ("平均 Average of models",) if len(models) > 1 else ()
     return Table(
-        _name(dimension),
+        table_name(dimension),
         _caption(view, dimension, len(labels) - len(kept), more_than),
         view.data([dimension], ["accuracy", "mean_accuracy"]),
         (title(dimension), "题数 n", *map(run_name, runs), *average_name),
@@ -138,7 +138,8 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     )
 
 
-def _name(dimension: str) -> str:
+def table_name(dimension: str) -> str:
+    """What the files of a dimension's table are called."""
     return f"cmexam_table{LABELLED[dimension]}" if dimension in LABELLED else f"by_{dimension}"
 
 

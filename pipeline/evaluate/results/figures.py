@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_RUNS = 6
-"""Runs drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all."""
+"""Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all."""
 MOST_ROWS = 40
 """Runs in the heat map."""
-_NAME = 34
+_NAME = 40
 """Characters of a run's name in a plot."""
 _HUMAN = "#8a8f98"
 
@@ -30,7 +30,7 @@ _HUMAN = "#8a8f98"
 def plots(found: Evaluated) -> dict[str, bytes]:
     """``figures/<name>.svg`` and ``.png`` of every plot that has something to show."""
     view = View(found.scores)
-    runs = _drawn(view)
+    runs = _drawn(view, found)
     if not runs:
         return {}
     files: dict[str, bytes] = {}
@@ -39,12 +39,14 @@ def plots(found: Evaluated) -> dict[str, bytes]:
     return files | _lengths(view, runs) | _heat(view)
 
 
-def _drawn(view: View) -> list[str]:
-    """Models by accuracy, the best first; baselines where there are no models; people last."""
+def _drawn(view: View, found: Evaluated) -> list[str]:
+    """Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last."""
     scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
     models = [run for run in scored if run not in REFERENCES] or scored
-    ordered = sorted(models, key=lambda run: -_share(view, run, "overall", "全部"))[:MOST_RUNS]
-    return [*ordered, *([HUMAN] if HUMAN in view.runs else [])]
+    best: dict[str, str] = {}
+    for run in sorted(models, key=lambda run: -_share(view, run, "overall", "全部")):
+        best.setdefault(found.askings[run].model, run)
+    return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
 def _share(view: View, run: str, dimension: str, label: str) -> float:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FEWEST = 3
 """Models whose order is worth a plot."""
+_LARGEST = 260
+"""Area of the largest point, in square points."""
 
 
 def judge_plots(judgements: Sequence[Judgement]) -> dict[str, bytes]:
@@ -38,7 +40,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dic
 
     names = {aspect.name: f"{aspect.zh}\n{aspect.en}" for aspect in aspects()} | {AVERAGE: "平均\nAverage"}
     shown = [name for name in names if name in own]
-    runs = list(dict.fromkeys(pair.run for name in shown for pair in own[name]))
+    runs = _by_experts(own)
     if not _FEWEST <= len(runs) <= len(COLOURS) or any(
         len({pair.run for pair in own[name]}) < len(runs) for name in shown
     ):
@@ -65,6 +67,15 @@ def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dic
         return both_formats(f"rankings{suffix}", drawn)
 
 
+def _by_experts(own: Mapping[str, Sequence[Both]]) -> list[str]:
+    """The runs, those first that experts score highest over all."""
+    scores: dict[str, list[float]] = {}
+    for pairs in own.values():
+        for pair in pairs:
+            scores.setdefault(pair.run, []).append(pair.experts)
+    return sorted(scores, key=lambda run: -mean(scores[run]))
+
+
 def _scatter(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dict[str, bytes]:
     """Every answer's score by the judge and by the experts' mean, aspect by aspect; larger is more answers."""
     shown = [aspect for aspect in aspects() if len(own.get(aspect.name, ())) > 1]
@@ -75,7 +86,8 @@ def _scatter(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dict
         for axes, aspect in zip(row, shown, strict=True):
             pairs = own[aspect.name]
             counted = sorted(Counter((pair.experts, pair.judge) for pair in pairs).items())
-            sizes = [14 * count for _, count in counted]
+            largest = max(count for _, count in counted)
+            sizes = [_LARGEST * count / largest for _, count in counted]
             places = [place for place, _ in counted]
             axes.scatter(*zip(*places, strict=True), s=sizes, color=COLOURS[0], alpha=0.45, linewidths=0)
             axes.plot([LEAST, MOST], [LEAST, MOST], color=INK, linewidth=0.7, linestyle=":")

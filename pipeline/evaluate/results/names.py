@@ -34,11 +34,6 @@ _PROMPTS = {
     "clinical": "clinical 病例问答",
     "explanation": "explanation 解析",
 }
-_PLOTS = {
-    "subcategory": "Accuracy by exam 按考试",
-    "rankings": "Models ranked by a judge and by experts 模型排名 (CMB's figure 3)",
-    "judge_and_experts": "A judge's scores beside the experts' 评分对照 (CMB's figure 5)",
-}
 _RUNS = {HUMAN: "考生 human", "random": "随机 random", "majority": "多数 majority"}
 
 
@@ -55,14 +50,6 @@ def run_name(run: str) -> str:
 def prompt_name(prompt: str) -> str:
     """A template as tables call it; one of the user's own by its file."""
     return _PROMPTS.get(prompt, prompt.rpartition("/")[2])
-
-
-def plot_title(name: str) -> str:
-    """What the plot of a file shows."""
-    kind, _, which = name.partition("accuracy_by_")
-    if which in dimension_names():
-        return f"Accuracy by {title(which)}"
-    return _PLOTS.get(which or kind.rstrip("_0123456789"), name)
 
 
 def plain(text: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
+from pipeline.evaluate.results.build import Evaluated, groups, unreviewed
+from pipeline.evaluate.results.cmexam import table_name
 from pipeline.evaluate.results.figures import plots
 from pipeline.evaluate.results.judge_figures import judge_plots
-from pipeline.evaluate.results.names import plot_title, run_name
+from pipeline.evaluate.results.names import run_name
 from pipeline.evaluate.results.settings import from_facts
 from pipeline.evaluate.results.text import NOTES
 from pipeline.figures import INK
@@ -30,6 +32,13 @@ _MUCH = 0.05
 """Share of questions without a readable answer from which a model's accuracy says more about its form than its
 knowledge."""
 
+_TABLES = {"subcategory": "cmb_subcategories"}
+"""Of the plots that are no dimension's."""
+_CAPTIONS = {
+    "rankings": "The order of models, by a judge and by the experts 模型排名 (CMB's figure 3).",
+    "judge_and_experts": "Each answer's score, by a judge and by the experts 逐题评分 (CMB's figure 5).",
+}
+
 
 def section(build: Build, params: ReportParams) -> Section | None:
     """Everything there is to say of the evaluation; None where nothing was evaluated."""
@@ -43,13 +52,9 @@ def section(build: Build, params: ReportParams) -> Section | None:
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
-        "tables": tables(found),
+        "groups": groups(found),
+        "plots": _plots(drawn),
         "notes": NOTES,
-        "plots": [
-            (plot_title(PurePosixPath(name).stem), _inline(data))
-            for name, data in drawn.items()
-            if name.endswith(".svg")
-        ],
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
@@ -76,6 +81,18 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
     )
 
 
+def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
+    """The plots that stand with each table, by its name: what else is to be said of each, and it."""
+    found: dict[str, list[tuple[str, Markup]]] = {}
+    for name, data in drawn.items():
+        plot = PurePosixPath(name)
+        if plot.suffix == ".svg":
+            kind, _, dimension = plot.stem.partition("accuracy_by_")
+            table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
+            found.setdefault(table, []).append((_CAPTIONS.get(kind.rstrip("_0123456789"), ""), _inline(data)))
+    return found
+
+
 def _inline(svg: bytes) -> Markup:
     """A figure as part of the page, in its ink: without the XML head and the comments, which hold names of runs."""
     text = svg.decode().replace(INK, "currentColor")
@@ -89,12 +106,9 @@ def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
         warnings.append(
             f"Models were asked {several(asked, 'question')} only: the intervals of their scores are wide."
         )
-    for row in rows:
-        lost = sum(share or 0.0 for share in row["rates"].values())
-        if lost > _MUCH:
-            warnings.append(
-                f"{row['run']} gave no readable answer to {100 * lost:.0f} % of the questions; they count as not right."
-            )
+    lost = {row["run"]: sum(share or 0.0 for share in row["rates"].values()) for row in rows}
+    if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
+        warnings.append(f"Questions without a readable answer, which count as not right: {', '.join(much)}.")
     if doubt := unreviewed(found.scores):
         warnings.append(doubt)
     return warnings
