@@ -65,15 +65,12 @@ class OpenAiModel(LlmOptions, ReadingModel):
         return self.name or f"openai:{self.model}{self.manner()}"
 
 
-class TransformersModel(ReadingModel):
-    """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
+class LocalModel(ReadingModel):
+    """A model whose weights this machine reads."""
 
-    kind: Literal["transformers"] = "transformers"
+    kind: str
     model: str = Field(description="Folder of the model, or its name on a hub.")
     revision: str | None = Field(None, description="Revision on the hub.")
-    gguf_file: str | None = Field(
-        None, description="Name of a GGUF file in that folder, to load in its place."
-    )
     adapter: str | None = Field(None, description="Folder of a peft adapter that goes over the model.")
     chat: Literal["auto", "template", "plain"] = Field(
         "auto", description="auto: the model's chat template where it has one; plain: turns as bare text."
@@ -83,23 +80,43 @@ class TransformersModel(ReadingModel):
         description="likelihood: the likeliest option letter in one forward pass, for questions with one answer.",
     )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
-        "auto", description="auto: bfloat16 on a GPU, float32 on a CPU."
+        "auto", description="auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
     )
     max_tokens: int = Field(512, ge=1, description="Most new tokens of an answer (CMB: 512).")
     temperature: float = Field(0.0, ge=0, le=2, description="0 is greedy.")
     top_p: float = Field(1.0, gt=0, le=1, description="Nucleus of sampling at a temperature above 0.")
     seed: int = Field(20230605, ge=0, lt=2**32, description="Of sampling; each repetition adds its number.")
-    devices: list[str] = knob(
-        [],
-        'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.',
-    )
-    batch_tokens: int = knob(16384, "Padded tokens in a batch, those to be written included.", ge=1)
 
     def run_name(self) -> str:
         """What the results call this model."""
         likelihood = " by likelihood" if self.answer_by == "likelihood" else ""
         adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
         return self.name or f"{Path(self.model).name}{adapter}{self.manner()}{likelihood}"
+
+
+class TransformersModel(LocalModel):
+    """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
+
+    kind: Literal["transformers"] = "transformers"
+    gguf_file: str | None = Field(
+        None, description="Name of a GGUF file in that folder, to load in its place."
+    )
+    devices: list[str] = knob(
+        [],
+        'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.',
+    )
+    batch_tokens: int = knob(16384, "Padded tokens in a batch, those to be written included.", ge=1)
+
+
+class VllmModel(LocalModel):
+    """A model on this machine by vLLM, without a server; needs the package ``vllm``."""
+
+    kind: Literal["vllm"] = "vllm"
+    max_context: int | None = Field(
+        None, ge=8, description="Most tokens read and written together; the model's own limit when not given."
+    )
+    tensor_parallel: int = knob(1, "GPUs that the model is cut over.", ge=1)
+    memory: float = knob(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
 
 
 class MultipleChoiceModel(Asked):
@@ -149,7 +166,7 @@ class MajorityModel(Baseline):
 
 
 ModelOptions = Annotated[
-    OpenAiModel | TransformersModel | MultipleChoiceModel | RandomModel | MajorityModel,
+    OpenAiModel | TransformersModel | VllmModel | MultipleChoiceModel | RandomModel | MajorityModel,
     Field(discriminator="kind"),
 ]
 """What ``[[evaluate.models]]`` may hold; ``kind`` selects the backend (``backends.BACKENDS``)."""
@@ -189,8 +206,8 @@ class EvaluateParams(Params):
     limit: int | None = Field(None, ge=1, description="Ask only so many questions, spread over the split.")
     models: list[ModelOptions] = Field(
         default_factory=_baselines,
-        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, multiple_choice, "
-        "random, majority.",
+        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, vllm, "
+        "multiple_choice, random, majority.",
     )
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
     base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")

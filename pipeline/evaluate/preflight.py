@@ -8,13 +8,7 @@ from pathlib import Path
 
 from pipeline.evaluate.backends.local.needs import missing_packages
 from pipeline.evaluate.judging.scores import load_expert_scores
-from pipeline.evaluate.params import (
-    Asked,
-    EvaluateParams,
-    MultipleChoiceModel,
-    OpenAiModel,
-    TransformersModel,
-)
+from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import load_template
 from pipeline.evaluate.tasks.cases import load_cases
 from schemas.dataset import DatasetParams
@@ -44,7 +38,7 @@ def _unusable(model: Asked, cases: Path | None) -> list[str]:
     """What is wrong with the files that a model is asked with."""
     found = _said(partial(load_template, model.template(), model.task))
     if (
-        isinstance(model, TransformersModel | MultipleChoiceModel)
+        isinstance(model, LocalModel | MultipleChoiceModel)
         and (missing := missing_packages(model)) is not None
     ):
         found.append(missing)

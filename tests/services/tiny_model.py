@@ -10,8 +10,10 @@ TEMPLATE = (
 )
 
 
-def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: bool = True) -> Path:
-    """Write a Qwen2 model of two layers that reads bytes."""
+def make_tiny_model(
+    folder: Path, *, seed: int = 5, template: bool = True, pad: bool = True, width: int = 32
+) -> Path:
+    """Write a Qwen2 model of two layers that reads bytes; vLLM wants heads of 32 numbers, so a ``width`` of 128."""
     import torch
     from tokenizers import pre_tokenizers
     from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
@@ -31,8 +33,8 @@ def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: 
     torch.manual_seed(seed)
     config = Qwen2Config(
         vocab_size=len(vocabulary),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=width,
+        intermediate_size=2 * width,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
@@ -49,6 +51,22 @@ def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: 
     printable = torch.tensor([len(token) == 1 and "!" < token < "~" for token in tokens])
     model.lm_head.weight.data[~printable] = 0.0  # half a character cannot be compared
     model.save_pretrained(folder)
+    return folder
+
+
+def make_tiny_adapter(model: Path, folder: Path) -> Path:
+    """Write a LoRA adapter with random weights over a tiny model."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(7)
+    config = LoraConfig(r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
+    adapted = get_peft_model(AutoModelForCausalLM.from_pretrained(model), config)
+    for name, parameter in adapted.named_parameters():
+        if "lora_" in name:
+            torch.nn.init.normal_(parameter, std=0.5)
+    adapted.save_pretrained(folder)
     return folder
 
 

@@ -11,6 +11,7 @@ from pipeline.evaluate.params import ModelOptions
 BACKENDS: dict[str, str] = {
     "openai": "pipeline.evaluate.backends.openai:OpenAiBackend",
     "transformers": "pipeline.evaluate.backends.local.backend:TransformersBackend",
+    "vllm": "pipeline.evaluate.backends.local.vllm:VllmBackend",
     "multiple_choice": "pipeline.evaluate.backends.local.encoder:MultipleChoiceBackend",
     "random": "pipeline.evaluate.backends.baselines:RandomBackend",
     "majority": "pipeline.evaluate.backends.baselines:MajorityBackend",

@@ -11,8 +11,9 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import Any, Literal
 
+from pipeline.evaluate.backends.local.base import Letters, Made
 from pipeline.evaluate.backends.local.batching import Batch
-from pipeline.evaluate.backends.local.engine import Engine, Made, OutOfMemoryError
+from pipeline.evaluate.backends.local.engine import Engine, OutOfMemoryError
 from pipeline.evaluate.params import TransformersModel
 
 Full = Literal["out of memory"]
@@ -24,8 +25,7 @@ class Job:
 
     batch: Batch
     repeat: int = 0
-    letters: tuple[tuple[str, int], ...] = ()
-    """Option letters and their tokens, to choose the likeliest; empty to write a text."""
+    letters: Letters = ()
 
 
 Done = tuple[Job, list[Made] | Full]
@@ -84,6 +84,6 @@ def _do(engine: Engine, job: Job) -> list[Made] | Full:
     try:
         if not job.letters:
             return engine.generate(job.batch, job.repeat)
-        return engine.choose(job.batch, dict(job.letters))
+        return engine.choose(job.batch, job.letters)
     except OutOfMemoryError:
         return "out of memory"

@@ -1,0 +1,121 @@
+"""The ``vllm`` backend: a model that vLLM reads and writes with in this process, without a server."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipeline.evaluate.backends.local.base import Asked, LocalBackend, Made, chosen
+from pipeline.evaluate.backends.local.loading import first_line
+from pipeline.evaluate.params import VllmModel
+from pipeline.stage import Failure
+from schemas.errors import UserError
+
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks that vLLM makes room for; an adapter's is rounded up to one of them."""
+
+
+class VllmBackend(LocalBackend):
+    """Hands vLLM all prompts at once; it batches them itself and reads heads that prompts share once.
+
+    Where the likeliest letter is to be chosen, likelihoods are among the letters alone; those of ``transformers`` are
+    among all tokens. Which letter is the likeliest is the same.
+    """
+
+    _options: VllmModel
+
+    def _context(self) -> int:
+        return min(super()._context(), self._options.max_context or 1 << 40)
+
+    def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+        # Prompts that begin alike stand side by side, so that the cache still holds their head.
+        waiting = dict(enumerate(sorted(asked, key=lambda item: item.tokens)))
+        with _told(self._options.model):
+            engine = self._engine()
+            adapter = self._adapter()
+            for number, item in waiting.items():
+                prompt = {"prompt_token_ids": list(item.tokens)}
+                engine.add_request(str(number), prompt, self._sampling(item), lora_request=adapter)
+        while engine.has_unfinished_requests():
+            with _told(self._options.model):
+                done = [output for output in engine.step() if output.finished]
+            for output in done:
+                item = waiting[int(output.request_id)]
+                yield item, _made(item, output.outputs[0])
+
+    def _engine(self) -> Any:
+        os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+        from vllm import LLM
+
+        options = self._options
+        lora = {"enable_lora": True, "max_lora_rank": _rank(options.adapter)} if options.adapter else {}
+        model = LLM(
+            model=options.model,
+            revision=options.revision,
+            dtype=options.dtype,
+            tensor_parallel_size=options.tensor_parallel,
+            gpu_memory_utilization=options.memory,
+            max_model_len=options.max_context,
+            enable_prefix_caching=True,
+            seed=options.seed,
+            # Otherwise vLLM tells the likeliest tokens of all, among which a letter may be missing.
+            logprobs_mode="processed_logprobs",
+            **lora,
+        )
+        return model.llm_engine
+
+    def _adapter(self) -> Any:
+        from vllm.lora.request import LoRARequest
+
+        return LoRARequest("adapter", 1, self._options.adapter) if self._options.adapter else None
+
+    def _sampling(self, item: Asked) -> Any:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        options, settings = self._options, {"output_kind": RequestOutputKind.FINAL_ONLY}
+        if item.letters:
+            letters = [token for _, token in item.letters]
+            return SamplingParams(
+                temperature=0.0, max_tokens=1, logprobs=len(letters), allowed_token_ids=letters, **settings
+            )
+        if options.temperature:
+            settings |= {"top_p": options.top_p, "seed": options.seed + item.prompt.repeat}
+        return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
+
+
+def _made(item: Asked, output: Any) -> Made:
+    if item.letters:
+        told = {token: entry.logprob for token, entry in output.logprobs[0].items()}
+        return chosen({letter: told[token] for letter, token in item.letters}, len(item.tokens))
+    return Made(
+        output.text,
+        "length" if output.finish_reason == "length" else "stop",
+        len(item.tokens),
+        len(output.token_ids),
+    )
+
+
+def _rank(adapter: str) -> int:
+    """The rank to make room for."""
+    try:
+        rank = int(json.loads((Path(adapter) / "adapter_config.json").read_text(encoding="utf-8"))["r"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"adapter {adapter}: cannot be loaded: {first_line(error)}") from None
+    return next((size for size in _RANKS if size >= rank), rank)
+
+
+@contextmanager
+def _told(model: str) -> Iterator[None]:
+    """Tells in one line what vLLM complains of; outputs that came before are stored."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{model}: vLLM cannot go on: {first_line(error)}") from error

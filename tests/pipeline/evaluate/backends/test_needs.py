@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.backends.local import needs
+from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
+from pipeline.evaluate.preflight import problems
+from schemas.dataset import DatasetParams
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """An environment in which no package for local models is installed."""
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+
+
+@pytest.mark.parametrize(
+    ("model", "absent", "remedy"),
+    [
+        (TransformersModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
+        (TransformersModel(model="m", adapter="a"), "torch, transformers, peft", "pip install -e '.[local]'"),
+        (
+            TransformersModel(model="m", gguf_file="f"),
+            "torch, transformers, gguf",
+            "pip install -e '.[local]'",
+        ),
+        (MultipleChoiceModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
+        (VllmModel(model="m"), "vllm", "pip install vllm"),
+    ],
+)
+def test_what_must_be_installed_is_named_with_the_command(bare, model, absent, remedy):
+    line = f'kind = "{model.kind}" needs {absent}: {remedy}'
+    assert needs.missing_packages(model) == line
+    assert problems(EvaluateParams(models=[model]), DatasetParams(name="d")) == [line]
+
+
+def test_nothing_is_said_where_all_is_installed(monkeypatch):
+    monkeypatch.setattr(needs, "find_spec", lambda name: object())
+    assert needs.missing_packages(VllmModel(model="m", adapter="a")) is None
