@@ -23,8 +23,6 @@ _NOTE = (
     "labelled offline by the lexicon: rough labels, a start for the experts; "
     "[annotate.llm] model = … asks a language model"
 )
-SCORED = ("disease_group", "clinical_department", "medical_discipline", "competency")
-"""CMExam's dimensions that can be read off the text; see ``scored``."""
 
 Scores = dict[str, float]
 Terms = Sequence[tuple[Sequence[str], float]]

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from annotation.annotator import Verdict
 from annotation.learned import LEAST
-from annotation.learned.features import Matrix, TextFeatures, lexicon_features
-from annotation.learned.model import MOST_ALIKE, DimensionModel, Views, folds_of, log_shares
+from annotation.learned.features import Matrix, TextFeatures, lexicon_features, nearness
+from annotation.learned.model import MOST_ALIKE, DimensionModel, Views, apart, folds_of, log_shares
 from annotation.lexicon.terms import lexicon
-from annotation.lexicon_annotator import SCORED
 from annotation.reviewed import Reviewed
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, dimensions
@@ -37,27 +36,34 @@ class Classifier:
         self._models: dict[str, DimensionModel] = {}
         self._rows: dict[str, dict[int, int]] = {}
         self._text: TextFeatures | None = None
+        self._learned: Matrix = np.zeros((0, 0))
         if not reviewed:
             return
         questions = [item.question for item in reviewed]
         with threadpool_limits(1):  # sums in one order: the same labels on every run
             self._text = TextFeatures(questions)
-            views = self._views(questions)
+            self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
-            for name in SCORED:
-                self._learn(name, views[name], folds, reviewed)
+            near = np.zeros(len(questions))
+            for others, own in apart(folds):
+                near[own] = nearness(self._learned[own], self._learned[others])
+            views = _views(questions, self._learned, near)
+            for name, view in views.items():
+                self._learn(name, view, folds, reviewed)
 
     def label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
-        """Verdicts on each question in the dimensions that can be learned."""
+        """Verdicts on each question in the dimensions that can be learned, as far as anything speaks for a label."""
         from threadpoolctl import threadpool_limits
 
         for at in range(0, len(questions), _AT_ONCE):
             some = questions[at : at + _AT_ONCE]
             with threadpool_limits(1):
-                views = self._views(some)
-                found = {name: self._probabilities(name, some, views[name]) for name in SCORED}
+                text = self._text(some) if self._text is not None else np.zeros((len(some), 0))
+                views = _views(some, text, nearness(text, self._learned))
+                found = {name: self._probabilities(name, some, view) for name, view in views.items()}
             for row in range(len(some)):
-                yield {name: _verdict(dimensions()[name], found[name][row]) for name in SCORED}
+                said = {name: _verdict(dimensions()[name], shares[row]) for name, shares in found.items()}
+                yield {name: verdict for name, verdict in said.items() if verdict is not None}
 
     def _learn(self, name: str, views: Views, folds: NDArray[np.intp], reviewed: Sequence[Reviewed]) -> None:
         dimension = dimensions()[name]
@@ -83,11 +89,12 @@ class Classifier:
                 found[place] = model.out_of_fold[row]
         return found
 
-    def _views(self, questions: Sequence[Question]) -> dict[str, Views]:
-        text = self._text(questions) if self._text is not None else np.zeros((len(questions), 0))
-        shares = lexicon_features(questions)
-        together = np.hstack([*shares.values()])
-        return {name: Views(text, together, _own(dimensions()[name], shares[name])) for name in shares}
+
+def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
+    """By dimension."""
+    shares = lexicon_features(questions)
+    together = np.hstack([*shares.values()])
+    return {name: Views(text, together, _own(dimensions()[name], shares[name]), near) for name in shares}
 
 
 def _own(dimension: Dimension, shares: Matrix) -> Matrix:
@@ -99,6 +106,9 @@ def _own(dimension: Dimension, shares: Matrix) -> Matrix:
     return found
 
 
-def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict:
+def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict | None:
+    """The likeliest label; None where nothing speaks for one more than for another."""
     best = int(probabilities.argmax())
+    if len(probabilities) > 1 and probabilities[best] == probabilities.min():
+        return None
     return Verdict(dimension.labels[best], round(float(probabilities[best]), 3), estimate=False)

@@ -21,6 +21,7 @@ LANDMARKS = 800
 
 Up to here they are exact: a linear classifier needs no more directions than there are questions to learn from.
 """
+_NEIGHBOURS = 3
 _AT_ONCE = 2000  # questions whose similarities to all landmarks are held in memory
 
 
@@ -56,6 +57,20 @@ class TextFeatures:
             for at in range(0, len(questions), _AT_ONCE)
         ]
         return np.vstack(rows) if rows else np.zeros((0, self._projection.shape[1]))
+
+
+def nearness(questions: Matrix, learned: Matrix) -> Matrix:
+    """How much each question is like those learned from: mean cosine with the nearest three.
+
+    Args:
+        questions: their coordinates, one row each.
+        learned: those of the questions learned from.
+    """
+    if not len(learned):
+        return np.zeros(len(questions))
+    similar = questions @ learned.T
+    nearest = min(_NEIGHBOURS, len(learned))
+    return np.asarray(np.partition(similar, -nearest, axis=1)[:, -nearest:].mean(axis=1))
 
 
 def lexicon_features(questions: Sequence[Question]) -> dict[str, Matrix]:

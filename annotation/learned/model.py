@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ MOST_ALIKE = 0.95
 
 Learning disciplines from 300 questions that are all dentistry gave .05 on the rest of CMExam, the lexicon .66.
 """
+_NEAR = 1.2
+"""Nearness, as a multiple of what is usual, from which on what was learned is trusted in full."""
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3
 _PRIOR, _STRENGTH = 0.5, 1e-3  # of the weights: keeps them finite where few questions speak
@@ -39,9 +41,11 @@ class Views:
     """Shares of all labels of all dimensions."""
     own: Matrix
     """Shares of this dimension's labels, in the taxonomy's order."""
+    near: Matrix
+    """How much each is like the questions that the opinions on it were learned from: ``features.nearness``."""
 
     def __getitem__(self, rows: NDArray[np.intp]) -> Views:
-        return Views(self.text[rows], self.lexicon[rows], self.own[rows])
+        return Views(self.text[rows], self.lexicon[rows], self.own[rows], self.near[rows])
 
     def both(self) -> Matrix:
         """Text and lexicon side by side."""
@@ -52,10 +56,15 @@ class DimensionModel:
     """Reads a dimension's label off a question's text and the lexicon's shares.
 
     A logistic regression on the text, one on text and lexicon together, and the lexicon itself state
-    probabilities; their logarithms are added up with three weights (a logarithmic opinion pool: Genest and
-    Zidek 1986). The weights minimise the log-loss on questions that the classifiers were not fitted to (stacking:
+    probabilities; their logarithms are added up with weights (a logarithmic opinion pool: Genest and Zidek
+    1986). The weights minimise the log-loss on questions that the classifiers were not fitted to (stacking:
     Wolpert 1992), so they choose how far to trust each and, as their size is a temperature, calibrate the result
     (Guo et al. 2017, section 4.2) in one step.
+
+    What was learned counts by the square of a question's nearness to the questions learned from, and the lexicon
+    gains what it loses. Learned from 300 of CMExam's questions that are all dentistry, the other 700 are labelled
+    right in .67 (disease group) and .66 (department) of the cases, without that in .63 and .56; from 300 drawn at
+    random it changes nothing or helps (mean over four dimensions .726, without .723).
 
     Args:
         views: of the questions to learn from.
@@ -66,11 +75,11 @@ class DimensionModel:
 
     def __init__(self, views: Views, labels: NDArray[np.intp], folds: NDArray[np.intp], count: int) -> None:
         self._count = count
-        unseen = np.full((3, len(labels), count), np.log(_FLOOR))
-        for fold in range(FOLDS):
-            inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            if len(outside) and len(inside):
-                unseen[:, outside] = self._opinions(self._fit(views[inside], labels[inside]), views[outside])
+        self._usual = float(views.near.mean()) or 1.0
+        unseen = np.zeros((4, len(labels), count))
+        unseen[2] = log_shares(views.own)  # all there is where every question is of one case
+        for inside, outside in apart(folds):
+            unseen[:, outside] = self._opinions(self._fit(views[inside], labels[inside]), views[outside])
         self.weights = _weigh(unseen, labels)
         self.out_of_fold = _pool(self.weights, unseen)
         """Probabilities of the questions learned from, by models that had not seen them."""
@@ -88,7 +97,11 @@ class DimensionModel:
 
     def _opinions(self, fitted: tuple[Opinion, Opinion], views: Views) -> Matrix:
         text, both = fitted
-        return np.stack([text(views.text), both(views.both()), log_shares(views.own)])
+        lexicon = log_shares(views.own)
+        trust = (np.minimum(views.near / self._usual, _NEAR) / _NEAR)[:, None] ** 2
+        return np.stack(
+            [trust * text(views.text), trust * both(views.both()), lexicon, (1 - trust) * lexicon]
+        )
 
 
 def log_shares(shares: Matrix) -> Matrix:
@@ -133,6 +146,14 @@ def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
     scores = np.tensordot(weights, opinions, 1)
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+
+def apart(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Of each fold, the rows outside it, to learn from, and its own; folds without either are left out."""
+    for fold in range(FOLDS):
+        others, own = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(others) and len(own):
+            yield others, own
 
 
 def folds_of(keys: Sequence[str]) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ from annotation.choose import choose
 from annotation.labelled_file import read_labelled
 from annotation.learned.model import folds_of
 from annotation.learned_annotator import LearnedAnnotator
-from annotation.lexicon_annotator import scored
+from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from schemas.errors import UserError
@@ -85,6 +85,21 @@ def test_reviews_of_one_exam_alone_do_not_make_everything_that_exam():
     assert found.verdicts["medical_discipline"].label.zh == "中药学"
 
 
+def test_a_question_unlike_all_that_were_learned_from_is_labelled_as_the_lexicon_would():
+    (found,) = run(reviewed(60, wrong=True), [question("孕妇分娩后胎盘滞留")])
+    assert found.verdicts["disease_group"].label.zh == "妊娠、分娩或产褥期"
+
+
+def test_reviews_of_one_case_alone_leave_the_labels_to_the_lexicon():
+    items = [
+        Reviewed(item.question.model_copy(update={"group_id": "case"}), item.labels) for item in reviewed(30)
+    ]
+    found = run(items, [item.question for item in items])
+    assert [one.verdicts["disease_group"].label for one in found] == [
+        item.labels["disease_group"] for item in items
+    ]
+
+
 def test_questions_of_one_case_are_never_in_two_folds():
     folds = folds_of(["case"] * 5 + [str(number) for number in range(500)])
     assert len(set(folds[:5])) == 1
@@ -135,3 +150,19 @@ def test_experts_labels_of_300_questions_tell_those_of_700_others(labelled):
         assert np.mean(right) >= least, f"{name}: {np.mean(right):.3f}"
         assert np.mean(right) > Counter(gold).most_common(1)[0][1] / len(gold) + 0.2
         assert abs(np.mean(right) - np.mean([verdict.confidence for verdict in verdicts])) < 0.1
+
+
+def test_labels_of_one_exam_do_not_spoil_those_of_others(shared_data):
+    items = read_labelled(shared_data / "cmexam" / "annotated_dev.jsonl")
+    dental = [item for item in items if item.labels["medical_discipline"].zh == "口腔医学"][:200]
+    others = [item for item in items if item.labels["medical_discipline"].zh != "口腔医学"][:300]
+    asked = [item.question for item in others]
+    learned, lexicon = run(dental, asked), [*LexiconAnnotator().annotate(asked, lambda _: None)]
+    for name in scored():
+        right = [
+            np.mean(
+                [one.verdicts[name].label == item.labels[name] for one, item in zip(by, others, strict=True)]
+            )
+            for by in (learned, lexicon)
+        ]
+        assert right[0] > right[1] - 0.1, f"{name}: {right}"
