@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
-from annotation.lexicon.terms import fold, lexicon
+from annotation.lexicon.terms import Lexicon, fold, lexicon
 from schemas.questions import Question
 from schemas.taxonomy import DIFFICULTY, LabelName, dimensions, own_label_set
 
@@ -112,8 +112,8 @@ def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores])
     for found, weight in terms:
         for term in found:
             places[term] = max(places.get(term, 0.0), weight)
-    scores = dict(_of_exam(dimension, exam))
-    for name, other, label_there, weight in _links(dimension):
+    scores = dict(_of_exam(words, exam))
+    for name, other, label_there, weight in _links(words):
         if (share := before.get(other, {}).get(label_there)) is not None:
             scores[name] += share * weight
     for term, place in places.items():
@@ -123,21 +123,21 @@ def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores])
 
 
 @lru_cache(maxsize=4096)
-def _of_exam(dimension: str, exam: str) -> Mapping[str, float]:
+def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
     """Scores before any term is read: what labels begin with, and what the exam's name adds."""
     said = fold(exam)
     return {
         item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0)
-        for item in lexicon(dimension).labels
+        for item in words.labels
     }
 
 
 @cache
-def _links(dimension: str) -> tuple[tuple[str, str, str, float], ...]:
+def _links(words: Lexicon) -> tuple[tuple[str, str, str, float], ...]:
     """What labels of other dimensions add: (label, other dimension, label there, score at its full share)."""
     return tuple(
         (item.name, other, label_there, weight)
-        for item in lexicon(dimension).labels
+        for item in words.labels
         for other, weights in (
             ("disease_group", item.from_disease),
             ("clinical_department", item.from_department),

@@ -93,7 +93,7 @@ class Classifier:
 def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
     """By dimension."""
     shares = lexicon_features(questions)
-    together = np.hstack([*shares.values()])
+    together = np.hstack([*shares.values()]) if shares else text[:, :0]
     return {name: Views(text, together, _own(dimensions()[name], shares[name]), near) for name in shares}
 
 

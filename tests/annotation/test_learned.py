@@ -13,7 +13,7 @@ from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from schemas.errors import UserError
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon import question
 from tests.conftest import MemoryStore
 
@@ -98,6 +98,42 @@ def test_reviews_of_one_case_alone_leave_the_labels_to_the_lexicon():
     assert [one.verdicts["disease_group"].label for one in found] == [
         item.labels["disease_group"] for item in items
     ]
+
+
+@pytest.fixture
+def law():
+    civil, criminal = (
+        LabelName(zh="民法", en="Civil law"),
+        LabelName(zh="刑法", en="Criminal law", words=("犯罪",)),
+    )
+    area = Dimension(name="area", zh="法律部门", en="Area of law", labels=(civil, criminal))
+    use_label_set(LabelSet(subject="法学", dimensions=(area,)))
+    yield area
+    use_label_set(None)
+
+
+def test_a_label_set_of_one_s_own_is_learned(law):
+    texts = {"民法": "关于合同第{}条的效力", "刑法": "关于盗窃第{}种情形的定性"}
+    items = [
+        Reviewed(question(text.format(number)), {"area": law.find(zh)})
+        for number in range(20)
+        for zh, text in texts.items()
+    ]
+    items = [
+        Reviewed(item.question.model_copy(update={"content_hash": item.question.stem}), item.labels)
+        for item in items
+    ]
+    found = run(items, [question(text.format(77)) for text in texts.values()])
+    assert [{name: one.label.zh for name, one in item.verdicts.items()} for item in found] == [
+        {"area": "民法"},
+        {"area": "刑法"},
+    ]
+
+
+def test_where_nothing_speaks_for_a_label_none_is_said(law):
+    (none, some) = run([], [question("法律的渊源"), question("犯罪的构成")])
+    assert none.verdicts == {}
+    assert some.verdicts["area"].label.zh == "刑法"
 
 
 def test_questions_of_one_case_are_never_in_two_folds():
