@@ -8,13 +8,16 @@ from collections import Counter
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
 from pipeline.parse.numbers import Habit, number_mark
-from pipeline.parse.text import fold
+from pipeline.parse.text import CJK, fold
 from schemas.documents import Line, LineKind
 
 CLEAR = 0.6
 """The weight from which on a number that is not 1 opens the questions of an excerpt."""
 RUNNING_PAGES = 3
 """On how many pages a line that counts the pages must open or close the text to be a running head."""
+STAMPED = 4
+"""How many lines from the top or the bottom of a page a stamp may stand."""
+_ADDRESS = re.compile(r"(?:https?://)?[\w.-]*\w\.(?:com|cn|net|org|edu)(?:/\S*)?", re.IGNORECASE)
 _PAGE_LINE = re.compile(
     r"\s*[(（\-—–]?\s*(?:第\s*\d{1,4}\s*[页頁]\s*[,，/(（]?\s*(?:共\s*\d{1,4}\s*[页頁])?|共\s*\d{1,4}\s*[页頁]\s*[,，/]?\s*第\s*\d{1,4}\s*[页頁]"
     r"|[页頁]\s*次\s*[:：]\s*\d{1,3}\s*[-－—–/]\s*\d{1,3}|(?i:page)\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?"
@@ -52,7 +55,45 @@ def without_running(lines: list[Line]) -> list[Line]:
             or (index >= first and _titles(line) and _pattern(line.text) in titles)
         )
     ]
-    return _without_counters(kept)
+    return _without_counters(_without_stamps(kept))
+
+
+def _without_stamps(lines: list[Line]) -> list[Line]:
+    """The lines without what a site stamps on pages: its address, its name near the top or the bottom of pages.
+
+    A stamp that was read as the end of a line is cut off it.
+    """
+    addresses = {line.page for line in lines if _ADDRESS.fullmatch(_last_cell(line))}
+    names: dict[str, set[int]] = {}
+    for page in _pages(lines):
+        for line in (*page[:STAMPED], *page[-STAMPED:]):
+            if _may_be_stamp(_last_cell(line)):
+                names.setdefault(_last_cell(line), set()).add(line.page)
+    stamps = {name for name, pages in names.items() if len(pages) >= RUNNING_PAGES}
+    kept: list[Line] = []
+    for line in lines:
+        cell = _last_cell(line)
+        stamped = cell in stamps or (len(addresses) >= RUNNING_PAGES and _ADDRESS.fullmatch(cell))
+        rest = line.text.rstrip().removesuffix(cell).rstrip() if stamped else line.text
+        if rest or not stamped:
+            kept.append(line.model_copy(update={"text": rest}) if stamped else line)
+    return kept
+
+
+def _last_cell(line: Line) -> str:
+    return line.text.rsplit("\t", 1)[-1].strip() if line.kind is LineKind.TEXT else ""
+
+
+def _may_be_stamp(text: str) -> bool:
+    """Whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
+    folded = fold(text)
+    return (
+        re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) is not None
+        and re.search(rf"[{CJK}]{{2}}", folded) is not None
+        and _OPTION.match(folded) is None
+        and not opens_explanation(folded)
+        and not (is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded))
+    )
 
 
 def _titles(line: Line) -> bool:
