@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.evaluation import Outcome, Prediction, Score
+from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
 
 from .conftest import manifest, manifests, read, released, splits
 
@@ -117,3 +117,71 @@ def test_plots_stand_in_the_page_without_a_request_or_a_name_in_comments(report)
     assert "<svg" in page
     assert "<script" not in page
     assert "figures/accuracy_by_length.png" in result.files
+
+
+CASE = "男，49岁，" + "腹痛" * 300
+
+
+def open_question(turn: int, **more) -> OpenQuestion:
+    told = {
+        "task": Task.CLINICAL,
+        "question_id": f"clin-0-{turn}",
+        "case": CASE,
+        "conversation": "问：诊断？\n答：疝。" if turn > 1 else None,
+        "question": f"第{turn}问？",
+        "reference": f"解答{turn}",
+    }
+    return OpenQuestion(**told | more)
+
+
+def judgement(run: str, judge: str, aspect: str, value: int, item: str = "clin-0-1") -> Judgement:
+    return Judgement(run=run, task=Task.CLINICAL, question_id=item, judge=judge, aspect=aspect, score=value)
+
+
+def said(run: str, item: str, text: str, **more) -> Prediction:
+    return prediction(
+        run, item, "", None, text, **{"task": Task.CLINICAL, "extracted": None, "rule": None} | more
+    )
+
+
+def free_text(predictions, judgements=()):
+    return tables(predictions, "q1") | {
+        "evaluate/open_questions": OpenQuestion.to_frame([open_question(1), open_question(2)]),
+        "evaluate/judgements": Judgement.to_frame(judgements),
+    }
+
+
+def test_answers_in_free_text_stand_below_their_case_and_reference_with_what_judges_gave(report):
+    given = [
+        judgement("m", "llm:j", "fluency", 5),
+        judgement("m", "llm:j", "relevance", 4),
+        judgement("m", "expert:a", "fluency", 3),
+        judgement("m", "expert:b", "fluency", 4),
+        judgement("n", "llm:j", "fluency", 1, "clin-0-2"),
+    ]
+    asked = [said("m", "clin-0-1", "<think>嗯</think>腹股沟疝"), said("n", "clin-0-2", "手术")]
+    page = report(free_text(asked, given), figures=False).files["answers.html"].decode()
+    first, second = page.index("第1问？"), page.index("第2问？")
+    assert page.index("解答1") < page.index("腹股沟疝") < second
+    assert first < second < page.index("手术")
+    assert "嗯" not in page
+    for shown in ("<b>4.50</b>", "<b>3.50</b>", "<b>1.00</b>", "专家 experts", "流畅性 Fluency 5"):
+        assert shown in page
+    assert "2 of 2 questions answered in free text" in page
+    assert "Clinical answers 病例问答 (2)" in page
+
+
+def test_a_long_case_can_be_unfolded_and_is_not_told_again_for_its_next_question(report):
+    asked = [said("m", "clin-0-1", "疝"), said("m", "clin-0-2", "手术")]
+    page = report(free_text(asked), figures=False).files["answers.html"].decode()
+    assert CASE in page
+    assert page.count("The case as above") == 1
+    assert "Asked before" in page
+
+
+def test_free_text_that_was_refused_says_so_and_questions_that_nobody_was_asked_are_absent(report):
+    asked = [said("m", "clin-0-1", "抱歉，<b>不行", outcome=Outcome.REFUSED)]
+    page = report(free_text(asked), figures=False).files["answers.html"].decode()
+    assert "refused" in page
+    assert "&lt;b&gt;不行" in page
+    assert "第2问" not in page
