@@ -77,7 +77,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="annotate",
-        title="Label every question in five dimensions with an LLM, or offline from reviewed labels or a lexicon.",
+        title="Label every question with an LLM, or offline from reviewed labels or a lexicon.",
         unit="questions",
         reads=("dedup/questions", "reviews/pulled"),
         writes={"annotations": Annotation, "requests": AnnotationRequest},

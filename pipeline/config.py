@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from pipeline.catalogue import STAGES
 from pipeline.label_sets import read_label_set
@@ -105,14 +107,17 @@ def _at_home(section: Params, home: Path) -> Params:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    text = ""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise UserError(
             f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not TOML in UTF-8: {error}") from None
+        hint = "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
+        raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
 
@@ -135,17 +140,31 @@ def _explain(file: str, problem: Any) -> str:
     last = str(problem["loc"][-1]) if problem["loc"] else ""
     if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):
         return f"{file}: {where}: {wrong}"
+    if problem["type"] == "string_pattern_mismatch" and (field := _field(problem["loc"])):
+        wrong = f"not of the form that it takes: {field.description}; e.g. {field.default!r}"
     hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""
     return f"{file}: {where} = {problem['input']!r}: {wrong}{hint}"
 
 
-def _suggestion(location: tuple[int | str, ...]) -> str:
-    """The key that was probably meant, among those of the innermost section that the location names."""
+def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
+    """The fields of the innermost section that a key's location names."""
     model: Any = Config
     for part in location[:-1]:
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field else None
-    known = list(getattr(model, "model_fields", {}))
+    found: Mapping[str, FieldInfo] = getattr(model, "model_fields", {})
+    return found
+
+
+def _field(location: tuple[int | str, ...]) -> FieldInfo | None:
+    """What is known of a key; None where it has no example."""
+    field = _fields(location).get(str(location[-1]))
+    return field if field and isinstance(field.default, str) else None
+
+
+def _suggestion(location: tuple[int | str, ...]) -> str:
+    """The key that was probably meant, among those of the innermost section that the location names."""
+    known = list(_fields(location))
     near = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
     if near:
         return f"; did you mean {near[0]}?"

@@ -18,7 +18,7 @@ app = typer.Typer(
     name="build-dataset",
     help="Turn exam papers into a benchmark you can trust.",
     epilog="Exit codes: 0 done · 2 something to put right · 3 done but for items that a further run may finish · "
-    "130 stopped with Ctrl-C.",
+    "130 stopped with Ctrl-C · 1 a bug of ours, with its traceback.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -60,14 +60,8 @@ def _options(
     """Nothing but ``--version`` goes before a command."""
 
 
-setup.register(app)
-build.register(app)
-review.register(app)
-release.register(app)
-score_answers.register(app)
-finetune.register(app)
-results.register(app)
-inspect.register(app)
+for part in (setup, build, inspect, review, score_answers, release, results, finetune):
+    part.register(app)
 
 
 def main() -> None:
@@ -84,7 +78,11 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _OF_THE_MACHINE:
             raise
-        _fail(": ".join(str(part) for part in (error.filename, error.strerror) if part))
+        told = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        _fail(
+            told + ("; make room and run the same command again: it goes on where it stopped" if full else "")
+        )
     except SystemExit as end:
         if end.code == _STOPPED:
             Console(stderr=True).print("stopped; run the same command again to go on where it stopped")

@@ -15,7 +15,9 @@ from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import (
+    BEGIN,
     DEFAULT_CONFIG,
+    SINGLE,
     ConfigPath,
     Force,
     Overrides,
@@ -36,10 +38,13 @@ INCOMPLETE = 3  # exit code: some items wait for a further run
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(epilog=_examples(("build-dataset run", "build-dataset run --from dedup --to export")))(run)
+    examples = _examples(("build-dataset run", "build-dataset run --from dedup --to export"))
+    app.command(epilog=examples, rich_help_panel=BEGIN)(run)
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
-            app.command(stage.name, help=stage.title, epilog=_examples(stage.examples))(_command(stage))
+            examples = _examples(stage.examples)
+            add = app.command(stage.name, help=stage.title, epilog=examples, rich_help_panel=SINGLE)
+            add(_command(stage))
 
 
 def run(

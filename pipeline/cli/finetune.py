@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 
 _EPILOG = """[bold]Examples[/bold]
 
@@ -20,7 +20,7 @@ build-dataset finetune models/chinese-roberta --recipe encoder --out build/model
 
 def register(app: typer.Typer) -> None:
     """Add the command to the app."""
-    app.command(epilog=_EPILOG)(finetune)
+    app.command(epilog=_EPILOG, rich_help_panel=RESULTS)(finetune)
 
 
 def finetune(

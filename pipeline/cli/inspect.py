@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, reason_line, shown
 from pipeline.explain import Story, place
 from pipeline.explain import explain as tell
@@ -40,10 +40,14 @@ _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]")(status)
-    app.command(epilog="Example: [cyan]build-dataset inspect sample/internal-medicine.pdf[/cyan]")(inspect)
+    app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]", rich_help_panel=LOOK)(status)
     app.command(
-        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017 --crop[/cyan] (the start of an id will do)"
+        epilog="Example: [cyan]build-dataset inspect sample/internal-medicine.pdf[/cyan]",
+        rich_help_panel=LOOK,
+    )(inspect)
+    app.command(
+        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017 --crop[/cyan] (the start of an id will do)",
+        rich_help_panel=LOOK,
     )(explain)
 
 

@@ -31,6 +31,15 @@ Force = Annotated[
 
 DEFAULT_CONFIG = Path("dataset.toml")
 
+BEGIN, LOOK, SINGLE, EXPERTS, RESULTS = (
+    "Begin and build",
+    "Look at what was made",
+    "One stage by itself",
+    "With experts, in Label Studio",
+    "Releases and models",
+)
+"""Under which heads ``--help`` lists the commands."""
+
 
 def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:
     """The configuration with ``--set KEY=VALUE`` pairs and named options applied.

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 from pipeline.cli.report import shown
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.runner import Runner
@@ -17,7 +17,8 @@ def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(
         epilog="Example: set dataset.version in dataset.toml, then "
-        "[cyan]build-dataset run --to export && build-dataset release[/cyan]"
+        "[cyan]build-dataset run --to export && build-dataset release[/cyan]",
+        rich_help_panel=RESULTS,
     )(release)
 
 

@@ -47,7 +47,7 @@ def tell_stage(console: Console, report: Report) -> None:
             f"    [dim]{counted(report.reused, 'result')} from before, {report.added:,} new[/dim]",
             highlight=False,
         )
-    for note in report.notes:
+    for note in report.notes if counts["in"] else ():
         console.print(f"    {escape(note)}", highlight=False, soft_wrap=True)
 
 
@@ -55,7 +55,7 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     """Where to look."""
     made = {report.stage.name: report.manifest for report in reports}
     build = config.dataset.build
-    if "export" in made:
+    if "export" in made and not _tell_nothing_left(console, reports):
         draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
         splits = Table(title=f"{config.dataset.name}: splits{draft}", title_justify="left")
         splits.add_column("split")
@@ -79,6 +79,18 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         console.print(
             f"[yellow]not complete: {', '.join(incomplete)}; run the same command again to finish[/yellow]"
         )
+
+
+def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
+    """Say after which stage no question was left, and why; whether that is so."""
+    for report in reports:
+        counts, reasons = report.manifest["counts"], report.manifest["reasons"]
+        if counts["in"] and not counts["kept"]:
+            why = reason_line({**reasons["rejected"], **reasons["waiting"]})
+            told = f"nothing is left after {report.stage.name}: {escape(why)}"
+            console.print(f"[yellow]{told}[/yellow]", highlight=False, soft_wrap=True)
+            return True
+    return False
 
 
 def tell_estimate(console: Console, found: Estimate) -> None:

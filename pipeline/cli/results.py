@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, shown
 from schemas.errors import UserError
 
@@ -26,13 +26,15 @@ build-dataset score model_answer.json --key CMB-test-choice-answer.json --out sc
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(epilog=_SCORE)(score)
+    app.command(epilog=_SCORE, rich_help_panel=RESULTS)(score)
     app.command(
-        epilog="Example: [cyan]build-dataset submission openai:gpt-4o --out model_answer.json[/cyan]"
+        epilog="Example: [cyan]build-dataset submission openai:gpt-4o --out model_answer.json[/cyan]",
+        rich_help_panel=RESULTS,
     )(submission)
-    app.command(epilog="Example: [cyan]build-dataset leaderboard mine/build theirs/build --out board[/cyan]")(
-        leaderboard
-    )
+    app.command(
+        epilog="Example: [cyan]build-dataset leaderboard mine/build theirs/build --out board[/cyan]",
+        rich_help_panel=RESULTS,
+    )(leaderboard)
 
 
 def score(

@@ -13,7 +13,7 @@ from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Force, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         (status, "status"),
     ):
         group.command(epilog=f"Example: [cyan]build-dataset review {example}[/cyan]")(command)
-    app.add_typer(group, name="review")
+    app.add_typer(group, name="review", rich_help_panel=EXPERTS)
 
 
 def settle(

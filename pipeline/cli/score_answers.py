@@ -14,7 +14,7 @@ from annotation.params import ReviewParams
 from annotation.rubric.aspects import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from schemas.evaluation import JudgeAgreement
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help=_HELP, epilog=f"Examples:\n\n{examples}", no_args_is_help=True)
     for command in (push, pull, status):
         group.command()(command)
-    app.add_typer(group, name="score-answers")
+    app.add_typer(group, name="score-answers", rich_help_panel=EXPERTS)
 
 
 def push(

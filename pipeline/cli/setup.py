@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.config import FILE_NAME, ConfigBase
 from pipeline.doctor import State, examine
 from schemas.errors import UserError
@@ -25,8 +25,10 @@ _PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command(epilog="Example: [cyan]build-dataset init mydata/ --raw ~/papers[/cyan]")(init)
-    app.command(epilog="Example: [cyan]build-dataset doctor[/cyan]")(doctor)
+    app.command(
+        epilog="Example: [cyan]build-dataset init mydata/ --raw ~/papers[/cyan]", rich_help_panel=BEGIN
+    )(init)
+    app.command(epilog="Example: [cyan]build-dataset doctor[/cyan]", rich_help_panel=BEGIN)(doctor)
 
 
 def init(

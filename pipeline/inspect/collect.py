@@ -78,7 +78,8 @@ def _resolve(build: Path, wanted: str) -> Document:
         raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
     if not found:
         near = get_close_matches(wanted, known, n=3, cutoff=0.4) or sorted(known)[:3]
-        raise UserError(f"no paper {wanted} in {build}; did you mean {', '.join(near)}?")
+        hint = f"did you mean {', '.join(near)}?" if near else "no paper could be read"
+        raise UserError(f"no paper {wanted} in {build}; {hint}")
     if known[found[0]].pages is None:
         raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
     return known[found[0]]

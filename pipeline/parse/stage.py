@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import PurePosixPath
 
 import polars as pl
 
@@ -87,10 +88,16 @@ def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Contex
         outcome.extend(finished)
         if finished.questions and all(question.answer is None for question in finished.questions):
             outcome.notes.append(
-                f"{paper.document}: {len(finished.questions)} questions without a key; put one beside it "
-                f"(raw/README.md says how it is named) or they are rejected as no_answer"
+                f"{paper.document}: {len(finished.questions)} questions without a key; put one beside it, named "
+                f"like it and _answers ({_key_name(paper.document)}), or they are rejected as no_answer"
             )
     return outcome
+
+
+def _key_name(document: str) -> str:
+    """What a key of that paper would be called."""
+    path = PurePosixPath(document)
+    return f"{path.stem}_answers{path.suffix}"
 
 
 def _by_document(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -112,3 +112,21 @@ def test_every_stage_has_its_section():
     assert {"ocr", "parse", "clean", "dedup", "annotate", "review", "split", "export", "evaluate"} < set(
         Config.model_fields
     )
+
+
+def test_a_wrong_form_is_told_with_what_it_should_be(tmp_path):
+    with pytest.raises(
+        UserError, match=r"split\.ratios = '9:1': not of the form .*train:validation:test.*'8:1:1'"
+    ):
+        load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratios = "9:1"\n'))
+
+
+def test_a_path_of_windows_gets_a_hint(tmp_path):
+    with pytest.raises(UserError, match="paths with backslashes stand in 'single quotes'"):
+        load(write(tmp_path, '[dataset]\nname = "x"\nraw = "C:\\Users\\me"\n'))
+
+
+def test_a_file_as_windows_editors_save_it_is_read(tmp_path):
+    path = tmp_path / "dataset.toml"
+    path.write_bytes("\ufeff[dataset]\r\nname = \"x\"\r\nraw = 'papers\\2024'\r\n".encode())
+    assert load(path).dataset.name == "x"

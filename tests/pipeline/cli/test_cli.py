@@ -53,6 +53,16 @@ def test_init_writes_any_path_so_that_it_is_read_back(tmp_path):
     assert load(tmp_path / "data" / "dataset.toml").dataset.raw == papers
 
 
+def test_init_reads_the_papers_of_the_folder_it_is_called_in(tmp_path, monkeypatch):
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF")
+    monkeypatch.chdir(tmp_path)
+    shown = run("init")
+    assert "the papers in this folder" in shown.output
+    assert shown.output.endswith("then: build-dataset run\n")
+    assert load(tmp_path / "dataset.toml").dataset.raw == tmp_path
+    assert not (tmp_path / "raw").exists()
+
+
 def test_init_does_not_touch_what_is_there(tmp_path):
     (tmp_path / "dataset.toml").write_text("mine")
     shown = run("init", tmp_path)
@@ -105,6 +115,17 @@ def test_run_refuses_to_end_before_it_begins(tmp_path):
     run("init", tmp_path)
     shown = run("run", "--from", "export", "--to", "ocr", "--config", tmp_path / "dataset.toml")
     assert "--from export comes after --to ocr" in str(shown.exception)
+
+
+def test_when_nothing_is_left_the_end_says_why_and_how_a_key_would_be_named(tmp_path):
+    run("init", tmp_path)
+    paper = "\n".join(f"{n}. 第{n}题问的是什么\nA. 甲{n}\nB. 乙{n}\nC. 丙{n}\nD. 丁{n}" for n in range(1, 9))
+    (tmp_path / "raw" / "2024.txt").write_text(paper, encoding="utf-8")
+    shown = run("run", "--to", "export", "--config", tmp_path / "dataset.toml")
+    assert shown.exit_code == 0
+    assert "named like it and _answers (2024_answers.txt)" in shown.output
+    assert "nothing is left after clean: no_answer 8" in shown.output
+    assert "│ train" not in shown.output
 
 
 @pytest.mark.parametrize("columns", ["40", "80"])

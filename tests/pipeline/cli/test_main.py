@@ -40,10 +40,19 @@ def test_text_of_files_in_an_error_is_not_markup(ends):
     assert ends(UserError(text))[2] == f"error: {text}\n"
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_a_full_or_read_only_disk_is_one_line(ends, number):
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_read_only_disk_is_one_line(ends, number):
     told = ends(OSError(number, os.strerror(number), "build/ocr"))
     assert told == (2, "", f"error: build/ocr: {os.strerror(number)}\n")
+
+
+@pytest.mark.parametrize("place", [("build/ocr",), ()])
+def test_a_full_disk_is_one_line_that_says_how_to_go_on(ends, place):
+    code, _, told = ends(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *place))
+    assert code == 2
+    assert told.endswith(
+        "No space left on device; make room and run the same command again: it goes on where it stopped\n"
+    )
 
 
 def test_other_system_errors_are_bugs_and_keep_their_traceback(monkeypatch):

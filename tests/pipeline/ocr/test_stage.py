@@ -288,3 +288,22 @@ def test_a_page_alone_has_less_time_than_a_chunk(put, read, context, monkeypatch
     monkeypatch.setattr(context, "map", crash)
     read(OcrParams(text_timeout=6.0))
     assert limits == [(5, 6.0), *[(1, 2.0)] * 3]
+
+
+def test_a_file_that_changes_while_it_is_read_is_told_and_nothing_of_it_is_stored(
+    put, context, files_table, monkeypatch
+):
+    path = put("paper.pdf", STEM)
+    files = files_table(context.raw)
+    plain = context.map
+
+    def change(function, items, *, timeout=None):
+        for item, value in plain(function, items, timeout=timeout):
+            if function is tasks.read_pages:
+                path.write_bytes(b"another paper was put in its place")
+            yield item, value
+
+    monkeypatch.setattr(context, "map", change)
+    with pytest.raises(UserError, match=r"paper\.pdf changed while it was read: run the same command again"):
+        stage.run({"files": files}, OcrParams(), context)
+    assert not context.store.items

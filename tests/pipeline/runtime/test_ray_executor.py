@@ -98,3 +98,9 @@ def test_a_machine_with_another_version_is_told(monkeypatch):
     assert "numpy 0.0.1, this machine" in RayWorker().lacks(wanted)
     monkeypatch.setattr("pipeline.runtime.ray_worker._code", lambda: "other")
     assert "another version of build-dataset" in RayWorker().lacks(wanted)
+
+
+def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
+    preflight(config, ["dedup", "split"])
+    preflight(config, [])

@@ -212,3 +212,14 @@ def test_an_empty_raw_folder_is_told(runner):
         path.unlink()
     with pytest.raises(UserError, match="nothing to read"):
         runner().run(["ocr"])
+
+
+def test_due_are_the_first_stage_that_is_not_done_and_all_after_it(runner):
+    names = ["ocr", "parse"]
+    assert runner().due(names) == names
+    runner().run(names)
+    assert runner().due(names) == []
+    assert runner().due(names, force=True) == names
+    (runner.build.parent / "raw" / "new.pdf").write_bytes(b"x")
+    assert runner().due(names) == names
+    assert runner().due(["parse"]) == []

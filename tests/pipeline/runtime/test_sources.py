@@ -59,3 +59,20 @@ def test_a_name_that_is_not_utf_8_is_told_as_its_owner_knows_it(dataset):
         pytest.skip("this file system takes UTF-8 names alone")
     with pytest.raises(UserError, match=r"not UTF-8 \(in GBK: 内科\.pdf\): rename it"):
         raw_files(dataset)
+
+
+def test_a_locale_without_such_names_is_told_as_what_it_is(dataset, monkeypatch):
+    name = "内科.pdf".encode().decode("ascii", "surrogateescape")
+    monkeypatch.setattr(
+        "pipeline.runtime.sources.os.fsencode", lambda text: text.encode("ascii", "surrogateescape")
+    )
+    monkeypatch.setattr("pipeline.runtime.sources._walk", lambda *_, **__: iter([dataset.raw / name]))
+    monkeypatch.setattr("pipeline.runtime.sources.file_sha256", lambda path: "0")
+    with pytest.raises(UserError, match=r"内科\.pdf: this locale reads no such names: run with PYTHONUTF8=1"):
+        raw_files(dataset)
+
+
+def test_settings_beside_the_papers_are_none(dataset):
+    for name in ("dataset.toml", "labels.toml"):
+        (dataset.raw / name).write_text("")
+    assert names(dataset) == ["a.pdf"]
