@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
@@ -20,8 +20,14 @@ _LINE = 1.2
 """From line to line."""
 _TEXT = 13.0
 """A column of text that would be wider is set in lines of this width."""
-_LEGIBLE = 0.6
-"""No smaller than so much of the page's type: 6 of 10 pt."""
+_NAME = 5.0
+"""Heads are not set narrower than that."""
+_LEGIBLE = 0.7
+"""No smaller than so much of the page's type: 7 of 10 pt."""
+_SLACK = 1.06
+"""Widths are estimates: XeLaTeX set rows 4 % wider, and no box scales a long table."""
+_GOOD = 0.8
+"""A table of that size is not turned to make it larger."""
 _SIZES = {"normalsize": 1.0, "small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}
 
 _ESCAPES = str.maketrans(
@@ -65,6 +71,8 @@ _ESCAPES = str.maketrans(
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 _INTERVAL = re.compile(r"(?<=\S) (?=[\[(])")
 _LATIN_AFTER_CHINESE = re.compile(r"(?<=[\u3007-\u9fff）]) (?=[\x21-\x7e])")
+_BREAKS = re.compile(r"(?<=[ :/_+-])")
+"""Where names of runs may be broken."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +87,8 @@ class _Grid:
 
     def widths(self) -> list[float]:
         """Of each column, in em."""
-        found = []
-        for place in range(len(self.head)):
-            lines = [line for row in (self.head, *self.rows) for line in row[place]]
-            widest = max(map(_width, lines), default=0.0)
-            found.append(min(widest, _TEXT) if place < self.left else widest)
-        return found
+        found = [_widest(row[place] for row in (self.head, *self.rows)) for place in range(len(self.head))]
+        return [min(widest, _TEXT) if place < self.left else widest for place, widest in enumerate(found)]
 
     @property
     def width(self) -> float:
@@ -115,7 +119,7 @@ def latex(table: Table) -> str:
     """The table for an article of one column.
 
     Where it is wider than the page, values stand above their intervals and Chinese above English; then it is scaled
-    down, on its side if that is better. What would be smaller than 6 pt is broken: into pages if it is long, into
+    down, on its side if that is better. What would be smaller than 7 pt is broken: into pages if it is long, into
     tables of fewer columns if it is wide.
     """
     grid = _grid(table, packed=False)
@@ -137,23 +141,39 @@ _NEEDS = (
 
 
 def _grid(table: Table, *, packed: bool) -> _Grid:
-    def split(cell: str, place: int, *, head: bool = False) -> list[str]:
-        if not packed or (place < table.left and not head):
-            return [cell]
-        return (_LATIN_AFTER_CHINESE if head else _INTERVAL).split(cell, maxsplit=1)
+    rows = [
+        [
+            _INTERVAL.split(cell, maxsplit=1) if packed and place >= table.left else [cell]
+            for place, cell in enumerate(row)
+        ]
+        for row in table.rows
+    ]
+    cells = [_widest(row[place] for row in rows) for place in range(len(table.head))]
+    head = [
+        _wrapped(text, max(widest, _NAME)) if packed else [text]
+        for text, widest in zip(table.head, cells, strict=True)
+    ]
+    return _Grid(range(len(table.head)), table.left, head, rows)
 
-    return _Grid(
-        range(len(table.head)),
-        table.left,
-        [split(cell, place, head=True) for place, cell in enumerate(table.head)],
-        [[split(cell, place) for place, cell in enumerate(row)] for row in table.rows],
-    )
+
+def _wrapped(text: str, width: float) -> list[str]:
+    """A head in lines of that width, English below Chinese; a part that cannot be broken may be wider."""
+    lines: list[str] = []
+    for language in _LATIN_AFTER_CHINESE.split(text, maxsplit=1):
+        line = ""
+        for part in _BREAKS.split(language):
+            if line and _width(line + part.rstrip()) > width:
+                lines.append(line.rstrip())
+                line = ""
+            line += part
+        lines.append(line)
+    return lines
 
 
 def _panels(grid: _Grid) -> Iterator[_Grid]:
     """As many columns of numbers at a time as can be read on a page's longer side."""
     widths = grid.widths()
-    room = _HEIGHT / _LEGIBLE - sum(widths[: grid.left]) - _GAP * grid.left
+    room = _HEIGHT / _LEGIBLE / _SLACK - sum(widths[: grid.left]) - _GAP * grid.left
     numbers: list[int] = []
     taken = 0.0
     for place in range(grid.left, len(widths)):
@@ -170,7 +190,7 @@ def _panel(table: Table, grid: _Grid, caption: str) -> str:
     turned = min(1.0, _HEIGHT / grid.width, _WIDTH / grid.height)
     if max(upright, turned) < _LEGIBLE:
         return _long(table, grid, caption)
-    kind = "table" if upright >= turned else "sidewaystable"
+    kind = "table" if upright >= min(turned, _GOOD) else "sidewaystable"
     return "\n".join(
         [
             f"\\begin{{{kind}}}",
@@ -194,7 +214,7 @@ def _long(table: Table, grid: _Grid, caption: str) -> str:
     """A table that goes on over pages, which nothing can scale: so in smaller type."""
     turned = grid.width > _WIDTH
     room = _HEIGHT if turned else _WIDTH
-    size = next((name for name, factor in _SIZES.items() if grid.width * factor <= room), "tiny")
+    size = next((name for name, factor in _SIZES.items() if _SLACK * grid.width * factor <= room), "scriptsize")
     head = [_head(grid), "\\midrule"]
     lines = [
         f"{{\\{size}",
@@ -236,7 +256,7 @@ def _rows(table: Table, grid: _Grid) -> Iterator[str]:
                 first = rf"\textbf{{{first}}}"
             elif (at, grid.columns[place]) in table.second:
                 first = rf"\underline{{{first}}}"
-            cells.append(_stack([first, *(rf"\footnotesize {line}" for line in below)], place, grid))
+            cells.append(_stack([first, *below], place, grid))
         yield " & ".join(cells) + r" \\"
 
 
@@ -253,6 +273,10 @@ def _number(text: str) -> str:
 
 def _escape(text: str) -> str:
     return text.translate(_ESCAPES)
+
+
+def _widest(cells: Iterable[Sequence[str]]) -> float:
+    return max((_width(line) for cell in cells for line in cell), default=0.0)
 
 
 def _width(text: str) -> float:
