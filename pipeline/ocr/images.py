@@ -49,8 +49,11 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
 
     Black print under or over the watermark keeps its darkness, because all of its channels are weak.
     """
-    strongest, weakest = pixels.max(axis=2), pixels.min(axis=2)
-    mask = _slanted(((strongest - weakest) > _SATURATION).astype(np.uint8))
+    red, green, blue = cv2.split(pixels)
+    strongest = cv2.max(cv2.max(red, green), blue)
+    weakest = cv2.min(cv2.min(red, green), blue)
+    _, coloured = cv2.threshold(cv2.subtract(strongest, weakest), _SATURATION, 1, cv2.THRESH_BINARY)
+    mask = _slanted(coloured)
     if mask is None:
         return pixels
     cleaned = pixels.copy()
@@ -74,12 +77,12 @@ def remove_flat_watermark(pixels: Pixels) -> Pixels:
     On scans grey is also what blur makes of strokes; taking slanted grey off those cost three questions in a hundred.
     """
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    counts = np.bincount(grey.ravel(), minlength=256)
+    counts = cv2.calcHist([grey], [0], None, [256], [0, 256]).ravel()
     level = _GREYS.start + int(counts[_GREYS].argmax())
     flat = counts[level] > _PEAK * max(1.0, float(np.median(counts[_GREYS])))
     if not flat or counts[_WHITE:].sum() < grey.size / 2:
         return pixels
-    mask = _slanted((abs(grey.astype(np.int16) - level) <= 2).astype(np.uint8))
+    mask = _slanted(cv2.inRange(grey, level - 2, level + 2) & 1)
     if mask is None:
         return pixels
     cleaned = pixels.copy()
@@ -101,7 +104,7 @@ _LEAST = 0.0005
 
 def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
     """Where marked pixels belong to a large slanted group, or to a smaller one parallel to it; None for nowhere."""
-    if marked.mean() < _LEAST:
+    if cv2.countNonZero(marked) < _LEAST * marked.size:
         return None
     height, width = marked.shape
     small = ((shrunk(marked, 600) > 0) * 255).astype(np.uint8)

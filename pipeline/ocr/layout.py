@@ -193,6 +193,8 @@ def segment_box(segment: Sequence[Run]) -> Rect:
 
 def segment_text(segment: Sequence[Run]) -> str:
     """The text of runs that stand beside each other, with spaces and tabs where the gaps say so."""
+    if len(segment) == 1:
+        return segment[0].text.strip(" ")
     main = _main(segment)
     parts: list[str] = []
     last: Run | None = None

@@ -88,7 +88,7 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
                 -1, 2
             )
             if len(points):
-                yield (*points.min(axis=0), *points.max(axis=0))
+                yield (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
 
 
 def _displayed(box: Sequence[float], matrix: Any) -> Rect:
@@ -96,7 +96,8 @@ def _displayed(box: Sequence[float], matrix: Any) -> Rect:
 
 
 def _rounded(rect: Rect) -> Rect:
-    return Rect(*(round(float(value), 1) for value in rect))
+    x0, y0, x1, y1 = rect
+    return Rect(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1))
 
 
 def _clip(rect: Rect, frame: Rect) -> Rect:

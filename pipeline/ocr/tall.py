@@ -51,5 +51,5 @@ def _calmest(rows: Pixels) -> int:
     low, high = int(changes.min()), int(changes.max())
     calm = np.concatenate([[False], changes <= low + (high - low) // 100, [False]])
     edges = np.flatnonzero(calm[1:] != calm[:-1]).reshape(-1, 2)
-    start, stop = edges[(edges[:, 1] - edges[:, 0]).argmax()].tolist()
-    return (start + stop) // 2
+    start, stop = edges[(edges[:, 1] - edges[:, 0]).argmax()]
+    return int(start + stop) // 2

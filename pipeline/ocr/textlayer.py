@@ -108,16 +108,18 @@ def _chars(span: dict[str, Any], matrix: Any) -> list[Char]:
 
 def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
     """Indices of lines that share half of the smaller one's area with another line: perhaps fake bold."""
-    order = sorted(range(len(boxes)), key=lambda index: boxes[index][1])
+    areas = [Rect(*box).area for box in boxes]
     found: set[int] = set()
     active: list[int] = []
-    for index in order:
-        box = Rect(*boxes[index])
-        active = [other for other in active if boxes[other][3] > box.y0]
+    for index in sorted(range(len(boxes)), key=lambda index: boxes[index][1]):
+        x0, y0, x1, y1 = boxes[index]
+        active = [other for other in active if boxes[other][3] > y0]
         for other in active:
-            rival = Rect(*boxes[other])
-            if box.overlap(rival) > 0.5 * min(box.area, rival.area):
-                found |= {index, other}
+            left, top, right, bottom = boxes[other]
+            if left < x1 and x0 < right:
+                shared = (min(x1, right) - max(x0, left)) * (min(y1, bottom) - max(y0, top))
+                if shared > 0.5 * min(areas[index], areas[other]):
+                    found |= {index, other}
         active.append(index)
     return found
 

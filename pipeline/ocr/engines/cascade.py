@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.ocr.engines.ctc import Alphabet, Glyph
-from pipeline.ocr.engines.lineimages import STEP, Pixels, values_of
+from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
+from pipeline.ocr.engines.lineimages import STEP, Pixels, squeezed, values_of
 from pipeline.ocr.engines.network import Network
 from pipeline.ocr.glyphs import is_cjk
 
-SURE, SURE_IDEOGRAPH, SURE_ALIKE = 0.9, 0.95, 0.99
-"""Confidence from which the quick model is believed: of most characters, of ideographs, and of ``_ALIKE``."""
+SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
+"""Confidence from which the quick model is believed: of most characters, of ideographs, of ``_ALIKE``, of ideographs
+that are not common (of 778 none was wrong, of 700 below that 54), of letters and numbers of labels."""
 
 _ALIKE = frozenset("0Oo1lI")
 """Characters that differ by little."""
 
-_PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》")
+_PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃μ²Ⅱ")
 """Marks that the quick model knows; of others it takes 0.3~0.7 for 0.3-0.7, and drops what is raised in 10⁹/L."""
 
-_TAKEN = frozenset("峭肮钉壶")
-"""Common characters (see ``_is_common``) that it writes for ones it does not know, surely: 峭 for 嵴."""
+_TAKEN = frozenset(
+    "峭肮钉壶啧怅惚偕憧氽诘隍恺芫茆芘莨荬葳籁妃妍呷峋喽冽邃屐螯蟑璁衲桀楣睽瞑靓盹荥胗钰钜铈镖锉鹂鹑蠖蝠蛭蝾螨嫖蠡砥篁"
+    "笠箐菀蔸胪朦嵯珈瓒鎏鲨鲮蝙魉髻麋黟"
+)
+"""Characters that it writes, surely, for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫. Left out are
+those that are common, and written for ones that exam papers hardly have: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
 
-_AROUND = 2
+_AROUND = 3
 """Sure characters that are read again on each side of unsure ones, as context and to find the place."""
 
 _WHOLE = 0.6
@@ -58,7 +65,8 @@ class Recogniser:
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:
         """The characters of each image; ``starts`` says which start where a printed line does, None: all."""
         return [
-            list(self._read(image, starts is None or starts[index])) for index, image in enumerate(images)
+            [replace(glyph) for glyph in self._read(image, starts is None or starts[index])]
+            for index, image in enumerate(images)
         ]
 
     def _read(self, image: Pixels, starts_line: bool) -> tuple[Glyph, ...]:
@@ -86,8 +94,9 @@ class Part(NamedTuple):
 class Cascade:
     """Two recognisers, one after the other."""
 
-    def __init__(self, quick: Recogniser, good: Recogniser) -> None:
-        self.quick, self.good = quick, good
+    def __init__(self, quick: Recogniser, good: Recogniser, squeeze: float) -> None:
+        """Args: squeeze: factor on the width of the images that ``quick`` reads."""
+        self.quick, self.good, self._squeeze = quick, good, squeeze
 
     def read(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
         """The characters of each image of a line.
@@ -95,7 +104,7 @@ class Cascade:
         What the good model reads of a part takes the quick one's place only where both agree on the characters
         beside it; else all of the line is read again.
         """
-        found = self.quick.read(images)
+        found = self._read_quickly(images)
         whole: list[int] = []
         parts: list[Part] = []
         for index, glyphs in enumerate(found):
@@ -119,49 +128,79 @@ class Cascade:
             found[index] = glyphs
         return found
 
+    def _read_quickly(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
+        """What the quick model reads, in steps of the images as they are."""
+        narrow = [squeezed(image, self._squeeze) for image in images]
+        found = self.quick.read(narrow)
+        for glyphs, small, image in zip(found, narrow, images, strict=True):
+            for glyph in glyphs:
+                glyph.at *= image.shape[1] / small.shape[1]
+        return found
 
-def is_sure(glyph: Glyph) -> bool:
+
+def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
     """Whether the quick model is believed.
 
     It knows 6,906 characters, the good one 18,710, and it takes four of ten that it does not know for ones that
     look alike with more than .95 (颏 for 额, 艽 for 芫). Of ideographs in CMExam one in a thousand is unknown to
-    it. What it says is a rare ideograph is therefore always read again, and so is traditional Chinese.
+    it. What is in no way common, traditional Chinese among it, is therefore always read again.
+
+    Args:
+        glyph: what it read.
+        in_label: whether that is the letter of an option or the number of a question.
     """
     if glyph.overlooked:
         return False
     if glyph.char >= _FIRST_IDEOGRAPH:
-        return glyph.confidence >= SURE_IDEOGRAPH and glyph.char not in _TAKEN and _is_common(glyph.char)
+        return glyph.confidence >= _least(glyph.char)
     if not (glyph.char in _PLAIN or (glyph.char.isascii() and glyph.char.isalnum())):
         return False
-    return glyph.char == " " or glyph.confidence >= (SURE_ALIKE if glyph.char in _ALIKE else SURE)
+    least = SURE_LABEL if in_label else SURE_ALIKE if glyph.char in _ALIKE else SURE
+    return glyph.char == " " or glyph.confidence >= least
 
 
 _FIRST_IDEOGRAPH = "\u3400"
 
 
 @cache
-def _is_common(char: str) -> bool:
-    """Whether a character is one of the 3,755 of GB 2312's first level, or is no ideograph."""
+def _least(char: str) -> float:
+    """Confidence from which an ideograph is believed; more than 1 where it never is."""
+    if char in _TAKEN:
+        return 2.0
     if not is_cjk(char):
-        return True
+        return SURE_IDEOGRAPH
     try:
-        return char.encode("gb2312")[0] <= 0xD7
+        first_level = char.encode("gb2312")[0] <= 0xD7
     except UnicodeEncodeError:
-        return False
+        return 2.0
+    return SURE_IDEOGRAPH if first_level else SURE_RARE
+
+
+def _unsure(glyphs: Sequence[Glyph]) -> list[bool]:
+    """Which characters are to be read again."""
+    chars = [glyph.char for glyph in glyphs]
+    label = label_end(chars) or 0
+    unsure = [not is_sure(glyph, in_label=index < label) for index, glyph in enumerate(glyphs)]
+    last = max((index for index, char in enumerate(chars) if char != " "), default=0)
+    if chars[last] in "(（":
+        unsure[last] = True  # the quick model loses the end of a wide blank
+    return unsure
+
+
+_RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
+"""Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
+to tell 10⁹ from 10°."""
 
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[Part] | None:
     """The parts of a line to read again; None for all of it."""
     if not glyphs or sum(glyph.confidence for glyph in glyphs) < _HOPELESS * len(glyphs):
         return None
-    text = "".join(glyph.char for glyph in glyphs).rstrip()
-    if "×" in text or text.endswith(("(", "（")):
-        return (
-            None  # the quick model loses the end of a wide blank, and what is raised in 4×10⁹/L, and is sure
-        )
-    spans: list[tuple[int, int]] = []
+    if any(_RAISED.match(glyph.char) for glyph in glyphs):
+        return None
+    unsure, spans = _unsure(glyphs), list[tuple[int, int]]()
     for index, glyph in enumerate(glyphs):
-        if is_sure(glyph):
+        if not unsure[index]:
             continue
         first, last = _past_spaces(glyphs, index, min(index + glyph.overlooked, len(glyphs) - 1))
         if spans and first - spans[-1][1] <= 2 * _AROUND:
@@ -209,11 +248,15 @@ def splice(glyphs: list[Glyph], part: Part, again: Sequence[Glyph]) -> list[Glyp
     return [*glyphs[: part.first], *moved[start:stop], *glyphs[part.last + 1 :]]
 
 
+_NEAR = 3.0
+"""Steps between where two models see a character: an ideograph is 4 wide."""
+
+
 def _find(glyphs: Sequence[Glyph], wanted: Glyph) -> int | None:
     """Index of the same character in nearly the same place."""
     near = [
         (abs(glyph.at - wanted.at), index)
         for index, glyph in enumerate(glyphs)
-        if glyph.char == wanted.char and abs(glyph.at - wanted.at) <= 2.5
+        if glyph.char == wanted.char and abs(glyph.at - wanted.at) <= _NEAR
     ]
     return min(near)[1] if near else None

@@ -23,7 +23,7 @@ _LABEL_COMMA = 0.05
 """How likely a comma after an option letter or a question number at the start of a line is beside a stop. On blurred
 scans recognisers take one in ten stops there for commas; nobody prints "A," or "12,"."""
 
-_OVERLOOKED = 0.3
+_OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
 
 
@@ -37,7 +37,7 @@ class Glyph:
     at: float
     """Its middle, in steps of the recogniser."""
     gap: float = 0.0
-    """Probability that a character was overlooked between this one and the next."""
+    """Probability that a character was overlooked between this one and the next, or behind the last one."""
 
     @property
     def overlooked(self) -> bool:
@@ -76,13 +76,14 @@ class Alphabet:
         if not runs:
             return []
         at = np.array([s + int(values[s:e, best[s]].argmax()) for s, e in runs])
-        chosen, sure = self._widths_together(values[at], best[at])
+        chosen, sure = self._widths_together(values, at, best[at])
         glyphs = [
             Glyph(self.characters[index], float(value), (s + e) / 2)
             for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
         ]
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
+        glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
         kept = [index for index, glyph in enumerate(glyphs) if not _is_stray_space(glyphs, index)]
         glyphs, at = [glyphs[index] for index in kept], at[kept]
         _mark_wide_gaps(glyphs)
@@ -91,18 +92,18 @@ class Alphabet:
         return glyphs
 
     def _widths_together(
-        self, rows: Values, best: NDArray[np.intp]
+        self, values: Values, at: NDArray[np.intp], best: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        sums = rows[:, self._half] + rows[:, self._full]
-        steps = np.arange(len(rows))
+        half, full = values[at[:, None], self._half], values[at[:, None], self._full]
+        sums, steps = half + full, np.arange(len(at))
         pair = sums.argmax(axis=1)
-        half, full = self._half[pair], self._full[pair]
-        written = np.where(rows[steps, half] >= rows[steps, full], half, full)
-        alone, together = rows[steps, best], sums[steps, pair]
+        is_half = half[steps, pair] >= full[steps, pair]
+        written = np.where(is_half, self._half[pair], self._full[pair])
+        alone, together = values[at, best], sums[steps, pair]
         return np.where(together > alone, written, best), np.maximum(alone, together)
 
     @staticmethod
-    def _overlooked(gap: Values, neighbours: tuple[int, int]) -> float:
+    def _overlooked(gap: Values, neighbours: Sequence[int]) -> float:
         if not len(gap):
             return 0.0
         other = 1.0 - gap[:, _BLANK]
@@ -118,6 +119,10 @@ class Alphabet:
         mark = label_end([glyph.char for glyph in glyphs])
         if mark is None:
             return
+        for glyph in glyphs[
+            : mark + 1
+        ]:  # a full-width stop has white space beside it: 1 of 1,500 hid something
+            glyph.gap = 0.0
         glyph = glyphs[mark]
         if glyph.char not in ",，.．":
             if is_cjk(glyph.char):
@@ -144,13 +149,16 @@ def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
 _EM = 3.5
 """Usual width of an ideograph in steps, where a line has too few to measure."""
 
+_SPACED = frozenset(" 、。，．：；")
+"""Characters behind which white space says nothing."""
+
 _TOO_WIDE = 0.45
 """White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""
 
 
 def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:
     """Set the gap of characters that stand too far from the next."""
-    pairs = [(one, other) for one, other in pairwise(glyphs) if " " not in (one.char, other.char)]
+    pairs = [(one, other) for one, other in pairwise(glyphs) if one.char not in _SPACED and other.char != " "]
     ems = [other.at - one.at for one, other in pairs if is_cjk(one.char) and is_cjk(other.char)]
     em = median(ems) if len(ems) >= 3 else _EM
     for one, other in pairs:

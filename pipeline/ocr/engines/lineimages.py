@@ -63,6 +63,14 @@ _MARGIN = 4
 """Pixels around a box that interpolation may look at."""
 
 
+def squeezed(image: Pixels, factor: float) -> Pixels:
+    """A line, narrower by ``factor``."""
+    if factor == 1:
+        return image
+    width = max(STEP, math.ceil(image.shape[1] * factor))
+    return np.asarray(cv2.resize(image, (width, HEIGHT), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
 def values_of(image: Pixels) -> NDArray[np.float32]:
     """A line as a recogniser takes it: 1 x 3 x ``HEIGHT`` x padded width, -1..1."""
     width = image.shape[1]
