@@ -18,7 +18,7 @@ class Correction:
     """Whether the note says something about marks that was not understood."""
 
 
-_NAMED = r"第\d{1,4}(?:[、,，及和與与]第?\d{1,4})*[题題]"
+_NAMED = r"第\d{1,4}(?:[题題]?[、,，及和與与]第?\d{1,4})*[题題]"
 _CLAUSE = re.compile(rf"(?P<named>{_NAMED})(?P<verdict>(?:(?!{_NAMED})[^。；;])*)")
 """A question, or several, and what is said of them up to the next; white space is gone."""
 _BRACKETED = re.compile(r"[(（【「『]([A-K]+)[)）】」』]")

@@ -8,7 +8,7 @@ in one run after the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,8 +63,8 @@ def is_option_line(text: str) -> bool:
     return _OPTION_LINE.match(text) is not None
 
 
-def option_lines(pieces: Sequence[Piece]) -> dict[int, int]:
-    """Lines （n）A. … that give the options of a blank of the numbered item above them, and n.
+def option_lines(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n.
 
     Only where at least two items have such lines and the items' own numbers run on.
     """
@@ -83,7 +83,7 @@ def option_lines(pieces: Sequence[Piece]) -> dict[int, int]:
             found.setdefault(owner, []).append(index)
     if len(found) < 2 or any(values[after] <= values[before] for before, after in pairwise(found)):
         return {}
-    return {index: values[index] for lines in found.values() for index in lines}
+    return {index: (owner, values[index]) for owner, lines in found.items() for index in lines}
 
 
 def _gives_options(pieces: Sequence[Piece], line: int, owner: int, number: int) -> bool:
@@ -92,13 +92,16 @@ def _gives_options(pieces: Sequence[Piece], line: int, owner: int, number: int) 
     return is_option_line(pieces[line].text) and any(blank.search(one.text) for one in pieces[owner:line])
 
 
-def own_answers(pieces: Sequence[Piece], blanks: dict[int, int]) -> frozenset[int]:
+def own_answers(pieces: Sequence[Piece], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:
     """Lines （1）A （2）B that answer all blanks of the item above, and the words 答案 alone before them."""
     found: set[int] = set()
     asked: set[int] = set()
+    owner = -1
     for index, piece in enumerate(pieces):
         if index in blanks:
-            asked.add(blanks[index])
+            asked = asked if blanks[index][0] == owner else set()
+            owner = blanks[index][0]
+            asked.add(blanks[index][1])
             continue
         pairs = line_pairs(piece.text) if asked else []
         if pairs and {pair.number for pair in pairs} == asked:

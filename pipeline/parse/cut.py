@@ -138,7 +138,8 @@ def _numbers(cutting: _Cutting) -> None:
         if index not in cutting.parts and (mark := number_mark(index, piece.text))
     ]
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    for mark in choose(weigh(cutting.pieces, marks, sorted(boundaries)), boundaries):
+    weighed = weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups)
+    for mark in choose(weighed, boundaries):
         cutting.number(mark)
 
 

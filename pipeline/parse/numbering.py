@@ -45,7 +45,7 @@ class Boundary:
     cost: float
     """Of a restart of the numbering after it."""
     key: bool = False
-    """Whether a key stands under it: its entries may begin at any number of the paper."""
+    """Whether a key stands under it: its entries may begin at any number of the paper, and leave some out."""
 
 
 def choose(marks: Sequence[Mark], boundaries: Mapping[int, Boundary]) -> list[Mark]:
@@ -98,7 +98,9 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
         for habit in Habit:
             known = search.ends.get((habit, mark.value - gap))
             if known is not None:
-                origins.append((search.score[known] - _step_cost(marks[known], mark, gap), known))
+                origins.append(
+                    (search.score[known] - _step_cost(marks[known], mark, gap, in_key=search.in_key), known)
+                )
     previous = marks[index - 1] if index else None
     same = previous and (previous.habit, previous.value) == (mark.habit, mark.value)
     announced = previous is not None and (previous.supported or previous.last > previous.value)
@@ -107,8 +109,9 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
     return origins
 
 
-def _step_cost(before: Mark, after: Mark, gap: int) -> float:
-    cost = 0.0 if gap == 1 else 0.3 + 0.5 * (gap - 1)
+def _step_cost(before: Mark, after: Mark, gap: int, *, in_key: bool) -> float:
+    missing = gap - 1
+    cost = 0.0 if not missing else 0.1 + 0.1 * missing if in_key else 0.3 + 0.5 * missing
     if before.habit is not after.habit:
         cost += LOST_DOT if frozenset((before.habit, after.habit)) in _NEAR else HABIT_CHANGE
     return cost + 1e-4 * min(after.line - before.line, 1000)

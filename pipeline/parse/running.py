@@ -59,15 +59,16 @@ def without_running(lines: list[Line]) -> list[Line]:
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
-    """The lines without what a site stamps on pages: its address, its name near the top or the bottom of pages.
+    """The lines without what a site stamps on pages: its address, or its name beside the first or last lines.
 
-    A stamp that was read as the end of a line is cut off it.
+    A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
+    what stands on lines of its own may be the end of a stem, which repeats too.
     """
     addresses = {line.page for line in lines if _ADDRESS.fullmatch(_last_cell(line))}
     names: dict[str, set[int]] = {}
     for page in _pages(lines):
         for line in (*page[:STAMPED], *page[-STAMPED:]):
-            if _may_be_stamp(_last_cell(line)):
+            if line.confidence is not None and "\t" in line.text and _may_be_stamp(_last_cell(line)):
                 names.setdefault(_last_cell(line), set()).add(line.page)
     stamps = {name for name, pages in names.items() if len(pages) >= RUNNING_PAGES}
     kept: list[Line] = []

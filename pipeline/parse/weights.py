@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.heads import GroupHead
 from pipeline.parse.lines import Piece
 from pipeline.parse.numbers import Mark
 
+ANNOUNCED = 0.5
+"""What it adds that the head of a shared text above names the number."""
 OPENS_OPTIONS = 0.4
 """What options after a number add to its weight: lists inside explanations have none."""
 IN_LIST = 0.5
@@ -30,13 +33,19 @@ _CODES = re.compile(
 """A first option that is the code of a K-type item: A. ①②③, A. 1+2. A year or 120 has one member and is none."""
 
 
-def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[int]) -> list[Mark]:
+def weigh(
+    pieces: Sequence[Piece],
+    marks: Sequence[Mark],
+    boundaries: Sequence[int],
+    groups: Mapping[int, GroupHead],
+) -> list[Mark]:
     """The marks with what follows them taken into account.
 
     Args:
         pieces: of the document.
         marks: all candidates, in the order of their lines.
         boundaries: lines that open something, in order.
+        groups: heads of shared texts, by line.
     """
     coded = _coded(pieces, marks)
     marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
@@ -54,10 +63,18 @@ def weigh(pieces: Sequence[Piece], marks: Sequence[Mark], boundaries: Sequence[i
         known = mark if unlikely else _weigh(pieces, mark, end)
         if mark.line in listed or (mark.line <= explaining and not known.supported):
             known = replace(known, weight=IN_LIST * mark.weight, supported=False, options=False)
+        elif _announced(mark, boundaries, groups):
+            known = replace(known, weight=known.weight + ANNOUNCED)
         elif known.supported:
             explaining = _explained_until(pieces, mark.line, boundaries)
         weighed.append(known)
     return weighed
+
+
+def _announced(mark: Mark, boundaries: Sequence[int], groups: Mapping[int, GroupHead]) -> bool:
+    place = bisect_right(boundaries, mark.line)
+    head = groups.get(boundaries[place - 1]) if place else None
+    return head is not None and head.first is not None and head.first <= mark.value <= (head.last or 0)
 
 
 def _open(pieces: Sequence[Piece], before: int, line: int, boundaries: Sequence[int]) -> bool:

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from pipeline.parse.appeals import corrections
 from pipeline.parse.finish import finish
 from pipeline.parse.keylines import line_pairs
-from pipeline.parse.paper import judge
+from pipeline.parse.paper import judge, read_paper
 from pipeline.parse.stage import pair_keys
-from schemas.documents import Document
+from schemas.documents import Document, Line
 
 FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
 FIVE = f"{FOUR}\nE. 戊"
+DOCUMENT = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
 CASE = "男，45岁。上腹痛3天，伴黄疸。"
 
 
@@ -31,6 +31,11 @@ def told(outcome):
     aside = [f"-{json.loads(one.item)['number']} {one.reason}" for one in outcome.rejects]
     waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in outcome.review]
     return [*kept, *aside, *waits]
+
+
+def judged(paper):
+    judge(paper)
+    return paper
 
 
 def texts(question):
@@ -128,11 +133,33 @@ def test_a_key_is_found_under_any_head(parse, head, key):
     "答案\n1.c 2.b 3.d", "答案\n【1-3】CBD",
      "答案\n1/C 2/B 3/D", "答案\n1=C 2=B 3=D", "答案\nl.C 2,B 3 D", "答案\n1. 丙\n2. 乙\n3. 丁",
      "1.C\n2.B\n3.D",
+     "参考答案\n1.C 2.\nB 3.D", "参考答案\n1-3\nCBD", "参考答案\n1.C、2.B\n、3.D",
      "答案\n题号\n1\n2\n3\n答案\nC\nB\nD", "答案\n题号\t答案\n1\tC\n2\tB\n3\tD",
      "答案\n題號\t第1題\t第2題\t第3題\n答案\tＣ\tＢ\tＤ"],
 )  # fmt: skip
 def test_more_layouts_of_keys(parse, key):
     assert told(parse(f"{THREE}\n{key}")) == ["1C", "2B", "3D"]
+
+
+def test_explanations_need_no_mark(parse):
+    outcome = parse(f"{THREE}\n答案解析\n1. C\n丙是因为甲不是。\n2. B\n乙最常见，\n其余少见。\n3. D\n丁。")
+    assert told(outcome) == ["1C", "2B", "3D"]
+    assert [question.explanation for question in outcome.questions] == [
+        "丙是因为甲不是。", "乙最常见，其余少见。", "丁。",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("tag", ["（2分）", "(单选题)(每题 1.00 分)", "【单选题】（1.0分）", "(每题0.50分)"])
+def test_what_an_item_earns_is_no_part_of_its_stem(parse, tag):
+    (question,) = parse(f"1. {tag}首选\n{FOUR}").questions
+    assert question.stem == "首选"
+
+
+def test_sections_of_bare_numbers_from_a_high_one_are_found_by_the_heads_that_name_them(parse):
+    group = "【B1型题】\n（31～33题共用备选答案）\n" + FOUR + "\n31 甲见于\n32 1型乙见于\n33 丙见于"
+    assert told(parse(f"{group}\n【A1型题】\n{items(1, 2, 3, mark='{} ')}")) == [
+        "31-", "32-", "33-", "1-", "2-", "3-",
+    ]  # fmt: skip
 
 
 def test_rows_of_letters_are_told_from_answers_of_several_letters(parse):
@@ -204,11 +231,18 @@ def test_the_kind_is_the_one_a_head_names_first(parse):
 @pytest.mark.parametrize(
     "head",
     ["[1-2]", "（1～2题）", "1-2题", "依下列敘述回答第1題至第2題：", "Questions 1-2 refer to:", "案例1：",
-    "（一）", "下列第1~2題，請依據下表作答："],
+    "（一）", "下列第1~2題，請依據下表作答：", "（共用题干 1-2题）", "共用题干（1～2题）：",
+    "根据以下材料，回答1～2题。", "问题1～2"],
 )  # fmt: skip
 def test_a_shared_case_opens_without_saying_so(parse, head):
     outcome = parse(f"三、综合题\n{head}\n{CASE}\n{items(1, 2)}")
     assert [question.shared_stem for question in outcome.questions] == [CASE] * 2
+
+
+@pytest.mark.parametrize("stem", ["1、10岁儿童的血压为", "1、24小时尿量为", "1、2型糖尿病根据"])
+def test_a_number_before_a_quantity_names_no_group(parse, stem):
+    (question,) = parse(f"{stem}\n{FOUR}").questions
+    assert (question.number, question.stem) == (1, stem[2:])
 
 
 def test_shared_options_open_with_their_span_alone(parse):
@@ -243,6 +277,21 @@ def test_running_titles_and_page_numbers_leave_the_text(parse):
     assert [texts(question) for question in outcome.questions] == [["甲", "乙", "丙", "丁"]] * 4
 
 
+def test_what_a_site_stamps_on_pages_leaves_the_text():
+    lines = [
+        Line(
+            document="x", page=page, order=order, text=text, box=None, confidence=0.98, column=0, kind="text"
+        )
+        for page in (1, 2, 3)
+        for order, text in enumerate(
+            (f"{page}. 首选\t某某题库", "A. 甲", "B. 乙", "C. 丙", "D. 丁\tsite.com", "www.site.com")
+        )
+    ]
+    outcome = finish(judged(read_paper("x", lines)), DOCUMENT)
+    assert told(outcome) == ["1-", "2-", "3-"]
+    assert [(question.stem, texts(question)[-1]) for question in outcome.questions] == [("首选", "丁")] * 3
+
+
 def test_essays_beside_choice_items_are_set_aside_each(parse):
     text = (
         f"甲、申論題部分：（50分）\n一、試述病因。（25分）\n二、試述治療。（25分）\n乙、測驗題部分\n{THREE}"
@@ -261,28 +310,12 @@ def test_what_does_not_belong_to_a_question_waits(parse):
     assert told(parse("1. 首选\nA. 甲 A. 一\nB. 乙 B. 二\nC. 丙 C. 三")) == ["?1 label_inside_text"]
 
 
-@pytest.mark.parametrize(
-    ("note", "accepted", "unread"),
-    [
-        ("第16題（A）或（C）均給分", ("A", "C"), False),
-        ("第40題答案由A更正為B或C", ("B", "C"), False),
-        ("第33題除未作答者不給分外，其餘均給分", (), False),
-        ("第8題該題不計分", (), True),
-    ],
-)
-def test_more_notes_after_appeals(note, accepted, unread):
-    (found,) = corrections(note)
-    assert (found.accepted, found.unread) == (accepted, unread)
-
-
 def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
     grid = "題號\t1\t2\t3\n答案\t{}\n備註：{}"
     paper, key = read(THREE, "x.pdf"), read(grid.format("A\tB\tC", ""), "x_ans.pdf")
     changed = read(grid.format("A\t#\t#", "第3題該題不計分"), "x_mod.pdf")
     pair_keys([paper, key, changed])
-    judge(paper)
-    document = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
-    assert told(finish(paper, document)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
+    assert told(finish(judged(paper), DOCUMENT)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
 
 
 @pytest.mark.parametrize(
