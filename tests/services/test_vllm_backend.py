@@ -123,7 +123,10 @@ def test_a_prompt_longer_than_the_context_is_told(context, model):
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"memory": 1e-6}, "vLLM cannot go on"), ({"adapter": "no-such-adapter"}, "adapter no-such-adapter")],
+    [
+        ({"max_context": 10**6}, r"vLLM cannot go on: .*max_model_len \(1000000\)"),
+        ({"adapter": "no-such-adapter"}, "adapter no-such-adapter"),
+    ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(context, model, options, said):
     with pytest.raises(UserError, match=said) as caught:

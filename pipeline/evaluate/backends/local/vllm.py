@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from pipeline.evaluate.backends.local.base import Asked, LocalBackend, Made, chosen
 from pipeline.evaluate.backends.local.loading import first_line
 from pipeline.evaluate.params import VllmModel
@@ -118,4 +120,5 @@ def _told(model: str) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:
-        raise UserError(f"{model}: vLLM cannot go on: {first_line(error)}") from error
+        said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else first_line(error)
+        raise UserError(f"{model}: vLLM cannot go on: {said}") from error
