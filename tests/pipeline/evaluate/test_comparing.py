@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from math import comb
 
-from pipeline.evaluate.comparing import compare_runs, mcnemar
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from pipeline.evaluate.comparing import compare_runs, holm, mcnemar, ranking
 from pipeline.evaluate.scoring import Graded
 from schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -57,3 +62,55 @@ def test_questions_of_one_case_widen_the_interval_of_the_difference():
     (alone,) = compare_runs({"one": run(said, 1), "other": run("B" * 40, 1)})
     (cases,) = compare_runs({"one": run(said, 4), "other": run("B" * 40, 4)})
     assert cases.high - cases.low > 1.5 * (alone.high - alone.low)
+
+
+COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60))
+
+
+@given(COUNTS)
+def test_mcnemar_equals_statsmodels(counts):
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    only_one, only_other = counts
+    table = [[7, only_one], [only_other, 5]]
+    assert mcnemar(*counts) == pytest.approx(tables.mcnemar(table, exact=True).pvalue, abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_equals_statsmodels(values):
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    assert holm(values) == pytest.approx(list(multitest.multipletests(values, method="holm")[1]), abs=1e-12)
+
+
+@given(COUNTS)
+def test_mcnemar_is_the_binomial_test_of_the_discordant_questions(counts):
+    one, other = counts
+    total = one + other
+    weights = [comb(total, count) / 2**total for count in range(total + 1)]
+    tail = sum(weight for weight in weights if weight <= weights[one] * (1 + 1e-9))
+    assert mcnemar(one, other) == pytest.approx(min(1.0, tail), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([1, 2, 3], [10, 20, 30], 1.0),
+        ([1, 2, 3], [30, 20, 10], -1.0),
+        ([1, 2, 3, 4], [1, 2, 4, 3], 0.8),
+        ([1, 2], [1, 2], None),
+        ([1, 1, 1], [1, 2, 3], None),
+        ([], [], None),
+    ],
+)
+def test_two_orders_of_models_are_compared_from_three_models_on(one, other, expected):
+    found = ranking(one, other)
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=20))
+def test_rank_correlation_equals_scipy_ties_included(pairs):
+    one, other = zip(*pairs, strict=True)
+    found = ranking(one, other)
+    if len(set(one)) > 1 and len(set(other)) > 1:
+        assert found == pytest.approx(spearmanr(one, other).statistic)
+    else:
+        assert found is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.rubric.aspects import aspects
 from pipeline.evaluate.judging.scores import (
     interval_alpha,
     judge_agreement,
@@ -99,3 +100,59 @@ def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
     (tmp_path / "gbk.csv").write_bytes(HEADER.encode() + "m,clinical,q,fluency,王,5\n".encode("gbk"))
     with pytest.raises(UserError, match="UTF-8"):
         load_expert_scores(tmp_path / "gbk.csv")
+
+
+def everything(judge: str, by_run: dict[str, int], questions: int = 4) -> list[Judgement]:
+    """The same score in every aspect of every answer of a run."""
+    return [
+        Judgement(
+            run=run,
+            task=Task.CLINICAL,
+            question_id=f"clin-{number}-1",
+            judge=judge,
+            aspect=aspect.name,
+            score=score,
+        )
+        for run, score in by_run.items()
+        for number in range(questions)
+        for aspect in aspects()
+    ]
+
+
+def test_models_are_ranked_by_judge_and_experts_in_each_aspect_and_on_average():
+    experts = everything("expert:a", {"good": 5, "fair": 3, "poor": 2})
+    found = judge_agreement(experts + everything("llm:j", {"good": 5, "fair": 2, "poor": 4, "other": 1}))
+    assert [row.aspect for row in found] == [*(aspect.name for aspect in aspects()), "average"]
+    assert {row.models for row in found} == {3}
+    assert [row.ranking for row in found] == [pytest.approx(0.5)] * len(found)
+
+
+def test_two_models_have_no_ranking():
+    experts = everything("expert:a", {"good": 5, "poor": 2})
+    found = judge_agreement(experts + everything("llm:j", {"good": 5, "poor": 1}))
+    assert {(row.models, row.ranking) for row in found} == {(2, None)}
+
+
+def test_an_answer_without_all_aspects_is_in_no_average():
+    experts = given("expert:a", {"q1": 1, "q2": 5})
+    found = judge_agreement(experts + given("llm:j", {"q1": 2, "q2": 4}))
+    assert {row.aspect: row.answers for row in found} == {"fluency": 2}
+
+
+def test_the_mean_of_a_judges_scores_has_an_interval_over_cases():
+    rows = [
+        Judgement(
+            run="m",
+            task=Task.CLINICAL,
+            question_id=f"clin-{case}-{turn}",
+            judge="llm:j",
+            aspect="fluency",
+            score=2 + case % 3,
+        )
+        for case in range(30)
+        for turn in (1, 2)
+    ]
+    (score,) = judged_scores(rows)
+    assert score.value == 3.0
+    half = 1.96 * (2 / 3) ** 0.5 / 30**0.5  # of 30 cases: the second question of each adds nothing
+    assert (score.low, score.high) == (pytest.approx(3 - half, abs=0.05), pytest.approx(3 + half, abs=0.05))

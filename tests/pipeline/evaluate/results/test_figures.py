@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.rubric.aspects import aspects
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.figures import plots
+from pipeline.evaluate.results.figures import _drawn, plots
+from pipeline.evaluate.results.judge_figures import judge_plots
+from pipeline.evaluate.results.settings import Asking
+from pipeline.evaluate.results.view import View
+from schemas.evaluation import Judgement, Task
 
 from .test_tables import score
 
@@ -52,3 +57,43 @@ def test_values_at_the_edges_and_absent_ones_are_drawn(value):
         *(item.model_copy(update={"value": value, "low": None, "high": None}) for item in LENGTHS[1:]),
     ]
     assert plots(Evaluated(found))
+
+
+def test_the_best_run_of_each_model_is_drawn():
+    runs = {"m": 0.5, "m 3-shot": 0.6, "n": 0.4}
+    found = Evaluated(
+        [score(run, value) for run, value in runs.items()],
+        askings={run: Asking(run.split()[0], "answer", "answer_only", 0, 1, 0) for run in runs},
+    )
+    assert _drawn(View(found.scores), found) == ["m 3-shot", "n"]
+
+
+def judgements(*runs: str) -> list[Judgement]:
+    return [
+        Judgement(
+            run=run,
+            task=Task.CLINICAL,
+            question_id=f"clin-{number}-1",
+            judge=judge,
+            aspect=aspect.name,
+            score=1 + (place + number) % 5,
+        )
+        for place, run in enumerate(runs)
+        for number in range(4)
+        for judge in ("llm:$j", "expert:a")
+        for aspect in aspects()
+    ]
+
+
+def test_a_judge_is_drawn_beside_experts():
+    made = judge_plots(judgements("a", "b", "c"))
+    assert set(made) == {
+        f"figures/{name}.{kind}" for name in ("rankings", "judge_and_experts") for kind in ("svg", "png")
+    }
+
+
+def test_too_few_models_have_no_ranking_and_without_experts_there_is_nothing_to_draw():
+    assert {name.partition(".")[0] for name in judge_plots(judgements("a", "b"))} == {
+        "figures/judge_and_experts"
+    }
+    assert judge_plots([row for row in judgements("a", "b", "c") if row.judge == "llm:$j"]) == {}

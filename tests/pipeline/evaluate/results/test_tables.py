@@ -241,3 +241,34 @@ def test_how_runs_were_asked_survives_the_manifest():
 def test_a_line_a_run_for_the_terminal():
     found = [score("random", 0.2), score("random", 0.21, metric="expected_accuracy", low=None, high=None)]
     assert headlines(found) == ["random: accuracy 20.0 [15.0, 25.0] % of 200 questions, expected 21.0"]
+
+
+def test_the_order_of_models_is_compared_between_settings():
+    values = {"a": (0.7, 0.6), "b": (0.5, 0.5), "c": (0.4, 0.55)}
+    askings = {
+        **{f"{model} {shots}": asking(model, shots=shots) for model in values for shots in (0, 3)},
+        "random": asking("random"),
+    }
+    found = [
+        score(f"{model} {shots}", value)
+        for model, both in values.items()
+        for shots, value in zip((0, 3), both, strict=True)
+    ]
+    table = named(Evaluated([*found, score("random", 0.2)], askings=askings))["cmb_table7"]
+    assert table.rows == [
+        (
+            "准确率 Accuracy",
+            "answer-only 直接作答 · 0-shot · T = 0",
+            "answer-only 直接作答 · 3-shot · T = 0",
+            "3",
+            "0.500",
+        )
+    ]
+    assert "cmb_table7" not in named(Evaluated(found[:4], askings=askings)), "two models have no order"
+
+
+def test_judges_scores_have_their_interval():
+    found = [
+        score("one", 3.5, metric="fluency (llm:j)", task=Task.CLINICAL, low=3.25, high=3.75),
+    ]
+    assert named(Evaluated(found))["cmb_table5"].rows[0][3] == "3.50 [3.25, 3.75]"
