@@ -1,7 +1,7 @@
-"""PyMuPDF without its layout model, which it would load on import and which is not asked here.
+"""PyMuPDF without what it would load on import and which is not asked here: its layout model and its Markdown writer.
 
-PyMuPDF 2.0 imports ``pymupdf.layout`` when that is installed, and with it ONNX Runtime and networkx: half a second
-of processor time and 60 MB for every worker.
+PyMuPDF 2.0 imports ``pymupdf.layout`` and ``pymupdf4llm`` when they are installed, and with them ONNX Runtime, networkx
+and psutil: most of a second of processor time and 60 MB for every worker.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_LAYOUT = "pymupdf.layout"
-
 _modules: dict[str, Any] = sys.modules
-_hidden = _LAYOUT not in _modules
-if _hidden:
-    _modules[_LAYOUT] = None
+_hidden = [name for name in ("pymupdf.layout", "pymupdf4llm") if name not in _modules]
+for _name in _hidden:
+    _modules[_name] = None
 
-import pymupdf  # noqa: E402 -- after its layout model is hidden
+import pymupdf  # noqa: E402 -- after these are hidden
 
-if _hidden and _modules.get(_LAYOUT) is None:
-    _modules.pop(_LAYOUT, None)
+for _name in _hidden:
+    if _modules.get(_name) is None:
+        _modules.pop(_name, None)
 
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)
