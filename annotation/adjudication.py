@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 
 from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
@@ -108,7 +107,7 @@ def settle(
         question_id=question_id,
         dimension=dimension,
         label=label,
-        label_en=_english(dimension).get(label) if label else None,
+        label_en=_english(dimension, label) if label else None,
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
         estimate=_is_estimate(stated, measured, label),
@@ -142,9 +141,8 @@ def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
     return [Flag(kind, tuple(sorted(raised[kind]))) for kind in sorted(raised)]
 
 
-@cache
-def _english(dimension: str) -> Mapping[str, str]:
-    return {label.zh: label.en for label in dimensions()[dimension].labels}
+def _english(dimension: str, zh: str) -> str | None:
+    return next((label.en for label in dimensions()[dimension].labels if label.zh == zh), None)
 
 
 def _decide(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from annotation.label_studio.doubts import told
-from annotation.label_studio.editable import ANSWER, base_of
+from annotation.label_studio.editable import base_of, difference, name_of, with_proposals
 from annotation.label_studio.screen import FLAG_NAMES, OPINIONS, numbered_dimensions
 from annotation.label_studio.tasks import Task, prediction_of, show, task
 from annotation.label_studio.widgets import BASE, CROP
@@ -32,7 +32,8 @@ def adjudication_tasks(
     """What waits for the third expert, who sees what was said and not who said it.
 
     Labels that all experts agree on are filled in; what they disagree on is left open, so that nothing is
-    decided by accident. Who is 甲 and who is 乙 is drawn by lot for each question.
+    decided by accident. The fields for corrections, which show when their flag is set, hold what was proposed.
+    Who is 甲 and who is 乙 is drawn by lot for each question.
     """
     proposed: dict[str, list[Correction]] = {}
     for correction in corrections:
@@ -40,19 +41,23 @@ def adjudication_tasks(
     tasks = []
     for standing in standings:
         question = questions[standing.question_id]
+        own = proposed.get(standing.question_id, [])
         names = _names(standing, seed)
         said = [
             *_opinions(standing, names),
             *_remarks(standing, names),
-            *_proposals(proposed.get(standing.question_id, []), names),
+            *_proposals(own, names),
         ]
         settled = {
             label.dimension: label.label
             for label in standing.labels
             if label.label is not None and label.status is not LabelStatus.DISPUTED
         }
+        offered = with_proposals(base_of(question), own)
         shown = {
             **show(question),
+            "text": offered.text,
+            "key": offered.key,
             OPINIONS: "\n".join(said),
             CROP: crops.get(standing.question_id, ""),
         }
@@ -113,7 +118,6 @@ def _remarks(standing: Standing, names: Mapping[str, str]) -> list[str]:
 
 def _proposals(corrections: Sequence[Correction], names: Mapping[str, str]) -> list[str]:
     return [
-        f"改正 {names.get(each.by, '？')} {'答案' if each.field == ANSWER else each.field}："
-        f"{each.before or '（无）'} → {each.after or '（删）'}"
+        f"改正 {names.get(each.by, '？')} {name_of(each.field)}：{difference(each.before, each.after)}"
         for each in sorted(corrections, key=lambda c: (names.get(c.by, ""), c.field))
     ]

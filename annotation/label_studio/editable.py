@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
+from schemas.corrections import Correction
 from schemas.questions import Question
 
 STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"
 OPTION = "option:"
+_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}
+_AROUND = 8  # characters before and after a change, by which people find it
 _SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"
 _LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")
 
@@ -49,13 +52,40 @@ def base_of(question: Question) -> Base:
 
 def text_of(question: Question) -> str:
     """Stem and options; the case that several questions share stands before, under a head."""
-    lines = []
-    if question.shared_stem:
-        lines += [f"{_SHARED_HEAD}{question.shared_stem}", f"{_STEM_HEAD}{question.stem}"]
-    else:
-        lines.append(question.stem)
-    lines += [f"{option.label}. {option.text}" for option in question.options]
-    return "\n".join(lines)
+    fields = {SHARED: question.shared_stem or "", STEM: question.stem}
+    return _text(fields | {f"{OPTION}{option.label}": option.text for option in question.options})
+
+
+def with_proposals(base: Base, proposals: Iterable[Correction]) -> Base:
+    """The same with what people proposed for this text; where two differ on a field, it stays as it is."""
+    proposed: dict[str, set[str | None]] = {}
+    for each in proposals:
+        if each.content_hash == base.content_hash:
+            proposed.setdefault(each.field, set()).add(each.after)
+    agreed = {name: after.pop() for name, after in proposed.items() if len(after) == 1}
+    key = agreed.pop(ANSWER, None) or base.key
+    try:
+        fields = fields_of(base.text)
+    except UnreadableTextError:
+        return replace(base, key=key)
+    changed = {name: agreed.get(name, fields.get(name)) for name in (*fields, *sorted(agreed))}
+    return replace(base, key=key, text=_text({name: value for name, value in changed.items() if value}))
+
+
+def name_of(field: str) -> str:
+    """A field's name for people."""
+    return f"选项 {field.removeprefix(OPTION)}" if field.startswith(OPTION) else _NAMES.get(field, field)
+
+
+def difference(before: str | None, after: str | None) -> str:
+    """What was changed, without what is the same around it."""
+    if not before or not after:
+        return f"{before or '（无）'} → {after or '（删）'}"
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    begin, end = max(0, head - _AROUND), max(0, tail - _AROUND)
+    parts = (text[begin : len(text) - end] for text in (before, after))
+    return " → ".join(f"{'…' if begin else ''}{part}{'…' if end else ''}" for part in parts)
 
 
 def fields_of(text: str) -> dict[str, str]:
@@ -107,6 +137,20 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tu
         for name in names
         if _bare(before.get(name)) != _bare(after.get(name))
     }
+
+
+def _text(fields: Mapping[str, str]) -> str:
+    """Fields as a text to edit, of which ``fields_of`` is the inverse."""
+    shared = fields.get(SHARED)
+    lines = [f"{_SHARED_HEAD}{shared}", f"{_STEM_HEAD}{fields[STEM]}"] if shared else [fields[STEM]]
+    options = [(name.removeprefix(OPTION), text) for name, text in fields.items() if name.startswith(OPTION)]
+    return "\n".join([*lines, *(f"{label}. {text}" for label, text in options)])
+
+
+def _common(first: str, second: str) -> int:
+    """Characters at the beginning that are the same."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _bare(text: str | None) -> str | None:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from xml.etree import ElementTree as ET
 
 from annotation.label_studio import widgets
-from annotation.label_studio.widgets import BASE, TEXT, Offer
-from schemas.taxonomy import Dimension, LabelName, dimensions
+from annotation.label_studio.widgets import BASE, CROP, NOTE, TEXT, Offer
+from schemas.errors import UserError
+from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
 
 FLAGS = "flags"
 CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
 BASE_KEY = "base_key"
 OPINIONS = "opinions"
+_TEXTS = ("options", "answer", "explanation")
 
 _UNREACHABLE = "ctrl+alt+shift+f19"
 # A choice without a key is given one by Label Studio: pressing 6 then silently changed the disease group.
-# Labels of the long lists are parked on a chord that no keyboard has, and are picked by mouse or Tab and arrows.
-_KEYS = {"medical_discipline": "qwetyio", "competency": "asdfg", "difficulty": "12345"}
+# Labels of long lists are parked on a chord that no keyboard has, and are picked by mouse or Tab and space.
+_ROWS = ("12345", "asdfg", "zxcvb", "qwetyio")
+"""Keys that Label Studio leaves free. A dimension gets the shortest row that is left and long enough."""
 
 FLAG_NAMES = (
     Offer("wrong_stem", "题干有误", "The stem is wrong", "7"),
     Offer("wrong_key", "答案有误", "The answer key is wrong", "8"),
     Offer("out_of_scope", "超出范围", "Out of scope", "9"),
 )
+_CORRECT = "请在此改正 · correct it here"
+_PROPOSED = "请在此改正；专家提出的改正已填入 · correct it here; what experts proposed is filled in"
 
 
-@cache
 def review_config() -> str:
     """The screen as XML: the question on the left, the dimensions of the taxonomy on the right.
 
@@ -38,14 +41,22 @@ def review_config() -> str:
     return _config(opinions=False)
 
 
-@cache
 def adjudication_config() -> str:
     """The same screen with what two experts said above the question, without their names."""
     return _config(opinions=True)
 
 
 def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
-    """The dimensions with ①, ②, ③ … as screens and opinions name them."""
+    """The dimensions with ①, ②, ③ … as screens and opinions name them.
+
+    Raises:
+        UserError: a dimension has the name of another part of the screen.
+    """
+    taken = {TEXT, NOTE, FLAGS, BASE, BASE_KEY, CORRECTED, CORRECTED_KEY, OPINIONS, CROP, *_TEXTS}
+    if clash := sorted(taken & dimensions().keys()):
+        raise UserError(
+            f"the experts' screen has a part {clash[0]!r} already: call that dimension something else"
+        )
     for place, dimension in enumerate(dimensions().values()):
         yield chr(ord("①") + place), dimension
 
@@ -56,37 +67,49 @@ def _config(*, opinions: bool) -> str:
     paper = widgets.view(columns, "bd-paper")
     if opinions:
         widgets.text(widgets.view(paper, "bd-box bd-said"), OPINIONS)
-    _paper(paper)
+    _paper(paper, _PROPOSED if opinions else _CORRECT)
     labels = widgets.view(columns, "bd-labels")
+    rows = _rows()
     for numeral, dimension in numbered_dimensions():
-        _choices(labels, numeral, dimension)
+        _choices(labels, numeral, dimension, rows.get(dimension.name, ""))
     _remarks(labels)
     return widgets.written(root)
 
 
-def _paper(column: ET.Element) -> None:
+def _paper(column: ET.Element, correct: str) -> None:
     widgets.text(widgets.headed(column, "$meta"), TEXT)
-    widgets.text(widgets.view(column, "bd-box"), "options")
-    _correction(column, "wrong_stem", CORRECTED, BASE, "$text", rows=9)
-    widgets.text(widgets.view(column, "bd-box bd-key"), "answer")
-    _correction(column, "wrong_key", CORRECTED_KEY, BASE_KEY, "$key", rows=1)
-    widgets.text(
-        widgets.folded(column, "解析 Explanation", style="bd-box bd-why", is_open=True), "explanation"
-    )
+    options, answer, explanation = _TEXTS
+    widgets.text(widgets.view(column, "bd-box"), options)
+    _correction(column, "wrong_stem", CORRECTED, BASE, correct, rows=9)
+    widgets.text(widgets.view(column, "bd-box bd-key"), answer)
+    _correction(column, "wrong_key", CORRECTED_KEY, BASE_KEY, correct, rows=1)
+    why = widgets.folded(column, "解析 Explanation", style="bd-box bd-why", is_open=True)
+    widgets.text(why, explanation)
     widgets.picture(column)
 
 
-def _correction(column: ET.Element, flag: str, name: str, base: str, value: str, *, rows: int) -> None:
+def _correction(column: ET.Element, flag: str, name: str, base: str, head: str, *, rows: int) -> None:
     """A field that shows when that flag is set, filled with what is to be corrected."""
     [zh] = [each.zh for each in FLAG_NAMES if each.kind == flag]
     shown = {"visibleWhen": "choice-selected", "whenTagName": FLAGS, "whenChoiceValue": zh}
-    box = widgets.headed(column, "请在此改正 · correct it here", "bd-edit", **shown)
-    widgets.text_area(box, name, rows=rows, value=value)
+    box = widgets.headed(column, head, "bd-edit", **shown)
+    widgets.text_area(box, name, rows=rows, value="$text" if name == CORRECTED else "$key")
     widgets.hidden(box, base)
 
 
-def _choices(column: ET.Element, numeral: str, dimension: Dimension) -> None:
-    keys = _KEYS.get(dimension.name, "")
+def _rows() -> dict[str, str]:
+    """A row of keys for each dimension whose labels it can hold; difficulty, which has levels, gets the digits."""
+    free = list(_ROWS)
+    found = {}
+    for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
+        row = next((row for row in free if len(row) >= len(dimension.labels)), None)
+        if row is not None:
+            found[dimension.name] = row
+            free.remove(row)
+    return found
+
+
+def _choices(column: ET.Element, numeral: str, dimension: Dimension, keys: str) -> None:
     box = widgets.titled(column, f"{numeral} {dimension.zh}", dimension.en, _layout(dimension))
     message = f"请选择 {numeral} {dimension.zh} · choose: {dimension.en}"
     control = widgets.one_of(box, dimension.name, message=message)

@@ -87,10 +87,12 @@ def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
 
 
 def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
+    from pipeline.evaluate.judging.scores import AVERAGE
+
     table = Table(title="agreement with the experts' mean")
     for name in ("judge", "aspect", "answers", "Pearson", "Spearman", "Krippendorff's alpha"):
         table.add_column(name, justify="left" if name in ("judge", "aspect") else "right")
-    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()}
+    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
     for row in rows:
         values = ("" if value is None else f"{value:.2f}" for value in (row.pearson, row.spearman, row.alpha))
         table.add_row(escape(row.judge), names[row.aspect], str(row.answers), *values)

@@ -23,7 +23,7 @@ class Desk:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
-        page.look(width=1440, height=900, dark=False)
+        self.resize(1440, 900)
 
     def log_in(self, account: Account) -> None:
         """Log in as that person, whoever was there before."""
@@ -75,6 +75,17 @@ class Desk:
         """What stands in the fields for text that can be seen."""
         fields = f"[...document.querySelector('.bd').querySelectorAll({json.dumps(FIELDS)})]"
         return list(self.page.evaluate(f"{fields}.filter(e => e.offsetParent).map(e => e.value)"))
+
+    def resize(self, width: int, height: int) -> None:
+        """Make the window so large."""
+        self.page.look(width=width, height=height, dark=False)
+        time.sleep(0.5)
+
+    def cut(self) -> list[str]:
+        """Labels of which a part cannot be read."""
+        choices = "[...document.querySelectorAll('.bd .lsf-choice')]"
+        wide = f"{choices}.filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)"
+        return list(self.page.evaluate(f"{wide}.map(e => e.innerText)"))
 
     def scrolls(self) -> bool:
         """Whether anything but the question's own column is larger than the window."""

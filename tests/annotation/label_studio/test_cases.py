@@ -9,6 +9,7 @@ import pytest
 from annotation.adjudication import Rules, final_labels
 from annotation.label_studio.cases import adjudication_tasks, verification_tasks
 from annotation.label_studio.doubts import NAMES, told
+from annotation.label_studio.editable import base_of
 from annotation.standing import Standing, standings
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
@@ -60,6 +61,16 @@ def test_the_third_expert_sees_both_labels_flags_notes_and_corrections_and_no_na
         f"改正 {who[zhang]} 答案：A → B",
     ]
     assert not any(name in value for name in (ZHANG, LI) for value in task.data.values())
+
+
+def test_a_proposed_correction_is_filled_in_and_compared_with_the_question_as_it_is():
+    proposals = [correction(LI, "A", before="B"), correction(LI, "新题干", before="题干", field="stem")]
+    base = base_of(question())
+    proposals = [each.model_copy(update={"content_hash": base.content_hash}) for each in proposals]
+    [task] = case(said(ZHANG), said(LI, flags=["wrong_key", "wrong_stem"]), corrections=proposals)
+    assert (task.data["key"], task.data["text"]) == ("A", "新题干\nA. 甲\nB. 乙")
+    assert (task.data["answer"], task.data["question"]) == ("答案 Answer：B", "题干")
+    assert task.data["base"] == base.dumps()
 
 
 def test_what_both_say_is_filled_in_and_what_they_dispute_is_left_open():

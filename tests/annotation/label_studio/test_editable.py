@@ -11,28 +11,22 @@ from annotation.label_studio.editable import (
     UnreadableTextError,
     base_of,
     changes,
+    difference,
     fields_of,
     key_of,
+    name_of,
     text_of,
+    with_proposals,
 )
-from schemas.questions import Option, Question, QuestionType
+from schemas.questions import Option, Question
+from tests.annotation import records
 
 words = st.text("肝胆甲乙 1+-()。，mmHg", min_size=1).filter(lambda text: text.strip() == text)
 
 
 def question(stem: str, options: list[str], shared: str | None = None) -> Question:
-    return Question(
-        question_id="q",
-        document="d",
-        section=1,
-        number=1,
-        question_type=QuestionType.A1,
-        stem=stem,
-        shared_stem=shared,
-        options=[Option(label=chr(65 + place), text=text) for place, text in enumerate(options)],
-        answer=["B"],
-        content_hash="h",
-    )
+    made = [Option(label=chr(65 + place), text=text) for place, text in enumerate(options)]
+    return records.question(stem=stem, shared_stem=shared, options=made, content_hash="h")
 
 
 @given(st.lists(words, min_size=1, max_size=3), st.lists(words, min_size=2, max_size=8), st.none() | words)
@@ -79,3 +73,63 @@ def test_anything_else_is_not_what_the_person_saw(line):
 
 def test_the_key_is_shown_as_letters():
     assert base_of(question("题", ["甲", "乙"])).key == "B"
+
+
+def proposal(field: str, after: str | None, by: str = "a", **fields):
+    return records.correction(by, after, field=field, **fields)
+
+
+def test_what_was_proposed_is_filled_in_unless_two_propose_different_things():
+    base = base_of(question("题干", ["甲", "乙", "丙"]))
+    proposals = [
+        proposal("stem", "新题干"),
+        proposal("stem", "新题干", "b"),
+        proposal("option:A", "甲一"),
+        proposal("option:A", "甲二", "b"),
+        proposal("option:C", None),
+        proposal("answer", "A"),
+        proposal("option:B", "旧", content_hash="of an older text"),
+    ]
+    found = with_proposals(base, proposals)
+    assert (found.text, found.key) == ("新题干\nA. 甲\nB. 乙", "A")
+    assert found.content_hash == base.content_hash
+    assert with_proposals(base, []) == base
+
+
+def test_a_question_without_options_stays_as_it_is():
+    base = Base("h", "没有选项", "A")
+    assert with_proposals(base, [proposal("stem", "x"), proposal("answer", "B")]) == Base(
+        "h", "没有选项", "B"
+    )
+
+
+@given(words, st.lists(words, min_size=2, max_size=4), st.none() | words, words)
+def test_what_is_filled_in_changes_what_was_proposed_and_nothing_else(stem, options, shared, new):
+    base = base_of(question(stem, options, shared))
+    found = with_proposals(base, [proposal("option:B", new)])
+    assert set(changes(fields_of(base.text), fields_of(found.text))) <= {"option:B"}
+    assert fields_of(found.text)["option:B"] == new
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("A", "B", "A → B"),
+        (None, "丁", "（无） → 丁"),
+        ("丁", None, "丁 → （删）"),
+        ("一二三四五六七八九十甲一二三四五六七八九十", "一二三四五六七八九十乙一二三四五六七八九十",
+         "…三四五六七八九十甲一二三四五六七八… → …三四五六七八九十乙一二三四五六七八…"),
+        ("最易检出", "最易检出的", "最易检出 → 最易检出的"),
+    ],
+)  # fmt: skip
+def test_a_change_is_told_without_what_is_the_same_around_it(before, after, expected):
+    assert difference(before, after) == expected
+
+
+def test_fields_have_names_that_people_know():
+    assert [name_of(name) for name in ("stem", "shared_stem", "answer", "option:C")] == [
+        "题干",
+        "共用题干",
+        "答案",
+        "选项 C",
+    ]

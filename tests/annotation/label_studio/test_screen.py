@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
+from annotation.label_studio.scoring import scoring_config
 from annotation.label_studio.screen import FLAG_NAMES, adjudication_config, review_config
 from annotation.label_studio.tasks import Task, by_uncertainty, model_version, tasks_of
 from annotation.label_studio.verification import verification_config
+from annotation.rubric.aspects import aspects
+from schemas.errors import UserError
 from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.records import annotation, question
 
 
@@ -26,16 +30,22 @@ def choices(screen: ET.Element, name: str) -> list[ET.Element]:
     return list(control)
 
 
-def test_label_studio_accepts_the_screen():
-    interface = LabelInterface(review_config())
+HIDDEN = ["corrected", "base", "corrected_key", "base_key"]
+
+
+@pytest.mark.parametrize(
+    ("config", "controls"),
+    [
+        (review_config, [*HIDDEN, *dimensions(), "flags", "note"]),
+        (adjudication_config, [*HIDDEN, *dimensions(), "flags", "note"]),
+        (verification_config, ["corrected", "corrected_key", "base", "verdict", "note"]),
+        (scoring_config, [*(aspect.name for aspect in aspects()), "note"]),
+    ],
+)
+def test_label_studio_accepts_the_screens(config, controls):
+    interface = LabelInterface(config())
     interface.validate()  # raises where Label Studio would refuse
-    hidden = ["corrected", "base", "corrected_key", "base_key"]
-    assert [control.name for control in interface.controls] == [*hidden, *dimensions(), "flags", "note"]
-
-
-@pytest.mark.parametrize("config", [adjudication_config, verification_config])
-def test_label_studio_accepts_the_other_screens(config):
-    LabelInterface(config()).validate()
+    assert [control.name for control in interface.controls] == controls
 
 
 def test_fields_for_corrections_show_only_when_the_flag_is_set(screen):
@@ -47,10 +57,48 @@ def test_fields_for_corrections_show_only_when_the_flag_is_set(screen):
     assert shown == {"题干有误": ["corrected", "base"], "答案有误": ["corrected_key", "base_key"]}
 
 
+def hotkeys(screen: ET.Element, name: str) -> list[str]:
+    return [str(element.get("hotkey")) for element in choices(screen, name)]
+
+
 @pytest.mark.parametrize("name", dimensions())
 def test_every_dimension_offers_exactly_its_labels_with_english_on_hover(screen, name):
     found = {element.get("value"): element.get("hint") for element in choices(screen, name)}
     assert found == {label.zh: label.en for label in dimensions()[name].labels}
+
+
+@pytest.fixture
+def law() -> Iterator[LabelSet]:
+    """A label set of one's own."""
+    labels = {"area": 3, "level_of_court": 6, "paper": 12, "difficulty": 5}
+    found = LabelSet(
+        dimensions=tuple(
+            Dimension(
+                name=name,
+                zh=f"维度{name}",
+                en=name,
+                labels=tuple(LabelName(zh=f"{name}{n}", en=f"{name} {n}") for n in range(count)),
+            )
+            for name, count in labels.items()
+        )
+    )
+    use_label_set(found)
+    yield found
+    use_label_set(None)
+
+
+def test_a_label_set_of_one_s_own_has_its_screen_and_its_keys(law):
+    LabelInterface(review_config()).validate()
+    own = ET.fromstring(review_config())
+    keys = {each.name: "".join(k for k in hotkeys(own, each.name) if len(k) == 1) for each in law.dimensions}
+    assert keys == {"area": "asd", "level_of_court": "qwetyi", "paper": "", "difficulty": "12345"}
+
+
+def test_a_dimension_that_is_called_like_another_part_of_the_screen_is_told(law):
+    note = law.dimensions[0].model_copy(update={"name": "note"})
+    use_label_set(law.model_copy(update={"dimensions": (note,)}))
+    with pytest.raises(UserError, match="has a part 'note' already"):
+        review_config()
 
 
 def test_every_dimension_is_required_and_flags_are_not(screen):
@@ -63,8 +111,10 @@ def test_no_choice_is_left_without_a_key_and_no_reachable_key_selects_two(screen
     assert None not in keys
     reachable = {key: count for key, count in keys.items() if "f19" not in key}
     assert set(reachable.values()) == {1}
-    assert [element.get("hotkey") for element in choices(screen, "difficulty")] == list("12345")
-    assert {element.get("hotkey") for element in choices(screen, "disease_group")} == {"ctrl+alt+shift+f19"}
+    assert hotkeys(screen, "medical_discipline") == list("qwetyio")
+    assert hotkeys(screen, "competency") == list("asdfg")
+    assert hotkeys(screen, "difficulty") == list("12345")
+    assert set(hotkeys(screen, "disease_group")) == {"ctrl+alt+shift+f19"}
 
 
 def test_flags_have_their_names_in_tables(screen):
