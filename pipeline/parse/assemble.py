@@ -97,7 +97,7 @@ class _SharedOptions:
 def _drafts(reading: Reading, shared: _SharedOptions, *, is_key: bool) -> Iterable[Draft]:
     """The drafts of an item: an entry of a key, several questions, or one."""
     if reading.run is None and _is_entry(reading.fields, is_key=is_key):
-        return [_entry(reading)]
+        return _entries(reading)
     sections_own = shared.of(reading.item)
     common = _group_options(reading.item.group) or sections_own
     return _several(reading) or [_single(reading, common, shared)]
@@ -155,6 +155,18 @@ def _is_entry(fields: Fields, *, is_key: bool) -> bool:
         return True
     marked = fields.answered or fields.explanation is not None
     return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
+
+
+def _entries(reading: Reading) -> list[Draft]:
+    """An entry of a key, or one for each of the numbers that it speaks of together: 9～11．ABC."""
+    numbers = range(reading.item.number, reading.item.last + 1)
+    entries = [_entry(reading) for _ in numbers]
+    for place, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
+        entry.number = number
+        if len(numbers) > 1:
+            several = entry.answer and len(entry.answer) == len(numbers)
+            entry.answer = entry.answer[place] if entry.answer and several else None
+    return entries
 
 
 def _entry(reading: Reading) -> Draft:

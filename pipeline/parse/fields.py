@@ -41,7 +41,7 @@ _FORMS: tuple[tuple[Opens, str], ...] = (
     # 答案：, 答案是C, 正确答案 C, 答案（1）C
     (
         Opens.ANSWER,
-        rf"(?:^|(?<=[\s。；;)）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
+        rf"(?:^|(?<=[\s。；;()（）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
         r"|(?=(?:[(（【\[]\s{0,3})?[A-K]+\s{0,3}[)）】\]]?\s{0,3}(?:$|[\n。（(，,【\[]))"
         r"|(?=[(（]\d{1,3}[)）]\s{0,3}[A-K](?![A-Za-z])))",
     ),
@@ -119,7 +119,7 @@ def stated_answers(segment: str) -> tuple[list[str], str]:
 def split_fields(text: str) -> Fields:
     """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = _marks(text)
-    head = text[: marks[0].start()] if marks else text
+    head = text[: marks[0].start()].rstrip("(（") if marks else text
     answers: list[str] = []
     texts: list[str] = []
     explanations: list[str] = []

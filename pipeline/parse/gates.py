@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from pipeline.parse.draft import Draft
@@ -137,12 +137,16 @@ def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
             draft.doubt("no_answer", why)
 
 
-def gaps(drafts: Sequence[Draft], count: int | None) -> list[Gap]:
+def gaps(
+    drafts: Sequence[Draft], count: int | None, unmatched: Set[tuple[int, int]] = frozenset()
+) -> list[Gap]:
     """Numbers missing from sections that have questions with options.
 
     Args:
         drafts: all of a paper.
         count: how many questions the paper says it has; None if it does not.
+        unmatched: (section, number) of answers for which there is no question: those that go on after the last
+            question are of questions that were not found.
     """
     found: list[Gap] = []
     sections = sorted({draft.section for draft in drafts if draft.options and not draft.entry})
@@ -157,6 +161,8 @@ def gaps(drafts: Sequence[Draft], count: int | None) -> list[Gap]:
         stated = _stated_last(members, first, count if len(sections) == 1 else None)
         if stated is not None and last < stated:
             end, why = stated, f"the paper announces {stated}"
+        while (section, end + 1) in unmatched:
+            end, why = end + 1, "its key answers it"
         found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
     return found
 

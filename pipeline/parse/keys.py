@@ -169,7 +169,7 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
             continue
         waiting[run.rule] = [section for section in waiting[run.rule] if section not in targets]
         noted |= run.noted
-        _apply_run(run, [by_section[section] for section in targets], applied, replace=replace)
+        _apply_run(run, {section: by_section[section] for section in targets}, applied, replace=replace)
     for correction in key.corrections:
         _correct(correction, drafts)
     _without_note(noted, key.corrections, drafts)
@@ -217,12 +217,12 @@ def _overlap(one: set[int], other: set[int]) -> float:
 
 
 def _apply_run(
-    run: KeyRun, sections: list[dict[int, list[Draft]]], applied: Applied, *, replace: bool
+    run: KeyRun, sections: dict[int, dict[int, list[Draft]]], applied: Applied, *, replace: bool
 ) -> None:
     for number, entry in run.entries.items():
-        drafts = next((numbers[number] for numbers in sections if number in numbers), None)
+        drafts = next((numbers[number] for numbers in sections.values() if number in numbers), None)
         if drafts is None:
-            applied.unmatched.append((0, number))
+            applied.unmatched.append((max(sections), number))
             continue
         applied.matched += 1
         for index, draft in enumerate(drafts):
@@ -265,10 +265,10 @@ def _without_note(noted: set[int], found: Sequence[Correction], drafts: Sequence
 
 
 def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
-    for draft in drafts:
-        if draft.number not in correction.numbers or not draft.options or draft.entry:
-            continue
-        if correction.unread:
+    named = [draft for draft in drafts if draft.number in correction.numbers and draft.options]
+    unclear = len({(draft.section, draft.number) for draft in named}) > len({draft.number for draft in named})
+    for draft in named:
+        if correction.unread or unclear:
             draft.doubt("note_not_read", correction.note)
             continue
         labels = [label for label, _ in draft.options]

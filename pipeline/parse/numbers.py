@@ -61,6 +61,8 @@ _PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|
 _FORMS: tuple[tuple[Habit, float, str], ...] = (
     # 第1题, but not the note 第1题一律给分
     (Habit.TITLE, 1.2, r"第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),
+    # 第1问
+    (Habit.TITLE, 0.9, r"第\s*(\d{1,2})\s*[问問]\s*[.．、:：]\s*"),
     # Question 1, Q1, No. 1, 单选题1, 判断题1
     (
         Habit.TITLE,

@@ -175,26 +175,24 @@ def _place(text: str, position: int) -> float:
 
 def _best_chain(labels: Sequence[Label]) -> list[Label]:
     """The chain A, B, C … with most strength; near labels win over far ones."""
-    best: dict[str, tuple[float, int]] = {}
+    best: dict[tuple[str, Form], int] = {}
+    """For each letter and form the label at the end of the best chain."""
     back: list[int] = []
     scores: list[float] = []
     for index, label in enumerate(labels):
-        gain = label.strength - _THRESHOLD
-        if label.letter == "A":
-            score, origin = gain, -1
-        else:
-            known = best.get(chr(ord(label.letter) - 1))
-            if known is None:
-                back.append(-2)
-                scores.append(float("-inf"))
-                continue
-            score = known[0] + gain - _change(labels[known[1]], label)
-            origin = known[1]
+        before = chr(ord(label.letter) - 1)
+        origins = [(0.0, -1)] if label.letter == "A" else []
+        for form in Form:
+            known = best.get((before, form))
+            if known is not None:
+                origins.append((scores[known] - _change(labels[known], label), known))
+        score, origin = max(origins, default=(float("-inf"), -1))
+        scores.append(score + label.strength - _THRESHOLD)
         back.append(origin)
-        scores.append(score)
-        if label.letter not in best or score >= best[label.letter][0]:
-            best[label.letter] = (score, index)
-    if not scores or max(scores) == float("-inf"):
+        rival = best.get((label.letter, label.form))
+        if origins and (rival is None or scores[index] >= scores[rival]):
+            best[label.letter, label.form] = index
+    if not best:
         return []
     index = max(range(len(scores)), key=lambda i: (round(scores[i], 6), -i))
     chain: list[Label] = []
@@ -216,7 +214,9 @@ def _tight(text: str, start: int) -> list[Label]:
 
 def _change(before: Label, after: Label) -> float:
     far = 1e-4 * (after.start - before.start)
-    return far if before.form is after.form else far + 0.3
+    if before.form is after.form:
+        return far
+    return far + (0.8 if Form.BARE in (before.form, after.form) else 0.3)  # A型血 … A. 抗A抗体 B. 抗B抗体
 
 
 def _any_order(labels: Sequence[Label], chain: Sequence[Label]) -> list[Label] | None:

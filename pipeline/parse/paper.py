@@ -44,9 +44,10 @@ class Paper:
     """How many questions it says it has."""
     text: str
     outline: Outline
-    applied: Applied = field(default_factory=Applied)
     keyed: set[int] = field(default_factory=set)
     """Numbers that its key, in it or beside it, answers."""
+    unmatched: set[tuple[int, int]] = field(default_factory=set)
+    """Those of them (section, number) that it does not have."""
     gaps: list[Gap] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
 
@@ -91,8 +92,9 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
 def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
     """Apply a key, the paper's own or one from beside it."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
-    paper.applied = apply(key, paper.items, replace=replace)
-    return paper.applied
+    applied = apply(key, paper.items, replace=replace)
+    paper.unmatched.update(applied.unmatched)
+    return applied
 
 
 def judge(paper: Paper) -> None:
@@ -100,7 +102,7 @@ def judge(paper: Paper) -> None:
     joint_answers(paper.drafts)
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.keyed)
-    paper.gaps = gaps(paper.drafts, paper.count)
+    paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
     paper.mismatches = count_mismatches(paper.drafts)
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
     paper.mismatches.extend(unread_questions(paper.outline))

@@ -23,7 +23,7 @@ OPTIONS_WITHIN = 30
 LIKELY = 0.5
 """The weight from which on a place ends the item before it, when options are looked for."""
 _FIRST_LABEL = re.compile(
-    r"(?:^|[\s（(【])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
+    r"(?:^|[\s（(【）)。？?：:])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
 )
 _MARKED = r"(?:[\u2460-\u2473]|[(（]\d{1,2}[)）])"
 _CODES = re.compile(

@@ -14,7 +14,7 @@ from pipeline.parse.appeals import corrections
         ("第40題答案由A更正為B或C", ("B", "C"), False),
         ("第33題除未作答者不給分外，其餘均給分", (), False),
         ("第8題該題不計分", (), True),
-        ("第3題答Ａ或Ｂ或AB者均給分".translate({0xFF21: "A", 0xFF22: "B"}), ("A", "B", "AB"), False),
+        ("第3題答A或B或AB者均給分", ("A", "B", "AB"), False),
         ("題號 第1題 第2題 備註：第2題答C給分", ("C",), False),
     ],
 )

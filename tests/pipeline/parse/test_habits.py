@@ -2,44 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from pipeline.parse.finish import finish
-from pipeline.parse.keylines import line_pairs
-from pipeline.parse.paper import judge, read_paper
-from pipeline.parse.stage import pair_keys
-from schemas.documents import Document, Line
-
-FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
-FIVE = f"{FOUR}\nE. 戊"
-DOCUMENT = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
-CASE = "男，45岁。上腹痛3天，伴黄疸。"
-
-
-def items(*numbers, mark="{}. ", options=FOUR):
-    return "\n".join(f"{mark.format(number)}第{number}项对的是\n{options}" for number in numbers)
-
-
-THREE = items(1, 2, 3)
-
-
-def told(outcome):
-    """An outcome in short: ``1C`` a question, ``-1 reason`` an item set aside, ``?1 reason`` one that waits."""
-    kept = [f"{question.number}{''.join(question.answer or ['-'])}" for question in outcome.questions]
-    aside = [f"-{json.loads(one.item)['number']} {one.reason}" for one in outcome.rejects]
-    waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in outcome.review]
-    return [*kept, *aside, *waits]
-
-
-def judged(paper):
-    judge(paper)
-    return paper
-
-
-def texts(question):
-    return [option.text for option in question.options]
+from pipeline.parse.paper import read_paper
+from schemas.documents import Line
+from tests.pipeline.parse.short import CASE, DOCUMENT, FIVE, FOUR, THREE, items, judged, texts, told
 
 
 @pytest.mark.parametrize(
@@ -102,6 +70,11 @@ def test_an_answer_with_a_choice_waits(parse, printed):
     assert told(parse(f"1. 首选\n{FOUR}\n{printed}")) == ["?1 answer_not_read"]
 
 
+def test_an_answer_in_a_bracket_behind_the_stem_is_no_part_of_it(parse):
+    (question,) = parse(f"1. 首选（答案：C）\n{FOUR}").questions
+    assert (question.stem, question.answer, len(question.options)) == ("首选", ["C"], 4)
+
+
 def test_options_after_the_answer_are_options(parse):
     (question,) = parse(f"1. 首选\n答案：C\n{FOUR}").questions
     assert (question.answer, texts(question)) == (["C"], ["甲", "乙", "丙", "丁"])
@@ -115,44 +88,17 @@ def test_a_question_without_an_answer_among_answered_ones_waits(parse):
     ]
 
 
-@pytest.mark.parametrize(
-    "head",
-    ["习题答案", "【参考答案】", "答案速查表", "参 考 答 案", "附答案", "Answer Key", "单项选择题答案",
-    "模拟试卷（一）答案", "参考解析"],
-)  # fmt: skip
-@pytest.mark.parametrize("key", ["1.C 2.B 3.D", "1.C 解析：丙\n2.B 解析：乙\n3.D 解析：丁", "1.C\n2.B\n3.D"])
-def test_a_key_is_found_under_any_head(parse, head, key):
-    outcome = parse(f"{THREE}\n{head}\n{key}")
-    assert told(outcome) == ["1C", "2B", "3D"]
-    assert texts(outcome.questions[2])[-1] == "丁"
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["参考答案：1-3 CBD", "【参考答案】1.C 2.B 3.D", "答案：1.C；2.B；3.D", "答案\n1（C）2（B）3（D）",
-    "答案\n1.c 2.b 3.d", "答案\n【1-3】CBD",
-     "答案\n1/C 2/B 3/D", "答案\n1=C 2=B 3=D", "答案\nl.C 2,B 3 D", "答案\n1. 丙\n2. 乙\n3. 丁",
-     "1.C\n2.B\n3.D",
-     "参考答案\n1.C 2.\nB 3.D", "参考答案\n1-3\nCBD", "参考答案\n1.C、2.B\n、3.D",
-     "答案\n题号\n1\n2\n3\n答案\nC\nB\nD", "答案\n题号\t答案\n1\tC\n2\tB\n3\tD",
-     "答案\n題號\t第1題\t第2題\t第3題\n答案\tＣ\tＢ\tＤ"],
-)  # fmt: skip
-def test_more_layouts_of_keys(parse, key):
-    assert told(parse(f"{THREE}\n{key}")) == ["1C", "2B", "3D"]
-
-
-def test_explanations_need_no_mark(parse):
-    outcome = parse(f"{THREE}\n答案解析\n1. C\n丙是因为甲不是。\n2. B\n乙最常见，\n其余少见。\n3. D\n丁。")
-    assert told(outcome) == ["1C", "2B", "3D"]
-    assert [question.explanation for question in outcome.questions] == [
-        "丙是因为甲不是。", "乙最常见，其余少见。", "丁。",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("tag", ["（2分）", "(单选题)(每题 1.00 分)", "【单选题】（1.0分）", "(每题0.50分)"])
 def test_what_an_item_earns_is_no_part_of_its_stem(parse, tag):
     (question,) = parse(f"1. {tag}首选\n{FOUR}").questions
     assert question.stem == "首选"
+
+
+def test_questions_of_a_case_may_be_numbered_as_such(parse):
+    outcome = parse(f"案例分析题\n【案例一】\n{CASE}\n第1问：首选\n{FOUR}\n第2问：次选\n{FOUR}")
+    assert [(question.stem, question.shared_stem) for question in outcome.questions] == [
+        ("首选", CASE), ("次选", CASE),
+    ]  # fmt: skip
 
 
 def test_sections_of_bare_numbers_from_a_high_one_are_found_by_the_heads_that_name_them(parse):
@@ -160,36 +106,6 @@ def test_sections_of_bare_numbers_from_a_high_one_are_found_by_the_heads_that_na
     assert told(parse(f"{group}\n【A1型题】\n{items(1, 2, 3, mark='{} ')}")) == [
         "31-", "32-", "33-", "1-", "2-", "3-",
     ]  # fmt: skip
-
-
-def test_rows_of_letters_are_told_from_answers_of_several_letters(parse):
-    body = items(*range(1, 7))
-    assert told(parse(f"{body}\n答案\n1 C B D\n4 A B C")) == ["1C", "2B", "3D", "4A", "5B", "6C"]
-    assert line_pairs("1 C B D") == []
-    assert [pair.letters for pair in line_pairs("1. A B D 2. A、C")] == ["ABD", "AC"]
-
-
-def test_keys_of_sections_may_stand_behind_their_heads(parse):
-    text = f"一、单选题\n{THREE}\n二、多选题\n{items(1, 2, options=FIVE)}\n参考答案\n"
-    for key in ("单选题：1-3 ABC\n多选题：1.ABC 2.ADE", "一、1.A 2.B 3.C\n二、1.ABC 2.ADE"):
-        assert told(parse(text + key)) == ["1A", "2B", "3C", "1ABC", "2ADE"]
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("1.A 2.B/C 3.D", ["1A", "3D", "?2 note_not_read"]),
-        ("1.A 2.送分 3.D", ["1A", "3D", "?2 note_not_read"]),
-        ("1-3 AB", ["1-", "2-", "3-", "? key_not_read"]),
-        ("1.A", ["1A", "2-", "3-", "? key_not_read"]),
-        ("题号\t1\t2\n答案\tA\n题号\t3\t4\n答案\tC\tD", ["3C", "?1 no_answer", "?2 no_answer"]),
-    ],
-)
-def test_what_a_key_leaves_open_waits(parse, key, expected):
-    found = told(parse(f"{THREE}\n参考答案\n{key}"))
-    if expected[0] == "3C":
-        expected = ["1-", "2-", "3C", "? key_not_read"]
-    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -308,14 +224,6 @@ def test_parts_that_earn_marks_are_no_options(parse):
 def test_what_does_not_belong_to_a_question_waits(parse):
     assert told(parse(f"{items(1)}\n答题卡 1.A 2.B")) == ["?1 text_left_over"]
     assert told(parse("1. 首选\nA. 甲 A. 一\nB. 乙 B. 二\nC. 丙 C. 三")) == ["?1 label_inside_text"]
-
-
-def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
-    grid = "題號\t1\t2\t3\n答案\t{}\n備註：{}"
-    paper, key = read(THREE, "x.pdf"), read(grid.format("A\tB\tC", ""), "x_ans.pdf")
-    changed = read(grid.format("A\t#\t#", "第3題該題不計分"), "x_mod.pdf")
-    pair_keys([paper, key, changed])
-    assert told(finish(judged(paper), DOCUMENT)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
 
 
 @pytest.mark.parametrize(

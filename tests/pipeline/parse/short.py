@@ -1,0 +1,37 @@
+"""Papers in few words, and outcomes told in short."""
+
+from __future__ import annotations
+
+import json
+
+from pipeline.parse.paper import judge
+from schemas.documents import Document
+
+FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
+FIVE = f"{FOUR}\nE. 戊"
+DOCUMENT = Document(document="x.pdf", sha256="ab" * 32, format="pdf", pages=1, rows=None)
+CASE = "男，45岁。上腹痛3天，伴黄疸。"
+
+
+def items(*numbers, mark="{}. ", options=FOUR):
+    return "\n".join(f"{mark.format(number)}第{number}项对的是\n{options}" for number in numbers)
+
+
+THREE = items(1, 2, 3)
+
+
+def told(outcome):
+    """An outcome in short: ``1C`` a question, ``-1 reason`` an item set aside, ``?1 reason`` one that waits."""
+    kept = [f"{question.number}{''.join(question.answer or ['-'])}" for question in outcome.questions]
+    aside = [f"-{json.loads(one.item)['number']} {one.reason}" for one in outcome.rejects]
+    waits = [f"?{json.loads(one.item)['number'] if one.item else ''} {one.reason}" for one in outcome.review]
+    return [*kept, *aside, *waits]
+
+
+def judged(paper):
+    judge(paper)
+    return paper
+
+
+def texts(question):
+    return [option.text for option in question.options]

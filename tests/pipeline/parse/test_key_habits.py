@@ -1,0 +1,99 @@
+"""Habits of keys in the wild: heads, lists, rows, grids, entries; what they leave open waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.finish import finish
+from pipeline.parse.keylines import line_pairs
+from pipeline.parse.stage import pair_keys
+from tests.pipeline.parse.short import DOCUMENT, FIVE, THREE, items, judged, texts, told
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["习题答案", "【参考答案】", "答案速查表", "参 考 答 案", "附答案", "Answer Key", "单项选择题答案",
+    "模拟试卷（一）答案", "参考解析"],
+)  # fmt: skip
+@pytest.mark.parametrize("key", ["1.C 2.B 3.D", "1.C 解析：丙\n2.B 解析：乙\n3.D 解析：丁", "1.C\n2.B\n3.D"])
+def test_a_key_is_found_under_any_head(parse, head, key):
+    outcome = parse(f"{THREE}\n{head}\n{key}")
+    assert told(outcome) == ["1C", "2B", "3D"]
+    assert texts(outcome.questions[2])[-1] == "丁"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["参考答案：1-3 CBD", "【参考答案】1.C 2.B 3.D", "答案：1.C；2.B；3.D", "答案\n1（C）2（B）3（D）",
+    "答案\n1.c 2.b 3.d", "答案\n【1-3】CBD",
+     "答案\n1/C 2/B 3/D", "答案\n1=C 2=B 3=D", "答案\nl.C 2,B 3 D", "答案\n1. 丙\n2. 乙\n3. 丁",
+     "1.C\n2.B\n3.D",
+     "参考答案\n1.C 2.\nB 3.D", "参考答案\n1-3\nCBD", "参考答案\n1.C、2.B\n、3.D",
+     "答案\n题号\n1\n2\n3\n答案\nC\nB\nD", "答案\n题号\t答案\n1\tC\n2\tB\n3\tD",
+     "答案\n題號\t第1題\t第2題\t第3題\n答案\tＣ\tＢ\tＤ"],
+)  # fmt: skip
+def test_more_layouts_of_keys(parse, key):
+    assert told(parse(f"{THREE}\n{key}")) == ["1C", "2B", "3D"]
+
+
+def test_explanations_need_no_mark(parse):
+    outcome = parse(f"{THREE}\n答案解析\n1. C\n丙是因为甲不是。\n2. B\n乙最常见，\n其余少见。\n3. D\n丁。")
+    assert told(outcome) == ["1C", "2B", "3D"]
+    assert [question.explanation for question in outcome.questions] == [
+        "丙是因为甲不是。", "乙最常见，其余少见。", "丁。",
+    ]  # fmt: skip
+
+
+def test_entries_of_several_questions_at_once_are_shared_out(parse):
+    outcome = parse(f"{THREE}\n参考答案与解析\n1.【答案】C\n【解析】丙。\n2～3．【答案】BD【解析】见教材。")
+    assert told(outcome) == ["1C", "2B", "3D"]
+    assert [question.explanation for question in outcome.questions] == ["丙。", "见教材。", "见教材。"]
+
+
+def test_rows_of_letters_are_told_from_answers_of_several_letters(parse):
+    body = items(*range(1, 7))
+    assert told(parse(f"{body}\n答案\n1 C B D\n4 A B C")) == ["1C", "2B", "3D", "4A", "5B", "6C"]
+    assert line_pairs("1 C B D") == []
+    assert [pair.letters for pair in line_pairs("1. A B D 2. A、C")] == ["ABD", "AC"]
+
+
+def test_keys_of_sections_may_stand_behind_their_heads(parse):
+    text = f"一、单选题\n{THREE}\n二、多选题\n{items(1, 2, options=FIVE)}\n参考答案\n"
+    for key in ("单选题：1-3 ABC\n多选题：1.ABC 2.ADE", "一、1.A 2.B 3.C\n二、1.ABC 2.ADE"):
+        assert told(parse(text + key)) == ["1A", "2B", "3C", "1ABC", "2ADE"]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("1.A 2.B/C 3.D", ["1A", "3D", "?2 note_not_read"]),
+        ("1.A 2.送分 3.D", ["1A", "3D", "?2 note_not_read"]),
+        ("1-3 AB", ["1-", "2-", "3-", "? key_not_read"]),
+        ("1.A", ["1A", "2-", "3-", "? key_not_read"]),
+        (
+            "题号\t1\t2\n答案\tA\n题号\t3\t4\n答案\tC\tD",
+            ["1-", "2-", "3C", "? missing_number", "? key_not_read"],
+        ),
+        ("1-5 CBDAA", ["1C", "2B", "3D", "? missing_number", "? missing_number"]),
+    ],
+)
+def test_what_a_key_leaves_open_waits(parse, key, expected):
+    assert told(parse(f"{THREE}\n参考答案\n{key}")) == expected
+
+
+def test_a_note_on_a_number_that_stands_in_two_sections_is_applied_to_neither(read):
+    paper = read(f"一、单选题\n{items(1, 2)}\n二、多选题\n{items(1, 2)}", "x.pdf")
+    key = read(
+        "更正答案\n一、单选题\n题号\t1\t2\n答案\tA\tB\n二、多选题\n题号\t1\t2\n答案\tAB\tCD\n第2題答D給分",
+        "x_mod.pdf",
+    )
+    pair_keys([paper, key])
+    assert told(finish(judged(paper), DOCUMENT)) == ["1A", "1AB", "?2 note_not_read", "?2 note_not_read"]
+
+
+def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
+    grid = "題號\t1\t2\t3\n答案\t{}\n備註：{}"
+    paper, key = read(THREE, "x.pdf"), read(grid.format("A\tB\tC", ""), "x_ans.pdf")
+    changed = read(grid.format("A\t#\t#", "第3題該題不計分"), "x_mod.pdf")
+    pair_keys([paper, key, changed])
+    assert told(finish(judged(paper), DOCUMENT)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
