@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 from pipeline.stage import Failure
@@ -85,13 +86,31 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def sample_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Makes a folder once in a session, also where several workers (pytest-xdist) share it."""
+    together = "PYTEST_XDIST_WORKER" in os.environ
+    base = tmp_path_factory.getbasetemp().parent if together else tmp_path_factory.getbasetemp()
+
+    def folder(name: str, make: Callable[[Path], None]) -> Path:
+        done = base / f"{name}.done"
+        with FileLock(base / f"{name}.lock"):
+            if not done.exists():
+                make(base / name)
+                done.touch()
+        return base / name
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_build(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """The build folder of the sample exam, made once by the real pipeline."""
     from pipeline.catalogue import STAGES
     from pipeline.config import load
     from pipeline.runtime.runner import Runner
 
-    build = tmp_path_factory.mktemp("sample") / "build"
-    config = load(ROOT / "dataset.toml", {"dataset.build": str(build)})
-    Runner(config).run([stage.name for stage in STAGES])
-    return build
+    def make(build: Path) -> None:
+        config = load(ROOT / "dataset.toml", {"dataset.build": str(build)})
+        Runner(config).run([stage.name for stage in STAGES])
+
+    return once("sample", make)

@@ -85,12 +85,12 @@ def test_killed_while_pages_are_read_it_reads_no_page_twice(sample_build, tmp_pa
     kill_when(lambda: stored(build, "ocr") >= 2, build, "run")
     before = stored(build, "ocr")
     assert not (build / "ocr").exists(), "nothing half-done is published"
-    finish(build, "run", "--to", "export")
+    finish(build, "run", "--to", "parse")
     undisturbed = runs(sample_build, "ocr")[-1]
     last = runs(build, "ocr")[-1]
     assert before >= 2
     assert (last["reused"], last["reused"] + last["added"]) == (before, undisturbed["added"])
-    assert contents(build / "export") == contents(sample_build / "export")
+    assert contents(build / "parse") == contents(sample_build / "parse")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-FILES = 1500
+FILES = 400
 
 
 @pytest.fixture

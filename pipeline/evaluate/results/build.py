@@ -13,6 +13,7 @@ from pipeline.evaluate.scoring import HUMAN
 from pipeline.evaluate.slices import REVIEWED
 from pipeline.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
+from schemas.taxonomy import dimensions
 
 _CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
 
@@ -54,7 +55,7 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
             *map(by, ("exam_subject", "question_type", "length")),
             ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
         ],
-        "按标签 By label": [*map(by, cmexam.LABELLED), by("label_status")],
+        "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
             ("解析 Explanations", cmexam.explanations(texts)),
             ("病例 Clinical answers", _clinical(clinical)),

@@ -24,17 +24,21 @@ TWO_COLUMNS = [name for name, paper in LAYOUTS.items() if paper.style.page_lines
 """All but pages of a few lines, on which nothing tells columns from cells side by side."""
 
 
-@pytest.fixture(scope="module")
-def lines(tmp_path_factory):
-    """The lines of every layout, printed in one and in two columns, read by one run of the ocr stage."""
-    folder = tmp_path_factory.mktemp("papers")
-    (folder / "raw").mkdir()
+def print_all(folder) -> None:
+    """Every layout, printed in one and in two columns, and read by one run of the ocr stage."""
+    (folder / "raw").mkdir(parents=True)
     for name, paper in LAYOUTS.items():
         _print(folder / "raw", f"one_{name}", paper, 1)
     for name in TWO_COLUMNS:
         _print(folder / "raw", f"two_{name}", narrow(LAYOUTS[name]), 2)
     (folder / "dataset.toml").write_text('[dataset]\nname = "p"\nraw = "raw"\nbuild = "build"\n')
     Runner(load(folder / "dataset.toml", {})).run(["ocr"])
+
+
+@pytest.fixture(scope="module")
+def lines(once):
+    """The lines of every layout, by document."""
+    folder = once("layouts", print_all)
     found = defaultdict(list)
     for line in Line.from_frame(pl.read_parquet(folder / "build" / "ocr" / "lines.parquet")):
         found[line.document].append(line)
