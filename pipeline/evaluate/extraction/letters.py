@@ -29,13 +29,13 @@ _OPENING = re.compile(
 )
 _CLOSING = re.compile(r"[\"'“”‘’」』》\])}>】$]*(?:选项|项)?")
 _RANGE = re.compile(r"\s?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
-_JOIN = re.compile(r"[^\S\n]*(?:以及|或者|[、/;&+和与及跟或])[^\S\n]*(?:选项)?[(\"“【\[]?")
+_JOIN = re.compile(r"[^\S\n]*(?:以及|或者|\|(?!\s)|[、/;&+和与及跟或])[^\S\n]*(?:选项)?[(\"“【\[]?")
 _LOOSE_JOIN = re.compile(r"(?:[^\S\n]*[,.][^\S\n]*|[^\S\n]+|\s*\n\s*)(?:选项|and\s+)?[(\"'“‘【\[①-⑩]?")
 _LIST_GOES_ON = re.compile(
     r"[\"'”’」』》\])}>】$]*(?:选?项)?\s*(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]|[和与及](?=选?项?[A-Z])"
     r"|[A-Z](?!\w)|[①-⑩]|[.](?=[A-Z](?!\w)))"
 )
-_TIGHT = re.compile(r"[、/&+和与及跟或]")
+_TIGHT = re.compile(r"[、/&+|和与及跟或]")
 """A separator that cannot end a clause."""
 _ITEM_WORD = re.compile(r"\s?选?项")
 _DENIED = re.compile(r"\s*(?:选?项)?\s*(?:均|都|也|则|就)?(?:不|错|有误|被?排除)")
@@ -136,15 +136,15 @@ class Reader:
         ]
         return sorted(found, key=lambda item: (-item[1], item[0])) or self._broken_off(position)
 
-    def _broken_off(self, position: int) -> list[tuple[str, int]]:
-        """Options whose text the output breaks off in: two characters or more, up to the output's end."""
+    def _broken_off(self, position: int, least: int = 2) -> list[tuple[str, int]]:
+        """Options whose text the output breaks off in: ``least`` characters or more, up to the output's end."""
         if len(self.text) - position > 2 * self._longest:
             return []
         rest = _compact(self.text[position:])
         return [
             (label, len(self.text))
             for label, text in self.options.items()
-            if len(rest) > 1 and _compact(fold(text)).startswith(rest)
+            if len(rest) >= least and _compact(fold(text)).startswith(rest)
         ]
 
     @cached_property
@@ -222,7 +222,9 @@ class Reader:
         """Where the text of an option, quoted after its letter, ends; ``end`` if it is not quoted."""
         delimiter = _DELIMITER.match(self.text, end)
         start = delimiter.end() if delimiter else end
-        for label, past in self.options_at(start):
+        # "A. C" is A and the first letter of its text where one answer is asked for.
+        begun = self._broken_off(start, least=1) if self.multiple is False else []
+        for label, past in (*self.options_at(start), *begun):
             if label in letters:
                 return past
         bracketed = _BRACKETED.match(self.text, end)
