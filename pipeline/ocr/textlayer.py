@@ -20,6 +20,9 @@ that the producer printed on its own finds its place inside: the italic n of O(n
 _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
 
+SMALLEST = 2.0
+"""Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited."""
+
 MAX_GLYPHS = 60_000
 """Glyphs of one page that are looked at: a dense A3 page has about 8,000."""
 
@@ -67,7 +70,7 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             chars = _chars(span, matrix)
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
-            if span.get("alpha", 255) == 0:
+            if span.get("alpha", 255) == 0 or span["size"] < SMALLEST:
                 layer.hidden += visible
             elif not level:
                 layer.turned += visible

@@ -61,6 +61,14 @@ def test_watermarks_are_left_out(make_pdf, read_page):
     assert [line.text for line in page.lines] == [PROSE]
 
 
+def test_glyphs_too_small_to_be_seen_are_not_read(make_pdf, read_page):
+    def decorate(page, number):
+        page.insert_text((62, 99), "B", fontsize=1)
+
+    page = read_page(make_pdf([[(60, 100, PROSE)]], decorate=decorate))
+    assert [line.text for line in page.lines] == [PROSE]
+
+
 def test_fake_bold_is_read_once(make_pdf, read_page):
     copies = [(60 + shift, 100 + shift, PROSE) for shift in (0, 0.2, 0.4)]
     assert [line.text for line in read_page(make_pdf([copies])).lines] == [PROSE]
