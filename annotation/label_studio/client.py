@@ -271,6 +271,11 @@ class Studio:
                 f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
                 " Account & Settings there"
             )
+        if status == 404:
+            return (
+                f"Label Studio at {self.url} does not know what it was asked for (404): review.url is not its address,"
+                " or somebody deleted the project meanwhile"
+            )
         fields = body if isinstance(body, dict) else {}
         detail = fields.get("validation_errors") or fields.get("detail") or "no reason given"
         return f"Label Studio at {self.url} refused a request ({status}): {' '.join(str(detail).split())}"[

@@ -24,6 +24,8 @@ class Kind:
     """Its screen."""
     prune: bool
     """Whether questions that nobody answered leave it when they no longer belong there."""
+    nothing: str
+    """What it means when there is nothing to send."""
     command: str = "build-dataset review push"
     """What sends its questions, for messages."""
 
@@ -47,6 +49,7 @@ REVIEW = Kind(
     experts=2,
     config=review_config,
     prune=False,
+    nothing="there are no questions: run `build-dataset run`",
 )
 ADJUDICATION = Kind(
     "adjudication",
@@ -55,6 +58,7 @@ ADJUDICATION = Kind(
     experts=1,
     config=adjudication_config,
     prune=True,
+    nothing="experts disagree on nothing and flagged nothing, as of the last `build-dataset review pull`",
 )
 VERIFICATION = Kind(
     "verification",
@@ -63,6 +67,7 @@ VERIFICATION = Kind(
     experts=1,
     config=verification_config,
     prune=True,
+    nothing="nothing waits in parse, clean or dedup",
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
 """The kinds of the review; what they bring back becomes labels and corrections."""
@@ -74,5 +79,6 @@ SCORING = Kind(
     experts=3,
     config=scoring_config,
     prune=True,
+    nothing="there are no answers in free text",
     command="build-dataset score-answers push",
 )

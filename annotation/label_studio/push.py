@@ -74,10 +74,10 @@ def push(
         settle_seconds: how long to look for the tasks of an import whose reply was lost.
 
     Raises:
-        UserError: see ``Studio``; a prediction is not of the taxonomy.
+        UserError: see ``Studio``; a prediction is not of the taxonomy; there is nothing to send and never was.
     """
     _validate(kind, tasks)
-    project, created = _open_project(studio, kind, dataset, title, version)
+    project, created = _open_project(studio, kind, dataset, title, version, wanted=bool(tasks))
     there = [] if created else list(map(Remote.of, studio.tasks(project.id)))
     found = compare(tasks, there, studio.predictions(project.id) if there else {}, version)
     updated = found.updated()
@@ -117,7 +117,7 @@ def push(
 
 
 def _open_project(
-    studio: Studio, kind: Kind, dataset: str, title: str | None, version: str
+    studio: Studio, kind: Kind, dataset: str, title: str | None, version: str, *, wanted: bool
 ) -> tuple[Project, bool]:
     settings: dict[str, Any] = {
         "label_config": kind.config(),
@@ -129,6 +129,8 @@ def _open_project(
         if project.label_config != settings["label_config"]:
             studio.update_project(project.id, **settings)
         return project, False
+    if not wanted:
+        raise UserError(f"nothing to send for {kind.name}: {kind.nothing}")
     project_id = studio.create_project(
         title=(title or kind.title(dataset))[:_TITLE_LENGTH],
         description=kind.description(dataset),

@@ -49,12 +49,12 @@ def tell_push(report: PushReport) -> None:
     """Say what a push did."""
     made = "made" if report.created else "found"
     batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
-    _say(
+    say(
         f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
         f"{report.unchanged} unchanged"
     )
     if report.changed_after_review:
-        _warn(f"changed after an expert had answered them: {_some(report.changed_after_review)}")
+        warn(f"changed after an expert had answered them: {_some(report.changed_after_review)}")
     for count, what in (
         (report.later, "not sent yet; the next push sends them"),
         (report.withdrawn, "withdrawn: they need no answer any more, and had none"),
@@ -66,20 +66,20 @@ def tell_push(report: PushReport) -> None:
         (report.replies_lost, "replies lost on the way; what had arrived was not sent again"),
     ):
         if count:
-            _say(f"{count} {what}")
-    _say(f"experts begin at {report.url}")
+            say(f"{count} {what}")
+    say(f"experts begin at {report.url}")
 
 
 def tell_pull(report: PullReport) -> None:
     """Say what a pull found."""
-    _say(
+    say(
         f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
         f"{report.questions} questions answered"
     )
     for reason, count in report.rejects.items():
-        _warn(f"does not count: {reason} {count}")
+        warn(f"does not count: {reason} {count}")
     if report.third_experts:
-        _warn(f"answered by more people than were asked: {_some(report.third_experts)}")
+        warn(f"answered by more people than were asked: {_some(report.third_experts)}")
 
 
 def _some(question_ids: tuple[str, ...]) -> str:
@@ -87,9 +87,11 @@ def _some(question_ids: tuple[str, ...]) -> str:
     return ", ".join(question_ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A line, as it is."""
     Console().print(escape(text), highlight=False, soft_wrap=True)
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
+    """A line that somebody should see to."""
     Console().print(f"[yellow]{escape(text)}[/yellow]", highlight=False, soft_wrap=True)

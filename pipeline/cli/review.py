@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from annotation.params import ReviewParams
+from annotation.standing import State
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
+from pipeline.cli.label_studio import Full, at_work, say, section, tell_pull, tell_push, warn
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from annotation.standing import ReviewStatus
 
 REVIEW = stage("review")
+_STATES = {
+    State.DISPUTED: "disputed",
+    State.FLAGGED: "flagged",
+    State.ONE_OF_TWO: "seen by one of two",
+    State.UNREVIEWED: "unreviewed",
+    State.DONE: "settled",
+}
 _EXAMPLES = "Examples:\n\n" + "\n\n".join(
     f"[cyan]{line}[/cyan]" for line in ("build-dataset review", *REVIEW.examples)
 )
@@ -90,7 +98,7 @@ def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
         report, without = sending.verify(_params(loaded), runner.context(REVIEW))
     tell_push(report)
     if without:
-        Console().print(f"{without} items not sent: no question is in them", highlight=False)
+        say(f"{without} items not sent: no question is in them")
 
 
 def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
@@ -99,12 +107,15 @@ def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Ove
 
     with at_work(config, overrides) as (loaded, runner):
         reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full)
+        unknown = fetching.unknown_people(_params(loaded))
     for report in reports:
         tell_pull(report)
-    if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
-        Console().print(
-            "[yellow]corrections wait to be applied: run `build-dataset run`[/yellow]", highlight=False
+    if unknown:
+        warn(
+            f"no such account in Label Studio, see review.reviewers and review.adjudicators: {', '.join(unknown)}"
         )
+    if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
+        warn("corrections wait to be applied: run `build-dataset run`")
     run_stages(loaded, ["review"])
 
 
@@ -114,17 +125,18 @@ def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
 
     loaded = configure(config, overrides)
     found, paces, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
-    console = Console()
-    console.print(_dimension_table(found, rows))
-    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in found.states.items())
-    console.print(f"{found.questions} questions = {states}", highlight=False)
+    Console().print(_dimension_table(found, rows))
+    states = [f"{count} {_STATES[state]}" for state, count in found.states.items() if count]
+    say(f"{found.questions} questions: {', '.join(states) or 'none'}")
     for pace in paces:
-        console.print(f"  {escape(pace.reviewer)} {_pace(pace)}", highlight=False)
+        say(f"  {pace.reviewer} {_pace(pace)}")
     for flag, count in found.flags.items():
-        console.print(f"  flagged {escape(flag)}: {count}", highlight=False)
+        say(f"  flagged {flag}: {count}")
     if found.last_review:
-        console.print(
-            f"last review: {escape(found.last_review)} (as of the last `review pull`)", highlight=False
+        say(f"last review: {found.last_review} (as of the last `review pull`)")
+    else:
+        say(
+            "nothing was pulled yet: `review push` sends the questions, `review pull` fetches what experts did"
         )
 
 
@@ -142,11 +154,11 @@ def _pace(pace: Pace) -> str:
 
 
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
-    table = Table()
-    table.add_column("dimension")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("dimension", min_width=16)
     for label_status in LabelStatus:
-        table.add_column(label_status.value, justify="right")
-    table.add_column("disagreement", justify="right")
+        table.add_column(label_status.value, justify="right", no_wrap=True)
+    table.add_column("differ", justify="right", no_wrap=True)
     raw = {row.dimension: row.raw for row in rows}
     for name, counts in found.dimensions.items():
         dimension = dimensions()[name]

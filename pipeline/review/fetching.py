@@ -51,6 +51,16 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False) -> list[
     return reports
 
 
+def unknown_people(params: ReviewParams) -> list[str]:
+    """Those whose word is to count, by the configuration, and who have no account.
+
+    Raises:
+        UserError: no token, no server, or it refuses.
+    """
+    named = {*params.reviewers, *params.adjudicators}
+    return sorted(named - {*connect(params).reviewers().values()}) if named else []
+
+
 def to_apply(build: Path) -> bool:
     """Whether there are corrections that count."""
     path = build / CORRECTIONS

@@ -44,6 +44,9 @@ class LossyStudio:
         return 1
 
     def update_project(self, project_id: int, **settings: Any) -> None:
+        version = settings.get("model_version")
+        there = {each["model_version"] for task in self.stored.values() for each in task["predictions"]}
+        assert version is None or version in there, "Label Studio refuses it"
         self.settings = {**(self.settings or {}), **settings}
 
     def import_tasks(self, project_id: int, payloads: list[dict[str, Any]]) -> None:
@@ -157,6 +160,15 @@ def test_second_tasks_that_both_were_reviewed_stay():
         task["annotations"] = 1
     assert push(studio, tasks(1)).duplicates_removed == 0
     assert sorted(studio.stored) == [1, 2]
+
+
+def test_where_there_is_nothing_to_send_no_project_is_made():
+    studio = LossyStudio()
+    with pytest.raises(UserError, match="nothing to send for adjudication: experts disagree on nothing"):
+        push(studio, [], kind=ADJUDICATION)
+    assert studio.settings is None
+    push(studio, tasks(2), kind=ADJUDICATION)
+    assert push(studio, [], kind=ADJUDICATION).withdrawn == 2
 
 
 def test_two_experts_are_asked_for_each_question():

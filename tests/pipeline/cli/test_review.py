@@ -1,0 +1,69 @@
+"""What the review's commands say, on a narrow terminal too."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from annotation.label_studio.pull import PullReport
+from annotation.label_studio.push import PushReport
+from pipeline.cli.app import app
+from pipeline.cli.label_studio import tell_pull, tell_push
+from tests.conftest import ROOT
+
+NOTHING = {
+    "kind": "review",
+    "project": 3,
+    "url": "http://x/projects/3/data?labeling=1",
+    "created": False,
+    "added": 0,
+    "batch": 2,
+    "updated": 0,
+    "unchanged": 7,
+    "later": 0,
+    "changed_after_review": (),
+    "duplicates_removed": 0,
+    "withdrawn": 0,
+    "others": 0,
+    "replies_lost": 0,
+}
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_no_column_of_the_status_is_cut(sample_build, columns):
+    options = ["--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={sample_build}"]
+    told = CliRunner(env={"COLUMNS": columns}).invoke(app, ["review", "status", *options])
+    assert told.exit_code == 0, told.output
+    for head in ("unreviewed", "single", "agreed", "disputed", "adjudicated", "differ"):
+        assert f" {head} " in told.output
+    assert "…" not in told.output
+    assert "nothing was pulled yet" in told.output
+
+
+def test_a_push_that_changed_nothing_says_no_more_than_that(capsys):
+    tell_push(PushReport(**NOTHING))
+    assert capsys.readouterr().out.splitlines() == [
+        "review project 3 found: 0 added, 0 updated, 7 unchanged",
+        "experts begin at http://x/projects/3/data?labeling=1",
+    ]
+
+
+def test_everything_out_of_the_ordinary_is_told_with_what_it_means(capsys):
+    changed = tuple(f"q{number}" for number in range(7))
+    odd = {"added": 4, "later": 5, "withdrawn": 1, "others": 2, "changed_after_review": changed}
+    tell_push(PushReport(**{**NOTHING, **odd}))
+    said = capsys.readouterr().out
+    assert "4 added as batch 2" in said
+    assert "changed after an expert had answered them: q0, q1, q2, q3, q4 and 2 more" in said
+    assert "5 not sent yet" in said
+    assert "1 withdrawn" in said
+    assert "2 other tasks" in said
+
+
+def test_what_does_not_count_is_told_as_it_is_written(capsys):
+    tell_pull(PullReport("review", False, 1, 0, 0, 5, 1, {"another_hand": 2}, ("q[1]",)))
+    assert capsys.readouterr().out.splitlines() == [
+        "review: 1 new, 0 changed, 0 deleted; 1 questions answered",
+        "does not count: another_hand 2",
+        "answered by more people than were asked: q[1]",
+    ]
