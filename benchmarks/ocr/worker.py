@@ -141,7 +141,7 @@ def _paddleocr_engine() -> Any:
 
 ENGINES = {
     "default": _ours,
-    "tiny": partial(_ours, rapidocr={"tiny_first": True}),
+    "small": partial(_ours, rapidocr={"tiny_first": False}),
     "onnxruntime": partial(_ours, rapidocr={"backend": "onnxruntime"}),
     "rapidocr": _rapidocr,
     "paddleocr": _paddleocr,

