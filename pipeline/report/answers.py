@@ -64,13 +64,13 @@ def _cards(
 ) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """The questions to show, and of all whether models agree on them."""
     kinds = _kinds(kept)
-    asked = {
-        row.question_id: row
-        for rows in (build.splits or {}).values()
-        for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(list(kinds))))
-    }
-    ordered = sorted((name for name in kinds if name in asked), key=lambda name: _ORDER.index(kinds[name]))
+    rows = pl.concat([*(build.splits or {}).values()]) if build.splits else ReleaseRow.to_frame([])
+    known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
+    ordered = sorted((name for name in kinds if name in known), key=lambda name: _ORDER.index(kinds[name]))
     shown = ordered[: params.answers]
+    asked = {
+        row.question_id: row for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(shown)))
+    }
     by_question: dict[str, list[Prediction]] = {}
     for prediction in Prediction.from_frame(kept.filter(pl.col("question_id").is_in(shown))):
         by_question.setdefault(prediction.question_id, []).append(prediction)

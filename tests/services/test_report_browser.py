@@ -83,6 +83,34 @@ def test_links_inside_the_page_lead_to_its_sections(sample):
     assert sample.evaluate("document.querySelectorAll('nav a').length") > 8
 
 
+SEEN = "[...document.querySelectorAll('article')].filter(card => card.offsetParent).length"
+
+
+def test_the_page_of_answers_is_searched_and_filtered_without_an_error(page, sample_build):
+    page.visit(sample_build / "report" / "answers.html", width=390, height=800)
+    everything = page.evaluate(SEEN)
+    wrong = "document.querySelectorAll('article[data-kind=all-wrong]').length"
+    assert 0 < page.evaluate(wrong) < everything
+    page.evaluate("document.querySelector('button[data-kind=all-wrong]').click()")
+    assert page.evaluate(SEEN) == page.evaluate(wrong)
+    page.evaluate("document.querySelector('button[data-kind=\"\"]').click()")
+    name = page.evaluate("document.querySelector('article code').textContent")
+    page.evaluate(f"find.value = {json.dumps(name.upper())}; find.dispatchEvent(new Event('input'))")
+    assert page.evaluate(SEEN) == 1
+    assert page.evaluate("document.getElementById('count').textContent") == "1 shown 题"
+    assert page.errors == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_paper_is_white_whatever_the_screen_is(page, sample_build):
+    page.visit(sample_build / "report" / "index.html", dark=True)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) != "rgb(255, 255, 255)"
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.call("Emulation.setEmulatedMedia", media="")
+
+
 HOSTILE = (
     "<script>document.title = 'run'</script>",
     "<img src=x onerror=\"document.title = 'run'\">",
