@@ -30,6 +30,11 @@ _GOOD = 0.8
 """A table of that size is not turned to make it larger."""
 _SIZES = {"normalsize": 1.0, "small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}
 
+_NEEDS = (
+    "% XeLaTeX or LuaLaTeX with ctex or xeCJK;\n"
+    "% \\usepackage{adjustbox, array, booktabs, longtable, makecell, pdflscape, rotating}"
+)
+
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -130,14 +135,8 @@ def latex(table: Table) -> str:
     for number, panel in enumerate(panels, start=1):
         which = f" ({number}/{len(panels)})" if len(panels) > 1 else ""
         label = f"\\label{{tab:{table.name}}}" if number == 1 else ""
-        made.append(_panel(table, panel, f"\\caption{{{_escape(table.caption + which)}}}{label}"))
+        made.append(_placed(table, panel, f"\\caption{{{_escape(table.caption + which)}}}{label}"))
     return "\n".join([_NEEDS, *made]) + "\n"
-
-
-_NEEDS = (
-    "% XeLaTeX or LuaLaTeX with ctex or xeCJK;\n"
-    "% \\usepackage{adjustbox, array, booktabs, longtable, makecell, pdflscape, rotating}"
-)
 
 
 def _grid(table: Table, *, packed: bool) -> _Grid:
@@ -185,7 +184,7 @@ def _panels(grid: _Grid) -> Iterator[_Grid]:
     yield grid.of(numbers)
 
 
-def _panel(table: Table, grid: _Grid, caption: str) -> str:
+def _placed(table: Table, grid: _Grid, caption: str) -> str:
     upright = min(1.0, _WIDTH / grid.width, _HEIGHT / grid.height)
     turned = min(1.0, _HEIGHT / grid.width, _WIDTH / grid.height)
     if max(upright, turned) < _LEGIBLE:
@@ -214,7 +213,9 @@ def _long(table: Table, grid: _Grid, caption: str) -> str:
     """A table that goes on over pages, which nothing can scale: so in smaller type."""
     turned = grid.width > _WIDTH
     room = _HEIGHT if turned else _WIDTH
-    size = next((name for name, factor in _SIZES.items() if _SLACK * grid.width * factor <= room), "scriptsize")
+    size = next(
+        (name for name, factor in _SIZES.items() if _SLACK * grid.width * factor <= room), "scriptsize"
+    )
     head = [_head(grid), "\\midrule"]
     lines = [
         f"{{\\{size}",
