@@ -14,7 +14,7 @@ from annotation.llm.client import LlmClient
 from annotation.llm.confidence import value_probability
 from annotation.llm.messages import Answer, AnswerStore, BadAnswerError, ChatRequest, Failed, Outcome, Reason
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import Prompt, Shot, codes, prompts
+from annotation.prompt import Prompt, Shot, by_code, prompts
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -191,7 +191,7 @@ def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
             f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。",
         )
     spelling = str(value).strip()
-    label = codes(dimension).get(spelling) or dimension.find(spelling)
+    label = by_code(dimension, spelling) or dimension.find(spelling)
     if label is None:
         raise BadAnswerError(
             Reason.INVALID_LABEL,

@@ -21,6 +21,7 @@ GENERAL = "label.general.v1.zh.md"
 """For label sets of other subjects than CMExam's."""
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
+_LONGEST_CODE = 3
 _QUESTION = "<题目>\n{question}\n</题目>"
 
 
@@ -112,6 +113,13 @@ def codes(dimension: Dimension) -> dict[str, LabelName]:
     A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
     """
     return {str(number): label for number, label in enumerate(dimension.labels, start=1)}
+
+
+def by_code(dimension: Dimension, said: str) -> LabelName | None:
+    """The label that a short code stands for; ``codes`` for one, without making all of them for every answer."""
+    known = said.isascii() and said.isdecimal() and len(said) <= _LONGEST_CODE and said[0] != "0"
+    number = int(said) if known else 0
+    return dimension.labels[number - 1] if 0 < number <= len(dimension.labels) else None
 
 
 def code(dimension: Dimension, label: LabelName) -> str:

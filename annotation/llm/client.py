@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Generator, Iterator, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +38,11 @@ _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
 _WRONG_FORM_AFTER = 5
 """Requests refused for their form, with none accepted, after which the form is to blame."""
-_AHEAD = 16
-"""Requests that are made out while all turns are taken, so that one goes the moment another's answer has arrived.
+_APART = 0.002
+"""Seconds between the first requests, about the CPU time of one.
 
-Answers come in clumps, and an event loop works on all of a clump at once: without these, each turn stays empty until
-the whole clump is parsed, checked and stored.
+An event loop works on all that arrived at once turn by turn, so requests that begin together end and begin together
+for ever, each waiting for the work on all of them. At 64 at once and 200 ms: .94 of the limit, a little apart .97.
 """
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
@@ -93,12 +92,14 @@ class _Run:
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(
                 follow_redirects=False,  # the key is for this address alone
-                event_hooks={"request": [_take_turn], "response": [self._hear]},
+                event_hooks={"response": [self._hear]},
             ),
         ) as sdk:
-            most = self._options.concurrency
-            count = min(most + min(most, _AHEAD), len(missing))
-            workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
+            count = min(self._options.concurrency, len(missing))
+            workers = [
+                asyncio.create_task(self._work(sdk, waiting, ended, number * _APART))
+                for number in range(count)
+            ]
             try:
                 left = len(missing)
                 while left:
@@ -117,8 +118,10 @@ class _Run:
         sdk: AsyncOpenAI,
         waiting: Iterator[str],
         ended: asyncio.Queue[list[Outcome] | BaseException],
+        delay: float,
     ) -> None:
         try:
+            await asyncio.sleep(delay)
             for key in waiting:
                 outcome = await self._ask(sdk, key, self._groups[key][0])
                 self._watch(outcome)
@@ -161,20 +164,20 @@ class _Run:
             if not await self._budget.reserve(worst):
                 cap = f"{self._options.max_cost:g} {self._options.currency}"
                 return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
+            await self._pace.turn()
             cost = worst
-            _TURN.set(turn := _Turn(self._pace))
             try:
                 completion = await self._create(sdk, body)
             except Exception as error:
-                fault = classify(error, self._options)  # where no request can succeed, nobody gets this turn
+                fault = classify(error, self._options)
                 cost = worst if fault.maybe_billed else 0.0
             else:
                 usage = billed(completion)
                 cost = self._options.cost(usage.prompt_tokens, usage.completion_tokens) or worst
                 return completion
             finally:
+                self._pace.leave()
                 await self._budget.settle(worst, cost)
-            turn.leave()
             if not await self._pace.again(fault, attempt):
                 return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
             attempt += 1
@@ -191,11 +194,9 @@ class _Run:
         return dict(completion)
 
     async def _hear(self, response: Any) -> None:
-        """Take in a response; once it is there, the next request goes, before this one is looked into."""
+        """Take in a response's headers, before its body is read."""
         if response.is_success:
             self._pace.heard(response.headers)
-            await response.aread()
-            _TURN.get().leave()
 
     def _watch(self, outcome: Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""
@@ -208,33 +209,6 @@ class _Run:
                 f"{self._options.base_url} refused the first {self._wrong_form} requests as malformed (HTTP 4xx): "
                 "it may not support response_format, temperature, seed or max_tokens_field as configured"
             )
-
-
-class _Turn:
-    """The place of one attempt among the requests in flight: taken when it is sent, left when its answer is there."""
-
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
-        self._taken = False
-
-    async def take(self) -> None:
-        """Wait until the request may go."""
-        await self._pace.turn()
-        self._taken = True
-
-    def leave(self) -> None:
-        """Let another go, if that was not done yet."""
-        if self._taken:
-            self._taken = False
-            self._pace.leave()
-
-
-_TURN: ContextVar[_Turn] = ContextVar("turn")
-"""Of the attempt that the current task makes: the hooks of the HTTP client are told nothing but the request."""
-
-
-async def _take_turn(_request: object) -> None:
-    await _TURN.get().take()
 
 
 def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:

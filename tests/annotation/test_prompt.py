@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotation.prompt import code, codes, prompts, render
+from annotation.prompt import by_code, code, codes, prompts, render
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 
@@ -37,9 +37,14 @@ def test_the_schema_is_strict_and_holds_the_taxonomy():
 
 def test_a_code_stands_for_its_label_and_of_diseases_for_the_chapter():
     for dimension in dimensions().values():
-        assert [codes(dimension)[code(dimension, label)] for label in dimension.labels] == list(
-            dimension.labels
-        )
+        for label in dimension.labels:
+            assert (
+                codes(dimension)[code(dimension, label)]
+                is by_code(dimension, code(dimension, label))
+                is label
+            )
+        for none in ("0", "", "01", "²", "١", "-1", str(len(dimension.labels) + 1), "9" * 5000):
+            assert by_code(dimension, none) is None
     diseases = codes(dimensions()["disease_group"])
     assert all(label.code == f"{int(number):02}" for number, label in diseases.items() if int(number) <= 26)
 
