@@ -20,7 +20,7 @@ from pipeline.doctor import State, examine
 from schemas.errors import UserError
 
 _MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
-_PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl"})
+_PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"})
 
 
 def register(app: typer.Typer) -> None:
