@@ -114,6 +114,8 @@ def own_answers(pieces: Sequence[Piece], blanks: Mapping[int, tuple[int, int]]) 
 
 def read_blanks(head: str) -> Cloze | None:
     """The blanks of an item and their options; None where its text and its options do not name the same ones."""
+    if not _BLANK.search(head):  # most items: looking for runs of options takes long
+        return None
     labels = list(_OPTION_LINE.finditer(head))
     edges = [*(label.start() for label in labels[1:]), len(head)]
     cut = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
