@@ -117,7 +117,7 @@ def test_models_and_experts_are_asked_in_the_dimensions_of_the_set(law):
     assert "## 法律部门\n题目主要考查的法律部门。\n1民法；2刑法" in prompt.system
     assert "{{" not in prompt.system
     assert list(prompt.form["json_schema"]["schema"]["properties"]) == ["法律部门", "难度"]
-    screen = review_config.__wrapped__()
+    screen = review_config()
     assert "民法" in screen
     assert "疾病组" not in screen
 
