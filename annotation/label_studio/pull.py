@@ -90,8 +90,7 @@ def pull(
     name = _name(studio, project)
     start = Pulled(project=name) if full or before.project != name else before
     after = _fetch(studio, kind, project, start, advance)
-    if start.since is not None and _submitted(after) != project.annotations:
-        # A deleted task takes its annotations along without a trace.
+    if start.since is not None and not _whole(studio, project, after):
         start = Pulled(project=name)
         after = _fetch(studio, kind, project, start, advance)
     return after, _report(kind, before, after, full=start.since is None)
@@ -209,6 +208,14 @@ def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullRep
         rejects=dict(reasons.iter_rows()),
         third_experts=tuple(third),
     )
+
+
+def _whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
+    """Whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
+    count = _submitted(pulled)
+    if count == project.annotations:
+        return True
+    return project.annotations < count <= studio.project(project.id).annotations
 
 
 def _submitted(pulled: Pulled) -> int:

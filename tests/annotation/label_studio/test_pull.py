@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,8 @@ class Studio:
 
     stored: dict[int, dict[str, Any]] = field(default_factory=dict)
     url: str = "http://studio"
+    meanwhile: Callable[[], None] | None = None
+    """What people do between the first and the second request."""
 
     def answered(self, number: int, *people: int, second: int) -> None:
         moment = f"2026-01-01T00:00:{second:02}.000000Z"
@@ -47,11 +50,16 @@ class Studio:
         count = sum(len(task["annotations"]) for task in self.stored.values())
         return Project(1, "t", "now", "", None, len(self.stored), count)
 
+    def project(self, project_id: int) -> Project:
+        return self.find_project("")
+
     def reviewers(self) -> dict[int, str]:
         return PEOPLE
 
     def tasks(self, project_id, *filters, answers=False):
         assert answers
+        if self.meanwhile is not None:
+            self.meanwhile()
         for task in self.stored.values():
             known = {
                 "updated_at": task["updated_at"],
@@ -94,6 +102,16 @@ def test_where_annotations_are_missing_without_a_trace_everything_is_read():
     after, report = pull(studio, REVIEW, "demo", before)
     assert (report.full, report.deleted) == (True, 1)
     assert set(after.reviews["question_id"]) == {"q2"}
+
+
+def test_what_people_answer_during_a_pull_is_no_reason_to_read_everything():
+    studio = Studio()
+    studio.answered(1, 1, second=0)
+    before, _ = pull(studio, REVIEW, "demo", Pulled())
+    studio.meanwhile = lambda: studio.answered(2, 1, second=30)
+    after, report = pull(studio, REVIEW, "demo", before)
+    assert (report.full, report.new) == (False, 1)
+    assert set(after.reviews["question_id"]) == {"q1", "q2"}
 
 
 def test_questions_that_a_third_person_answered_are_named():
