@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pipeline.evaluate.extraction import answers_first, extract
 from pipeline.evaluate.extraction.folding import fold
 from schemas.errors import UserError
-from schemas.questions import QuestionType
 
-_SINGLE_NAMES = {
-    "单项选择题",
-    "单选题",
-    "single",
-    *(kind.value for kind in QuestionType if kind is not QuestionType.X),
-}
-_MULTIPLE_NAMES = {"多项选择题", "多选题", "multiple", QuestionType.X.value}
+_SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)
+_MULTIPLE = re.compile(
+    r"多项?选|多项$|multi(?:ple)?(?:\Z|[-_\s]*(?:answer|correct|response|select))|X(?:型|\Z)", re.IGNORECASE
+)
+"""Beginnings of names of item types, as exams, CMB and others write them.
+
+Neither are 不定项选择题, and multiple choice, which says that there are options.
+"""
 
 
 class _Row(BaseModel):
@@ -50,7 +51,7 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
 
     Args:
         path_in: JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if
-            known, ``question_type`` (A1 … X, 单项选择题, 多项选择题; anything else counts as not known) and
+            known, ``question_type`` (A1, B1型题, X, 单选题, 多项选择题, multiple … ; others count as not known) and
             ``answer_first`` (whether the prompt asked for the answer first, see ``extract``). Rows that do not say are
             read as answering first where the file's outputs do so as a habit.
         path_out: the same rows with ``extracted`` (letters as one string), ``rule`` and ``correct``: true, false, or
@@ -120,9 +121,10 @@ def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
 
 
 def _multiple(question_type: str | None) -> bool | None:
-    if question_type in _MULTIPLE_NAMES:
+    name = (question_type or "").strip()
+    if _MULTIPLE.match(name):
         return True
-    return False if question_type in _SINGLE_NAMES else None
+    return False if _SINGLE.match(name) else None
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pipeline.evaluate.scorefile import score_file
+from pipeline.evaluate.scorefile import score_file, score_row
 from schemas.errors import UserError
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
@@ -115,3 +115,24 @@ def test_a_file_that_is_not_utf8_is_one_line(tmp_path):
     path.write_bytes("答案".encode("gbk"))
     with pytest.raises(UserError, match="is not UTF-8"):
         score_file(path, tmp_path / "out.jsonl")
+
+
+SINGLE = ("A1", "A2型题", "A3/A4", "A1/A2型题", "B1", "单选题", "单项选择题", "single_choice")
+MULTIPLE = ("X", "X型题", "多选题", "多项选择题", "multiple", "multi-select", "Multiple answers")
+NEITHER = (None, "", "不定项选择题", "案例分析", "multiple choice", "Xylitol", "Bonus")
+
+
+@pytest.mark.parametrize(
+    ("name", "everything", "judged"),
+    [
+        *((name, None, "A") for name in SINGLE),
+        *((name, "ABCD", "AB") for name in MULTIPLE),
+        *((name, "ABCD", "A") for name in NEITHER),
+    ],
+)
+def test_item_types_are_known_by_the_names_that_exams_give_them(name, everything, judged):
+    def read(output: str) -> str | None:
+        return score_row(row(1, "AB", output, question_type=name))["extracted"]
+
+    assert read("答案是以上都正确") == everything
+    assert read("A正确；B正确；C错误；D错误。") == judged
