@@ -1,8 +1,8 @@
 """Which labels a project fills in: predictions carry a version, and the project names one. Pure.
 
-The server deletes predictions one by one, which takes twice as long as adding them (benchmarks/review). So where
-most labels of an annotator changed, they are added as a further version, ``lexicon (2)``, which the project then
-names; where few did, those are replaced. Until the project names another version, what it names stays whole, so that
+The server deletes predictions one by one, 5 ms each, and adds them in one step, 1.5 ms (CPU; benchmarks/review). So where
+more than a quarter of an annotator's labels changed, all are added as a further version, ``lexicon (2)``, which the
+project then names; where fewer did, those are replaced. Until the project names another version, what it names stays whole, so that
 an interrupted change is seen by nobody.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Prediction = Mapping[str, Any]
-_REPLACING = 3
+_REPLACING = 4
 """What it takes to delete a prediction and add another, in additions."""
 
 

@@ -283,10 +283,10 @@ def test_a_kill_while_labels_change_leaves_whole_labels_and_the_next_push_comple
 
 def test_predictions_that_arrived_twice_become_one():
     studio = LossyStudio()
-    push(studio, labelled("疾病治疗"))
+    push(studio, labelled("疾病治疗", 8))
     studio.stored[2]["predictions"] *= 2
-    assert push(studio, labelled("疾病治疗")).updated == 1
-    assert [len(task["predictions"]) for task in studio.stored.values()] == [1, 1, 1]
+    assert push(studio, labelled("疾病治疗", 8)).updated == 1
+    assert [len(task["predictions"]) for task in studio.stored.values()] == [1] * 8
 
 
 def test_labels_that_are_taken_back_are_deleted():
