@@ -1,9 +1,9 @@
 """Which labels a project fills in: predictions carry a version, and the project names one. Pure.
 
-The server deletes predictions one by one, 5 ms each, and adds them in one step, 1.5 ms (CPU; benchmarks/review). So where
-more than a quarter of an annotator's labels changed, all are added as a further version, ``lexicon (2)``, which the
-project then names; where fewer did, those are replaced. Until the project names another version, what it names stays whole, so that
-an interrupted change is seen by nobody.
+The server deletes predictions one by one, 5 ms each, and adds them in one step, 1.5 ms each (CPU; benchmarks/review).
+So where more than a quarter of an annotator's labels changed, all are added as a further version, ``lexicon (2)``,
+which the project then names; where fewer did, those are replaced. Until the project names another version, what it
+names stays whole, so that an interrupted change is seen by nobody.
 """
 
 from __future__ import annotations
