@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields, split_fields, stated_answers
+from pipeline.parse.joint import continue_cases
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
@@ -23,7 +23,6 @@ from schemas.trace import Part
 
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
 """What the code of a K-type item is made of: the numbers of its statements."""
-_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
 _TAG = re.compile(
     r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
 )
@@ -47,29 +46,8 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
-    _continue_cases(drafts)
+    continue_cases(drafts)
     return drafts
-
-
-def _continue_cases(drafts: list[Draft]) -> None:
-    """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
-    for before, draft in pairwise(drafts):
-        found = _AS_ABOVE.match(draft.stem)
-        if not found or draft.shared_stem:
-            continue
-        named = _numbered(drafts, draft, int(found[1])) if found[1] else before
-        if named is None or named.entry or not named.options:
-            continue
-        named.group = draft.group = named.group or f"c{named.run}.{named.number}"
-        draft.shared_stem = named.shared_stem or named.stem
-        draft.shared_pieces = named.shared_pieces or named.pieces
-        draft.because(Part.SHARED, "as_above", found[0], named.pieces)
-
-
-def _numbered(drafts: list[Draft], after: Draft, number: int) -> Draft | None:
-    return next(
-        (one for one in drafts if (one.run, one.number) == (after.run, number) and one is not after), None
-    )
 
 
 class _SharedOptions:
