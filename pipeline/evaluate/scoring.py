@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import mean, stdev
 
 from pipeline.evaluate.intervals import Interval, Unit, interval_of_share
@@ -28,7 +29,7 @@ class Graded:
     repeat: int = 0
     shuffle: int = 0
 
-    @property
+    @cached_property
     def correct(self) -> bool:
         """Whether the set of letters is exactly one that earns the mark."""
         return self.letters is not None and frozenset(self.letters) in accepted(self.question)
@@ -124,8 +125,6 @@ def f1(items: Sequence[Graded]) -> tuple[float, float]:
     The macro mean is over answer strings of the key. An answer that an appeal accepted counts as the key; no answer
     is a class of its own that is never right.
     """
-    from sklearn.metrics import f1_score
-
     truth, said = [], []
     for item in items:
         given = "".join(sorted(item.letters)) if item.letters is not None else ""
@@ -133,11 +132,12 @@ def f1(items: Sequence[Graded]) -> tuple[float, float]:
             given if item.correct else "".join(sorted(item.question.answer)) or _first_accepted(item.question)
         )
         said.append(given)
-    support = Counter(truth)
-    classes = sorted(support)
-    values = f1_score(truth, said, labels=classes, average=None, zero_division=0.0)
-    weighted = sum(value * support[name] for name, value in zip(classes, values, strict=True)) / len(truth)
-    return float(weighted), float(sum(values) / len(classes))
+    # Counted here, as scikit-learn takes 16 ms a slice: a third of scoring 13 runs of 900 questions.
+    support, predicted = Counter(truth), Counter(said)
+    right = Counter(key for key, given in zip(truth, said, strict=True) if key == given)
+    values = {key: 2 * right[key] / (support[key] + predicted[key]) for key in support}
+    weighted = sum(values[key] * count for key, count in support.items()) / len(truth)
+    return weighted, sum(values.values()) / len(values)
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:

@@ -8,6 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from pipeline.evaluate.results.names import REFERENCES
+from pipeline.evaluate.slices import OVERALL
 from pipeline.tables import Cell
 from schemas.evaluation import Score, Task
 
@@ -17,9 +18,17 @@ class View:
 
     def __init__(self, scores: Iterable[Score], task: Task = Task.ANSWER) -> None:
         self.scores: Sequence[Score] = [score for score in scores if score.task is task]
-        self._found = {
-            (score.run, score.dimension, score.label, score.metric): score for score in self.scores
-        }
+        self._found: dict[tuple[str, str, str, str], Score] = {}
+        self._labels: dict[str, dict[str, str | None]] = {}
+        self._runs: dict[str, set[str]] = {}
+        self._asked: dict[tuple[str, str], int] = {}
+        for score in self.scores:
+            part = (score.dimension, score.label)
+            self._found[score.run, *part, score.metric] = score
+            self._labels.setdefault(score.dimension, {})[score.label] = score.label_en
+            self._runs.setdefault(score.dimension, set()).add(score.run)
+            if score.metric == "accuracy":
+                self._asked[part] = max(score.questions, self._asked.get(part, 0))
 
     @cached_property
     def runs(self) -> list[str]:
@@ -32,14 +41,7 @@ class View:
 
     def overall(self, run: str, metric: str) -> Score | None:
         """A score over everything that was asked."""
-        return next(
-            (
-                score
-                for score in self.scores
-                if (score.run, score.dimension, score.metric) == (run, "overall", metric)
-            ),
-            None,
-        )
+        return self.get(run, OVERALL.dimension, OVERALL.label, metric)
 
     def accuracy(self, run: str, dimension: str, label: str) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
@@ -47,23 +49,16 @@ class View:
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""
-        return {score.label: score.label_en for score in self.scores if score.dimension == dimension}
+        return self._labels.get(dimension, {})
 
     def runs_of(self, dimension: str) -> list[str]:
         """Runs that have scores in a dimension."""
-        have = {score.run for score in self.scores if score.dimension == dimension}
+        have = self._runs.get(dimension, set())
         return [run for run in self.runs if run in have]
 
     def asked(self, dimension: str, label: str) -> int:
         """Questions of a label that a run was asked, the most if they differ."""
-        return max(
-            (
-                score.questions
-                for score in self.scores
-                if (score.dimension, score.label, score.metric) == (dimension, label, "accuracy")
-            ),
-            default=0,
-        )
+        return self._asked.get((dimension, label), 0)
 
     def data(self, dimensions: Sequence[str], metrics: Sequence[str] | None = None) -> pl.DataFrame:
         """The numbers behind a table: a row a run, label and metric."""
