@@ -73,16 +73,30 @@ def _resolve(build: Path, wanted: str) -> Document:
     if not path.exists():
         raise UserError(f"nothing read in {build}: run `build-dataset run` first")
     known = {document.document: document for document in Document.from_frame(read_table(path))}
-    found = [wanted] if wanted in known else sorted(name for name in known if wanted in name)
+    found = [wanted] if wanted in known else _named(known, wanted)
     if len(found) > 1:
         raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
     if not found:
-        near = get_close_matches(wanted, known, n=3, cutoff=0.4) or sorted(known)[:3]
-        hint = f"did you mean {', '.join(near)}?" if near else "no paper could be read"
-        raise UserError(f"no paper {wanted} in {build}; {hint}")
+        raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
     if known[found[0]].pages is None:
         raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
     return known[found[0]]
+
+
+def _named(known: Iterable[str], wanted: str) -> list[str]:
+    """Papers of that name without its ending, else those whose names hold it."""
+    same = sorted(name for name in known if Path(name).stem == wanted)
+    return same or sorted(name for name in known if wanted in name)
+
+
+def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
+    """Why a paper is not among those that were read, or which was meant."""
+    path = build / "ocr" / "rejects.parquet"
+    for row in read_table(path).iter_rows(named=True) if path.exists() else ():
+        if wanted == row["item_id"]:
+            return f": it was rejected, {row['reason']}: {row['detail']}"
+    near = get_close_matches(wanted, known, n=3)
+    return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
 
 
 def cards(tables: Tables) -> list[Card]:
@@ -157,21 +171,24 @@ def _fate(card: Card) -> Fate:
 def _unused(tables: Tables) -> Iterator[Card]:
     """A card for each run of text that became nothing."""
     texts = {(line.page, line.order): line.text for line in tables.lines}
+    for name, run in unused_runs(tables).items():
+        yield Card(name, Fate.UNUSED, texts=[texts[place] for place in run], pages=[run[0][0]])
+
+
+def unused_runs(tables: Tables) -> dict[str, list[Place]]:
+    """Lines of text one after the other on a page that became nothing, by the name of their card."""
     fates = line_fates(tables)
-    run: list[Place] = []
-    for place in [*sorted(texts), (0, 0)]:
-        unused = texts.get(place) and fates.get(place) is Fate.UNUSED
-        if run and not (unused and place[0] == run[0][0]):
-            name = unused_name(run[0])
-            yield Card(name, Fate.UNUSED, texts=[texts[one] for one in run], pages=[run[0][0]])
-            run = []
-        if unused:
-            run.append(place)
-
-
-def unused_name(place: Place) -> str:
-    """Of the card of unused text that begins at ``place``."""
-    return f"unused-{place[0]}-{place[1]}"
+    runs: list[list[Place]] = []
+    before: Place | None = None
+    for line in sorted(tables.lines, key=lambda line: (line.page, line.order)):
+        place = (line.page, line.order)
+        unused = bool(line.text) and fates.get(place) is Fate.UNUSED
+        if unused and before is not None and before[0] == place[0]:
+            runs[-1].append(place)
+        elif unused:
+            runs.append([place])
+        before = place if unused else None
+    return {f"unused-{run[0][0]}-{run[0][1]}": run for run in runs}
 
 
 def line_items(tables: Tables) -> dict[Place, list[str]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.crop import PAGELESS, find_paper
 from pipeline.html import render
 from pipeline.inspect.collect import Tables, cards, key_of, keys_for
-from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView, Sheet
+from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
 from pipeline.inspect.pictures import pictures
 from pipeline.inspect.sheets import sheets
 from schemas.documents import Page
@@ -68,8 +69,8 @@ def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> Pap
     return view
 
 
-def _count(fates: object) -> dict[Fate, int]:
-    counted = Counter(fates)  # type: ignore[call-overload]
+def _count(fates: Iterable[Fate]) -> dict[Fate, int]:
+    counted = Counter(fates)
     return {fate: counted[fate] for fate in Fate if counted[fate]}
 
 
@@ -109,6 +110,3 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     for sheet in boxed:
         sheet.picture = drawn.get(sheet.page.page)
     return [f"Page {page} cannot be shown: {why}" for page, why in sorted(failed.items())]
-
-
-__all__ = ["MAX_PAGES", "Sheet", "inspect_page", "look"]

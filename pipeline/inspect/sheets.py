@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.crop import strips
-from pipeline.inspect.collect import Place, Tables, line_fates, line_items, unused_name
+from pipeline.inspect.collect import Place, Tables, line_fates, line_items, unused_runs
 from pipeline.inspect.model import REGION_NAMES, Card, Fate, Mark, Sheet, TextLine, percent
 from schemas.documents import Line, LineKind, Page
 from schemas.questions import Region
@@ -29,20 +29,8 @@ def sheets(tables: Tables, cards: Sequence[Card], shown: range) -> list[Sheet]:
 
 def _fates_by_line(tables: Tables) -> dict[Place, tuple[Fate, tuple[str, ...]]]:
     """What became of lines of no item, and the card of unused text they belong to."""
-    fates = line_fates(tables)
-    found: dict[Place, tuple[Fate, tuple[str, ...]]] = {}
-    start: Place | None = None
-    for line in sorted(tables.lines, key=lambda line: (line.page, line.order)):
-        place = (line.page, line.order)
-        fate = fates.get(place)
-        unused = fate is Fate.UNUSED and bool(line.text)
-        if not unused or (start and start[0] != line.page):
-            start = None
-        if unused:
-            start = start or place
-        if fate is not None:
-            found[place] = (fate, (unused_name(start),) if start else ())
-    return found
+    cards = {place: (name,) for name, run in unused_runs(tables).items() for place in run}
+    return {place: (fate, cards.get(place, ())) for place, fate in line_fates(tables).items()}
 
 
 class _Marks:
