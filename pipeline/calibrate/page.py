@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,27 +19,31 @@ if TYPE_CHECKING:
     from pipeline.calibrate.stage import Found
 
 Row = TypeVar("Row", ReliabilityBin, SharingPoint)
+Item = TypeVar("Item", Calibration, Confusion, SharingPoint)
 
 PAGE, MARKDOWN = "index.html", "calibration.md"
 _SHOWN = 5  # confusions of an annotator in a dimension
+_DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is chance
 
 
 def files(found: Found, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
     """``index.html``, ``calibration.md`` and ``figures/*.svg``."""
-    from markupsafe import Markup
-
     figures = dict(_figures(found, list(opinions.annotators)))
-    inline = {path: Markup(data[data.index(b"<svg") :].decode()) for path, data in figures.items()}  # noqa: S704
     values = {
         "name": name,
         "opinions": opinions,
         "target": target,
-        "against": [row for row in found.calibration if row.reference == EXPERTS],
-        "pairs": [row for row in found.calibration if row.reference != EXPERTS],
-        "mixed": _mixed(found),
-        "confusions": _worst(found.confusions),
+        "against": _by_dimension(row for row in found.calibration if row.reference == EXPERTS),
+        "pairs": _by_dimension(row for row in found.calibration if row.reference != EXPERTS),
+        "mixed": _by_dimension(_mixed(found, opinions)),
+        "alone": {
+            (row.annotator, row.dimension): row.accuracy
+            for row in found.calibration
+            if row.reference == EXPERTS
+        },
+        "confusions": _by_dimension(_worst(found.confusions)),
         "dimensions": dimensions(),
-        "figures": inline,
+        "figures": {path: html.inline(data) for path, data in figures.items()},
     }
     page = html.render("pipeline.calibrate:calibration.html", **values)
     markdown = _markdown(found, opinions, target, name, sorted(figures))
@@ -56,11 +60,10 @@ def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
     return kept
 
 
-def _mixed(found: Found) -> list[tuple[SharingPoint, float]]:
+def _mixed(found: Found, opinions: Opinions) -> list[SharingPoint]:
     """By pair and dimension, the largest share of labels that the cheaper one can give without loss of accuracy.
 
-    Returns:
-        Each with the accuracy of the dearer one alone.
+    Pairs of which neither costs anything, and where the cheaper one can give none, are left out.
     """
     alone = {
         (row.annotator, row.dimension): row.accuracy for row in found.calibration if row.reference == EXPERTS
@@ -69,9 +72,15 @@ def _mixed(found: Found) -> list[tuple[SharingPoint, float]]:
     for point in found.sharing:
         dearer = alone.get((point.dearer, point.dimension))
         key = (point.annotator, point.dearer, point.dimension)
-        if dearer is not None and point.accuracy >= dearer and key not in best:
-            best[key] = point
-    return [(point, alone[point.dearer, point.dimension]) for point in best.values()]
+        if dearer is not None and point.accuracy >= dearer and opinions.costs[point.dearer] != 0:
+            best.setdefault(key, point)
+    return [point for point in best.values() if point.share]
+
+
+def _by_dimension(rows: Iterable[Item]) -> list[Item]:
+    """Rows about one dimension together, so that annotators stand below each other."""
+    order = list(dimensions())
+    return sorted(rows, key=lambda row: order.index(row.dimension))
 
 
 def _figures(found: Found, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -91,7 +100,8 @@ def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:
         for ax, name, colour, own in series:
             confidence, accuracy = [row.confidence for row in own], [row.accuracy for row in own]
             total = sum(row.items for row in own)
-            ax.plot(confidence, accuracy, color=colour, label=name)
+            enough = [row for row in own if row.items >= _DRAWN]
+            ax.plot([r.confidence for r in enough], [r.accuracy for r in enough], color=colour, label=name)
             ax.scatter(confidence, accuracy, s=[6 + 60 * row.items / total for row in own], color=colour)
         axes[0].set_ylabel("accuracy 正确率")
         axes[0].legend(loc="upper left")
@@ -122,7 +132,7 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure,
         axes = list(drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0])
         series = []
         for ax, dimension in zip(axes, shown, strict=True):
-            ax.set_title(dimensions()[dimension].zh)
+            ax.set_title(f"{dimensions()[dimension].zh}\n{dimensions()[dimension].en}")
             for name, colour in zip(names, cycle(COLOURS), strict=False):
                 own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
                 series += [(ax, name, colour, own)] if own else []
@@ -131,7 +141,7 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure,
 
 def _markdown(found: Found, opinions: Opinions, target: float, name: str, figures: Sequence[str]) -> str:
     lines = [f"# Calibration of {name}", "", _lead(opinions), ""]
-    against = [row for row in found.calibration if row.reference == EXPERTS]
+    against = _by_dimension(row for row in found.calibration if row.reference == EXPERTS)
     if against:
         lines += _table(
             [
@@ -141,12 +151,12 @@ def _markdown(found: Found, opinions: Opinions, target: float, name: str, figure
                 "accuracy [95 %]",
                 "κ",
                 "calibration error",
-                "cost per correct label",
+                "cost of 1,000 correct",
                 f"accepted at {target:g}",
             ],
             [_cells(row) for row in against],
         )
-    pairs = [row for row in found.calibration if row.reference != EXPERTS]
+    pairs = _by_dimension(row for row in found.calibration if row.reference != EXPERTS)
     if pairs:
         lines += ["", "## Annotators among themselves", ""]
         cells = [
@@ -175,7 +185,6 @@ def _lead(opinions: Opinions) -> str:
 
 def _cells(row: Calibration) -> list[str]:
     accepted = "–" if row.accepted is None else f"{row.accepted:.0%} from {row.threshold:.2f}"
-    cost = "–" if row.cost_per_correct is None else f"{row.cost_per_correct:.6f}"
     return [
         f"{dimensions()[row.dimension].zh} {row.dimension}",
         row.annotator,
@@ -183,9 +192,14 @@ def _cells(row: Calibration) -> list[str]:
         _interval(row),
         _two(row.kappa),
         _two(row.calibration_error),
-        cost,
+        _cost(row),
         accepted,
     ]
+
+
+def _cost(row: Calibration) -> str:
+    """Of a thousand correct labels."""
+    return "–" if row.cost_per_correct is None else f"{1000 * row.cost_per_correct:.2f}"
 
 
 def _interval(row: Calibration) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pipeline.figures import INK
+
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
@@ -41,6 +45,17 @@ def render(template: str, /, **values: Any) -> bytes:
     package, _, name = template.partition(":")
     page = _environment(package).get_template(name).render(policy=_POLICY, **values)
     return page.translate(_VISIBLE).encode(errors="replace")
+
+
+def inline(svg: bytes) -> Markup:
+    """One of our own figures as part of a page, in the colour of its text.
+
+    Without the XML head, and without comments, which hold names of what is drawn.
+    """
+    from markupsafe import Markup
+
+    text = svg.decode().replace(INK, "currentColor")
+    return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
 def data_uri(content: bytes, media_type: str) -> str:

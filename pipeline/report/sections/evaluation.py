@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,7 +16,7 @@ from pipeline.evaluate.results.judge_figures import judge_plots
 from pipeline.evaluate.results.names import run_name
 from pipeline.evaluate.results.settings import from_facts
 from pipeline.evaluate.results.text import NOTES
-from pipeline.figures import INK
+from pipeline.html import inline
 from pipeline.report.answers import answers_page
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
@@ -89,14 +88,8 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
         if plot.suffix == ".svg":
             kind, _, dimension = plot.stem.partition("accuracy_by_")
             table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
-            found.setdefault(table, []).append((_CAPTIONS.get(kind.rstrip("_0123456789"), ""), _inline(data)))
+            found.setdefault(table, []).append((_CAPTIONS.get(kind.rstrip("_0123456789"), ""), inline(data)))
     return found
-
-
-def _inline(svg: bytes) -> Markup:
-    """A figure as part of the page, in its ink: without the XML head and the comments, which hold names of runs."""
-    text = svg.decode().replace(INK, "currentColor")
-    return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
 def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
