@@ -16,7 +16,7 @@ EXAM_BONUS = 30.0
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 """How much a term counts by where it stands; the stem says what a question is about, wrong options less so.
 
-On 1,000 of CMExam's expert labels: disease group .67, department .69, discipline .67, competency .68 (always
+On 1,000 of CMExam's expert labels: disease group .67, department .69, discipline .66, competency .68 (always
 the most frequent label: .34, .24, .33, .44); without explanations .64, .67, .65, .66.
 """
 _NOTE = (

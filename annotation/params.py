@@ -24,7 +24,7 @@ class AnnotateLlmOptions(LlmOptions):
     )
     one_dimension_a_call: bool = Field(
         False,
-        description="Ask for each dimension on its own, as CMExam did: two and a half times the tokens.",
+        description="Ask for each dimension on its own, as CMExam did: almost three times the tokens.",
     )
     logprobs: bool = Field(
         True,

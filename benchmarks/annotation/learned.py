@@ -1,7 +1,8 @@
 """The offline annotators on experts' labels: accuracy by number of reviewed questions, beside the commonest label.
 
 ``python -m benchmarks.annotation.learned LABELLED.jsonl [--draws 8]``: a file of labelled questions, CMExam's columns
-or ours. Each draw learns from some and is tested on all others.
+or ours. Each draw learns from some and is tested on all others. The first of a file may be of one exam (CMExam's are
+dentistry): what was learned from them is tested on the others, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from annotation.labelled_file import read_labelled
 from annotation.learned_annotator import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.reviewed import Reviewed
+from pipeline.evaluate.intervals import wilson
+
+COUNTS = (50, 100, 200, 300, 700)
+FIRST = 300
+BARE = {"options": [], "answer": None, "explanation": None}
 
 
 def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], list[float]]:
@@ -39,6 +45,20 @@ def show(name: str, values: list, seconds: float | None = None) -> None:
     print(f"{name:34}" + "".join(f"{value:8.3f}" for value in values) + took)
 
 
+def learned(items: list[Reviewed], count: int, draws: int) -> None:
+    """Learn from ``count`` questions drawn at random, label all others."""
+    results, seconds = [], []
+    for draw in range(draws):
+        shuffled = [items[place] for place in np.random.default_rng(draw).permutation(len(items))]
+        clock = time.process_time()
+        results.append(accuracies(LearnedAnnotator(shuffled[:count]), shuffled[count:]))
+        seconds.append(time.process_time() - clock)
+    accuracy, error = (np.array([result[part] for result in results]) for part in (0, 1))
+    show(f"learned from {count}, mean", list(accuracy.mean(axis=0)), float(np.mean(seconds)))
+    show(f"learned from {count}, worst draw", list(accuracy.min(axis=0)))
+    show(f"learned from {count}, calibration err", list(error.mean(axis=0)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labelled", type=Path)
@@ -47,21 +67,20 @@ def main() -> None:
     items = read_labelled(given.labelled)
     print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored()))
     show("commonest label", [_commonest(items, name) for name in scored()])
-    show("lexicon", accuracies(LexiconAnnotator(), items)[0])
-    for count in (50, 100, 300, 700):
-        if count >= len(items):
-            break
-        results, seconds = [], []
-        for draw in range(given.draws):
-            order = np.random.default_rng(draw).permutation(len(items))
-            shuffled = [items[place] for place in order]
-            clock = time.process_time()
-            results.append(accuracies(LearnedAnnotator(shuffled[:count]), shuffled[count:]))
-            seconds.append(time.process_time() - clock)
-        accuracy, error = (np.array([result[part] for result in results]) for part in (0, 1))
-        show(f"learned from {count}, mean", list(accuracy.mean(axis=0)), float(np.mean(seconds)))
-        show(f"learned from {count}, worst draw", list(accuracy.min(axis=0)))
-        show(f"learned from {count}, calibration err", list(error.mean(axis=0)))
+    right = accuracies(LexiconAnnotator(), items)[0]
+    show("lexicon", right)
+    intervals = [wilson(round(share * len(items)), len(items)) for share in right]
+    show("lexicon, low end of 95 %", [low for low, _ in intervals])
+    show("lexicon, high end of 95 %", [high for _, high in intervals])
+    bare = [Reviewed(item.question.model_copy(update=BARE), item.labels) for item in items]
+    show("lexicon, stems alone", accuracies(LexiconAnnotator(), bare)[0])
+    for count in COUNTS:
+        if count < len(items):
+            learned(items, count, given.draws)
+    if len(items) > FIRST:
+        show(f"learned from the first {FIRST}", accuracies(LearnedAnnotator(items[:FIRST]), items[FIRST:])[0])
+        print("stems alone:")
+        learned(bare, FIRST, given.draws)
 
 
 def _commonest(items: list[Reviewed], name: str) -> float:

@@ -181,7 +181,7 @@ def test_one_call_a_question_takes_well_under_half_the_tokens_of_five(serve):
     five = estimate(explained, AnnotateParams(llm=options(server, one_dimension_a_call=True)))
     assert five.requests == 5 * one.requests
     tokens = [found.prompt_tokens + found.completion_tokens for found in (one, five)]
-    assert tokens[0] < 0.43 * tokens[1]  # .39 on CMExam, whose explanations are longer
+    assert tokens[0] < 0.4 * tokens[1]  # .36 on CMExam, whose explanations are longer
 
 
 def test_the_lexicon_costs_nothing():
