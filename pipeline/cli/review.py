@@ -15,7 +15,6 @@ from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.label_studio import Full, at_work, say, section, tell_pull, tell_push, warn
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
-from pipeline.cli.report import print_whole
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
