@@ -32,6 +32,8 @@ class LabelName(BaseModel):
     """Other spellings that are read as this label."""
     words: tuple[str, ...] = ()
     """Words by which the offline lexicon knows a question of this label; CMExam's are in ``annotation/lexicon``."""
+    not_words: tuple[str, ...] = ()
+    """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""

@@ -27,6 +27,8 @@ class LabelTerms(BaseModel):
     """Score without any term."""
     strong: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    """What holds a term by chance and says nothing."""
     exam: tuple[str, ...] = ()
     """Words in the exam's name that settle the label."""
     from_disease: Mapping[str, float] = Field(default_factory=dict, alias="from")
@@ -34,7 +36,7 @@ class LabelTerms(BaseModel):
     from_department: Mapping[str, float] = Field(default_factory=dict)
     from_discipline: Mapping[str, float] = Field(default_factory=dict)
 
-    @field_validator("strong", "weak", "exam", mode="before")
+    @field_validator("strong", "weak", "none", "exam", mode="before")
     @classmethod
     def _words(cls, value: str | tuple[str, ...]) -> tuple[str, ...]:
         words = fold(value).split() if isinstance(value, str) else map(fold, value)
@@ -51,6 +53,8 @@ class Lexicon:
             for weight, terms in ((WEAK, label.weak), (STRONG, label.strong)):
                 for term in terms:
                     self._weights.setdefault(term, {})[label.name] = weight
+            for term in label.none:
+                self._weights.setdefault(term, {})
         self._by_length = sorted(self._weights, key=lambda term: (-len(term), term))
 
     def weights(self, term: str) -> Mapping[str, float]:
@@ -79,7 +83,11 @@ def lexicon(dimension: str) -> Lexicon:
 def _named(dimension: Dimension) -> Lexicon:
     return Lexicon(
         tuple(
-            LabelTerms(name=label.zh, strong=(label.zh, label.en, *label.aliases, *label.words))
+            LabelTerms(
+                name=label.zh,
+                strong=(label.zh, label.en, *label.aliases, *label.words),
+                none=label.not_words,
+            )
             for label in dimension.labels
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from importlib.resources import files
@@ -20,7 +21,9 @@ from pipeline.doctor import State, examine
 from schemas.errors import UserError
 
 _MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
-_PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"})
+_PAPERS = frozenset(
+    {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +48,7 @@ def init(
     if raw is not None and not raw.is_dir():
         raise UserError(f"no folder {raw} to read papers from")
     here = raw is None and _holds_papers(folder)
-    place = "." if here else raw.resolve().as_posix() if raw else "raw"
+    place = "." if here else _place(raw, folder) if raw else "raw"
     papers = json.dumps(place, ensure_ascii=False)  # TOML quotes as JSON does
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
     text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
@@ -60,12 +63,21 @@ def init(
     console.print(f"made {escape(str(target))}", highlight=False, soft_wrap=True)
     if here:
         console.print("the papers in this folder and those below it will be read (dataset.raw)")
+    if raw is not None:
+        console.print(f"papers will be read from {escape(str(raw))}", highlight=False, soft_wrap=True)
     if place == "raw":
         kinds = "PDF, scans, Word, JSON, CSV, Excel; answer keys beside them"
         told = f"put exam papers into {escape(str(folder / 'raw'))}: {kinds}"
         console.print(told, highlight=False, soft_wrap=True)
     step = "" if folder.resolve() == Path.cwd() else f"cd {escape(shlex.quote(str(folder)))} && "
     console.print(f"then: {step}build-dataset run", highlight=False, soft_wrap=True)
+
+
+def _place(raw: Path, folder: Path) -> str:
+    """The folder of papers as dataset.toml names it: from where that lies if both share a parent, else in full."""
+    there, here = raw.resolve(), folder.resolve()
+    near = there.is_relative_to(here.parent) and here.parent != Path(here.anchor)
+    return Path(os.path.relpath(there, here)).as_posix() if near else there.as_posix()
 
 
 def _holds_papers(folder: Path) -> bool:

@@ -38,9 +38,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
     """
     target = dataset.releases / dataset.version
     if target.exists():
-        raise UserError(
-            f"{dataset.version} is released already ({target}): set dataset.version to a higher one"
-        )
+        raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
     _require_done(states)
     manifest = _manifest(dataset.build / "export")
     facts: dict[str, Any] = manifest["facts"]["release"]
@@ -55,6 +53,17 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
         shutil.copyfile(dataset.build / stage / MANIFEST, temporary / "manifests" / f"{stage}.json")
     temporary.rename(target)
     return Released(target, facts)
+
+
+def _what_then(dataset: DatasetParams) -> str:
+    """What to do about a version that is taken, by what the export says of changes since."""
+    made = read_manifest(dataset.build / "export")
+    facts = made["facts"]["release"] if made else {}
+    if facts.get("previous") != dataset.version:
+        return ": set dataset.version to a higher one"
+    if not any(facts["changes"].values()):
+        return ", and the export has not changed since: there is nothing to release"
+    return f": for what changed since, set dataset.version to {facts['suggested']}"
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ zh = "法律部门"
 en = "Area of law"
 definition = "题目主要考查的法律部门。"
 labels = [
-  { zh = "民法", en = "Civil law", words = ["合同", "物权"] },
+  { zh = "民法", en = "Civil law", words = ["合同", "物权"], not_words = ["人民法院"] },
   { zh = "刑法", en = "Criminal law", words = ["犯罪", "刑罚"] },
 ]
 
@@ -36,7 +36,7 @@ labels = [
   { zh = "较难", en = "Difficult" }, { zh = "极难", en = "Extra difficult" },
 ]
 """
-SUBJECTS = ("合同的效力", "犯罪的构成", "法律的渊源")
+SUBJECTS = ("合同的效力", "犯罪的构成", "最高人民法院的职权")
 
 
 @pytest.fixture(autouse=True)

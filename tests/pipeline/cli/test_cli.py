@@ -50,7 +50,7 @@ def test_init_writes_any_path_so_that_it_is_read_back(tmp_path):
     papers = tmp_path / 'pa"p\\ers [2024] {x}'
     papers.mkdir()
     run("init", tmp_path / "data", "--raw", papers)
-    assert load(tmp_path / "data" / "dataset.toml").dataset.raw == papers
+    assert load(tmp_path / "data" / "dataset.toml").dataset.raw.resolve() == papers.resolve()
 
 
 def test_init_reads_the_papers_of_the_folder_it_is_called_in(tmp_path, monkeypatch):
@@ -72,8 +72,11 @@ def test_init_does_not_touch_what_is_there(tmp_path):
 
 def test_init_can_name_a_folder_that_holds_the_papers(tmp_path):
     (tmp_path / "papers").mkdir()
-    run("init", tmp_path / "data", "--raw", tmp_path / "papers")
-    assert load(tmp_path / "data" / "dataset.toml").dataset.raw == tmp_path / "papers"
+    shown = run("init", tmp_path / "data", "--raw", tmp_path / "papers")
+    assert "papers will be read from" in shown.output
+    raw = load(tmp_path / "data" / "dataset.toml").dataset.raw
+    assert raw.resolve() == (tmp_path / "papers").resolve()
+    assert str(tmp_path) not in (tmp_path / "data" / "dataset.toml").read_text(encoding="utf-8")
 
 
 def test_status_of_an_empty_build_lists_every_stage_as_missing(tmp_path):

@@ -109,6 +109,22 @@ def test_which_paper_is_meant_is_told(built, wanted, told):
         look(built.build, built.raw, wanted)
 
 
+def test_the_name_of_a_paper_is_enough_beside_its_key(built):
+    documents = pl.read_parquet(built.build / "ocr/documents.parquet")
+    key = documents.filter(document="paper.pdf").with_columns(document=pl.lit("paper_answers.pdf"))
+    pl.concat([documents, key]).write_parquet(built.build / "ocr/documents.parquet")
+    assert look(built.build, built.raw, "paper").document == "paper.pdf"
+
+
+def test_why_a_paper_was_rejected_is_told(built):
+    row = {"item_id": "locked.pdf", "stage": "ocr", "reason": "encrypted", "detail": "needs a password"}
+    pl.DataFrame([row]).write_parquet(built.build / "ocr/rejects.parquet")
+    with pytest.raises(
+        UserError, match=r"no paper locked\.pdf .*: it was rejected, encrypted: needs a password"
+    ):
+        look(built.build, built.raw, "locked.pdf")
+
+
 def test_pages_that_are_not_there_are_told(built):
     with pytest.raises(UserError, match="has pages 1-2"):
         look(built.build, built.raw, "paper.pdf", range(7, 9))
