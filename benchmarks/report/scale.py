@@ -20,6 +20,8 @@ from pipeline.report.stage import PAGE
 from pipeline.runtime.runner import Runner
 
 _IDS = ("question_id", "survivor_id", "cluster_id", "item_id", "other_id")
+_CASES = ("evaluate/open_questions", "evaluate/judgements", "evaluate/preferences")
+"""Tables of clinical cases, whose number is their own."""
 
 
 def main() -> None:
@@ -34,9 +36,7 @@ def main() -> None:
     tables = runner.tables(report)
     released = sum(tables[f"export/{name}"].height for name in ("train", "validation", "test"))
     copies = -(-given.questions // released)
-    repeated = {
-        name: frame if name == "manifests" else repeat(frame, copies) for name, frame in tables.items()
-    }
+    repeated = {name: frame if name in _CASES else repeat(frame, copies) for name, frame in tables.items()}
     before = resource.getrusage(resource.RUSAGE_SELF)
     clock = time.perf_counter()
     result = report.function()(repeated, runner.config.params("report"), runner.context(report))
@@ -61,9 +61,11 @@ def main() -> None:
 
 
 def repeat(frame: pl.DataFrame, copies: int) -> pl.DataFrame:
-    """``copies`` of a table, each with ids of its own."""
-    number = pl.DataFrame({"copy": [f"~{place}" for place in range(copies)]})
+    """``copies`` of a table, each with ids of its own; one without ids tells of all questions together and stays."""
     named = [name for name in _IDS if name in frame.columns]
+    if not named:
+        return frame
+    number = pl.DataFrame({"copy": [f"~{place}" for place in range(copies)]})
     return (
         frame.join(number, how="cross")
         .with_columns(pl.concat_str(name, "copy") for name in named)
