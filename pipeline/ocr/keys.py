@@ -22,6 +22,7 @@ _TEXT_MODULES = (
     "soundness.py",
     "spacing.py",
     "tasks.py",
+    "weight.py",
     "readers/pdf.py",
     "readers/docx.py",
     "readers/docx_numbering.py",
@@ -33,8 +34,10 @@ _IMAGE_MODULES = (
     "images.py",
     "scanmarks.py",
     "recognise.py",
+    "tall.py",
     "readers/pdf.py",
     "readers/image.py",
+    "readers/pixels.py",
 )
 """And all engines, see ``_engines``."""
 
