@@ -165,7 +165,16 @@ def _field(location: tuple[int | str, ...]) -> FieldInfo | None:
 def _suggestion(location: tuple[int | str, ...]) -> str:
     """The key that was probably meant, among those of the innermost section that the location names."""
     known = list(_fields(location))
-    near = get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    wanted = str(location[-1])
+    near = get_close_matches(wanted, known, n=1, cutoff=0.5)
     if near:
         return f"; did you mean {near[0]}?"
+    inner = [
+        name
+        for name, field in _fields(location).items()
+        if wanted in getattr(field.annotation, "model_fields", ())
+    ]
+    if inner:
+        section = ".".join(map(str, location[:-1]))
+        return f"; did you mean [{section}.{inner[0]}] {wanted}?"
     return f"; known here: {', '.join(known)}" if known else ""

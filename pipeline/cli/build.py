@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from annotation.params import AnnotateParams
 from pipeline.catalogue import STAGES
@@ -31,6 +32,7 @@ from pipeline.preflight import preflight
 from pipeline.runtime.runner import Report, Runner
 from pipeline.stage import Stage
 from schemas.errors import UserError
+from schemas.params import is_knob
 from schemas.questions import Question
 
 INCOMPLETE = 3  # exit code: some items wait for a further run
@@ -94,8 +96,9 @@ def _command(stage: Stage) -> Callable[..., None]:
         loaded = configure(config, overrides, options)
         if dry_run:
             _dry_run(loaded)
-        else:
-            run_stages(loaded, [stage.name], force=force)
+            return
+        run_stages(loaded, [stage.name], force=force)
+        _tell_for_once(stage, [key for key, value in given.items() if value is not None])
 
     common = [
         keyword("config", ConfigPath, DEFAULT_CONFIG),
@@ -109,6 +112,15 @@ def _command(stage: Stage) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {item.name: item.annotation for item in parameters}
     return command
+
+
+def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
+    """Say that ``run`` does not know of options that can change a result."""
+    fields = stage.params.model_fields
+    told = [f"--{name.replace('_', '-')}" for name in given if not is_knob(fields[name])]
+    if told:
+        note = f"{', '.join(told)}: for this once; `build-dataset run` goes by [{stage.name}] in dataset.toml"
+        Console(stderr=True).print(escape(note), highlight=False, soft_wrap=True)
 
 
 def _plain(value: Any) -> Any:

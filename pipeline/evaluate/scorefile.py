@@ -113,6 +113,13 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     }
 
 
+def _wrong(error: ValidationError) -> str:
+    """The first thing that is wrong with a row."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the row"
+    return f"{key} is missing" if first["type"] == "missing" else f"{key}: {first['msg']}"
+
+
 def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
     """Whether the outputs of the rows that do not say open with their answers."""
     return answers_first(
@@ -134,6 +141,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    if lines[0].startswith("["):
+        raise UserError(
+            f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
+        )
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -143,7 +154,5 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         except json.JSONDecodeError as error:
             raise UserError(f"{path}, line {number}: is not JSON: {error.msg}") from None
         except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(str(part) for part in first["loc"]) or "the row"
-            raise UserError(f"{path}, line {number}: {key}: {first['msg']}") from None
+            raise UserError(f"{path}, line {number}: {_wrong(error)}") from None
         yield row

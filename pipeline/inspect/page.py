@@ -14,6 +14,7 @@ from pipeline.inspect.pictures import pictures
 from pipeline.inspect.sheets import sheets
 from schemas.documents import Page
 from schemas.errors import UserError
+from schemas.wording import counted
 
 MAX_PAGES = 120
 """Pages on one HTML page: more are neither legible in its size nor quick to load."""
@@ -78,7 +79,7 @@ def _facts(tables: Tables) -> list[tuple[str, str]]:
     document = tables.document
     methods = Counter(_method(page) for page in tables.pages)
     facts = [
-        ("format", f"{document.format}, {document.pages} pages"),
+        ("format", f"{document.format}, {counted(document.pages or 0, 'page')}"),
         ("read by", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
     ]
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]

@@ -34,6 +34,15 @@ def test_an_unknown_key_names_the_nearest(tmp_path):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratio = [8, 1, 1]\n'))
 
 
+def test_a_key_of_an_inner_section_names_that_section(tmp_path):
+    path = tmp_path / "dataset.toml"
+    path.write_text('[dataset]\nname = "x"\n[annotate]\nmodel = "gpt-4o"\n')
+    with pytest.raises(
+        UserError, match=r"unknown key annotate\.model; did you mean \[annotate\.llm\] model\?"
+    ):
+        load(path)
+
+
 def test_all_problems_are_told_at_once(tmp_path):
     with pytest.raises(UserError) as caught:
         load(write(tmp_path, '[dataset]\nname = "x"\nsede = 1\n[exprot]\n'))

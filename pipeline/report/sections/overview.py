@@ -78,7 +78,12 @@ def _released(build: Build) -> Tile | None:
     sizes = [build.stage("export").rows(name) for name in SPLITS]
     if not build.stage("export").counts or None in sizes:
         return None
-    return number(sum(size or 0 for size in sizes)), "released", "发布", " / ".join(map(number, sizes))
+    return (
+        number(sum(size or 0 for size in sizes)),
+        "in the splits",
+        "进入数据划分",
+        " / ".join(map(number, sizes)),
+    )
 
 
 def _reviewed(build: Build) -> Tile | None:

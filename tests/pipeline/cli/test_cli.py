@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -98,6 +99,14 @@ def test_a_stage_option_overrides_the_file(tmp_path):
     shown = run("split", "--method", "nonsense", "--config", tmp_path / "dataset.toml")
     assert shown.exit_code == 2
     assert "per_subcategory" in shown.output
+
+
+def test_an_option_that_changes_a_result_is_said_to_hold_for_once(sample_build, tmp_path):
+    shutil.copytree(sample_build, tmp_path / "build")
+    config = tmp_path / "dataset.toml"
+    config.write_text('[dataset]\nname = "x"\n')
+    assert "for this once" in run("split", "--ratios", "6:2:2", "--config", config).output
+    assert "for this once" not in run("split", "--config", config).output
 
 
 def test_outputs_of_others_are_scored_without_a_dataset(tmp_path):

@@ -83,7 +83,9 @@ def test_an_output_among_outputs_that_answer_first_is_read_as_they_are(tmp_path)
     ("text", "says"),
     [
         ("{nope}\n", "line 1: is not JSON"),
-        ("[1]\n", "line 1: the row"),
+        ('[\n{"id": 1}\n]\n', "is a JSON array, not rows line by line; CMB's form needs --key"),
+        ("1\n", "line 1: the row"),
+        (json.dumps({"id": 1, "answer": "A", "raw_output": "A"}) + "\n", "line 1: options is missing"),
         (json.dumps({"id": 1, "options": OPTIONS, "answer": "A"}) + "\n", "line 1: raw_output"),
         (json.dumps({"id": 1, "options": OPTIONS, "answer": "", "raw_output": ""}) + "\n", "answer"),
     ],
