@@ -24,7 +24,7 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
             ("Method 方法", _method(stage.params)),
             ("Stratified by 分层依据", ", ".join(stage.params.get("stratify_by", [])) or "–"),
             ("Seed 随机种子", str(facts.get("seed", "–"))),
-            ("Strata 层", number(facts.get("strata", 0))),
+            ("Strata, small ones together 层（小层合并）", number(facts.get("strata", 0))),
             ("Groups and clusters kept whole 整体保留的题组", number(facts.get("units_of_several", 0))),
             ("Largest of them 最大题组", several(facts.get("largest_unit", 0), "question")),
         ],
