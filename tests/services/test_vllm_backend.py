@@ -47,6 +47,7 @@ def engines():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(VllmBackend, "_engine", shared)
+        patch.setattr(VllmBackend, "_release", lambda self, engine: None)
         yield started
 
 

@@ -34,10 +34,17 @@ class VllmBackend(LocalBackend):
         return min(super()._context(), self._options.max_context or 1 << 40)
 
     def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+        with _told(self._options.model):
+            engine = self._engine()
+        try:
+            yield from self._run(engine, asked)
+        finally:
+            self._release(engine)
+
+    def _run(self, engine: Any, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
         # Prompts that begin alike stand side by side, so that the cache still holds their head.
         waiting = dict(enumerate(sorted(asked, key=lambda item: item.tokens)))
         with _told(self._options.model):
-            engine = self._engine()
             adapter = self._adapter()
             for number, item in waiting.items():
                 prompt = {"prompt_token_ids": list(item.tokens)}
@@ -48,6 +55,10 @@ class VllmBackend(LocalBackend):
             for output in done:
                 item = waiting[int(output.request_id)]
                 yield item, _made(item, output.outputs[0])
+
+    def _release(self, engine: Any) -> None:
+        """End vLLM's processes, which hold the memory that the next model needs."""
+        engine.engine_core.shutdown()
 
     def _engine(self) -> Any:
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
