@@ -30,6 +30,8 @@ _CONFUSED = re.compile(
 )
 _DIGITS = str.maketrans("lI|O", "1110")
 _WIDE_GAP = re.compile(r"(?<! ) {3,}(?=[(（]?[A-K][.．、)）])")
+_LONG_GAP = re.compile(r"([ \t]{40})[ \t]+")
+"""What is wider than a blank to write in: expressions with several gaps would take minutes over thousands of spaces."""
 _PRIVATE_LABEL = re.compile(r"(?:^|(?<=\s))([\ue000-\uf8ff])")
 _LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
 _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
@@ -45,7 +47,8 @@ def fold(text: str) -> str:
 
     Punctuation, circled digits, superscripts and units stay as they are printed.
     """
-    return _WIDE_GAP.sub("\t", text.translate(_FOLDED)).strip(" \r\n")
+    narrow = _LONG_GAP.sub(r"\1", text.translate(_FOLDED))
+    return _WIDE_GAP.sub("\t", narrow).strip(" \r\n")
 
 
 def true_digits(text: str) -> str:
