@@ -17,6 +17,14 @@ LONGEST_WAIT = 300.0
 """Seconds; an endpoint that asks for more is taken as failed for now."""
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 30.0
+_APART = 0.002
+"""Seconds between the first requests, before an answer tells how long one takes; about the CPU time of one."""
+_EVENLY = 0.9
+"""Of the distance at which requests would follow each other evenly, what is kept between any two.
+
+An event loop works on all that arrived at once turn by turn, so requests that begin together end and begin together
+for ever, in ever larger clumps, each waiting for the work on all of them.
+"""
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNKNOWN_RESET = 1.0
@@ -45,6 +53,9 @@ class Pace:
         self._resume = 0.0
         self._slowed = 0.0
         self._tokens: int | None = None
+        self._apart = _APART
+        self._fastest = math.inf
+        self._next = 0.0
         self._in_flight = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
@@ -67,7 +78,20 @@ class Pace:
             else:
                 self._in_flight += 1
                 self._left -= 1
+                await self._keep_apart()
                 return
+
+    async def _keep_apart(self) -> None:
+        """Wait until the request before is far enough ahead."""
+        now = time.monotonic()
+        at = max(now, self._next)
+        self._next = at + self._apart
+        if at > now:
+            try:
+                await asyncio.sleep(at - now)
+            except asyncio.CancelledError:
+                self.leave()
+                raise
 
     def leave(self) -> None:
         """A request ended, in whatever way: let others go."""
@@ -78,9 +102,11 @@ class Pace:
                 waiter.set_result(None)
                 free -= 1
 
-    def took(self, tokens: int | None) -> None:
-        """Take in what an answered request took; None where unknown."""
+    def took(self, tokens: int | None, seconds: float) -> None:
+        """Take in what an answered request took; the fastest says how close requests may follow each other."""
         self._tokens = tokens
+        self._fastest = min(self._fastest, seconds)
+        self._apart = _EVENLY * self._fastest / self._most
 
     def heard(self, headers: Mapping[str, str]) -> None:
         """Take in that a request was answered, and what the response's headers say about what is left."""
