@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import DIFFICULTY, dimensions
+from schemas.wording import counted, tallied
 
 Outcomes = Mapping[str, Labelled | Unlabelled]
 
@@ -130,11 +130,12 @@ def _total(values: Sequence[float | None]) -> float | None:
 def _failure_notes(waiting: Sequence[Unlabelled], params: AnnotateParams) -> list[str]:
     if not waiting:
         return []
-    tally = Counter(found.reason for found in waiting)
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(tally.items()))
-    notes = [f"{len(waiting)} questions got no labels ({reasons}): run annotate again to ask them again"]
+    reasons = tallied((found.reason, found.detail) for found in waiting)
+    notes = [
+        f"{counted(len(waiting), 'question')} got no labels ({reasons}): run annotate again to ask again"
+    ]
     if billed := sum(found.billed for found in waiting):
         notes.append(f"answers that could not be used cost {billed:.4f} {params.llm.currency}")
-    if tally.get("spending_cap"):
+    if any(found.reason == "spending_cap" for found in waiting):
         notes.append("stopped before max_cost: raise it in [annotate.llm] to go on")
     return notes

@@ -69,11 +69,6 @@ def number(value: float | None, places: int = 0) -> str:
     return "–" if value is None else f"{value:,.{places}f}"
 
 
-def several(count: int, one: str, more: str | None = None) -> str:
-    """``1 question``, ``2,000 questions``; ``more`` where the plural is not ``one`` with an s."""
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
-
-
 def percent(part: float, whole: float, places: int = 1) -> str:
     """A share in percent; a dash of nothing."""
     return f"{100 * part / whole:.{places}f} %" if whole else "–"

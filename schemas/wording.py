@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 
 def counted(count: int, one: str, many: str | None = None) -> str:
     """``1 question``, ``2,000 questions``.
@@ -12,3 +15,17 @@ def counted(count: int, one: str, many: str | None = None) -> str:
         many: what several are called; ``one`` with an s when absent.
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def tallied(failures: Iterable[tuple[str, str]]) -> str:
+    """``connection 25: no connection to http://…; timeout 1: no answer within 60 s``.
+
+    Args:
+        failures: reason and detail of each; of a reason's details the most frequent is told.
+    """
+    details: dict[str, Counter[str]] = {}
+    for reason, detail in failures:
+        details.setdefault(reason, Counter())[detail] += 1
+    return "; ".join(
+        f"{reason} {found.total()}: {found.most_common(1)[0][0]}" for reason, found in sorted(details.items())
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,6 @@ from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
 from pipeline.stage import Context, Counts, Result, Tables
-from pipeline.tables import several
 from schemas.evaluation import (
     AnswerScore,
     Comparison,
@@ -34,6 +32,7 @@ from schemas.evaluation import (
 )
 from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
+from schemas.wording import counted, tallied
 
 
 @dataclass(frozen=True)
@@ -265,12 +264,11 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
 def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     if not made.predictions:
         return [f"the {params.split} split holds no questions: nothing was asked"]
-    tally = Counter(item.reason for item in made.waiting)
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(tally.items()))
-    waiting = several(len(made.waiting), "prompt")
-    stray = several(made.stray, "expert score of an answer", "expert scores of answers")
+    reasons = tallied((item.reason, item.detail) for item in made.waiting)
+    waiting = counted(len(made.waiting), "prompt")
+    stray = counted(made.stray, "expert score of an answer", "expert scores of answers")
     return [
         *results.headlines(made.scores),
-        *([f"{waiting} without an output ({reasons}): run evaluate again"] if tally else []),
+        *([f"{waiting} without an output ({reasons}): run evaluate again"] if reasons else []),
         *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
     ]

@@ -67,7 +67,8 @@ def data_uri(content: bytes, media_type: str) -> str:
 def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from pipeline.tables import number, several
+    from pipeline.tables import number
+    from schemas.wording import counted
 
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.html"))]
     environment = Environment(
@@ -77,5 +78,5 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "several": several}
+    environment.filters |= {"number": number, "counted": counted}
     return environment

@@ -30,8 +30,8 @@ from pipeline.report.sections import (
     tidied,
 )
 from pipeline.stage import Context, Counts, Result, Tables
-from pipeline.tables import several
 from schemas.errors import UserError
+from schemas.wording import counted
 
 PAGE = "index.html"
 _SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
@@ -84,7 +84,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
         counts=Counts(into=len(build.ran), kept=len(build.ran)),
         files=files,
         facts={"warnings": warnings},
-        notes=[f"{several(len(warnings), 'warning')} at the head of the page"] if warnings else [],
+        notes=[f"{counted(len(warnings), 'warning')} at the head of the page"] if warnings else [],
     )
 
 

@@ -8,7 +8,8 @@ from statistics import mean as mean_of
 from pipeline.evaluate.results.names import METRICS, REFERENCES, label_name, metric_name, run_name, title
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.tables import Table, number, several
+from pipeline.tables import Table, number
+from schemas.wording import counted
 
 LABELLED: Mapping[str, int] = {
     "disease_group": 4,
@@ -42,6 +43,7 @@ _TEXTS = (
     "refused_rate",
     "truncated_rate",
 )
+
 _WITH_INTERVAL = {"accuracy", "shuffle_consistency"}
 _HIGHER = {*_ANSWERS, *_TEXTS} - {"expected_accuracy", "no_answer_rate", "refused_rate", "truncated_rate"}
 
@@ -147,7 +149,7 @@ def _caption(view: View, dimension: str, left_out: int, more_than: int) -> str:
     told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
     text = f"Accuracy by {title(dimension)}{told}."
     if left_out:
-        labels = several(left_out, "label")
+        labels = counted(left_out, "label")
         text += f" Left out, with {more_than} questions or fewer: {labels}; see the data beside this table."
     if HUMAN in view.runs_of(dimension):
         text += " People are those who sat the exam."

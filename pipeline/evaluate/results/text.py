@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
 from pipeline.evaluate.results.view import View, cell
 from pipeline.export import markdown as md
-from pipeline.tables import Table, several
+from pipeline.tables import Table
 from schemas.evaluation import Score
+from schemas.wording import counted
 
 _NOTHING = (
     "No label has more questions than `evaluate.more_than_disease_group` and `evaluate.more_than_department` demand "
@@ -75,6 +76,6 @@ def headlines(scores: Sequence[Score]) -> list[str]:
             continue
         expected = view.overall(run, "expected_accuracy")
         guess = f", expected {cell(expected)}" if expected else ""
-        asked = several(score.questions, "question")
+        asked = counted(score.questions, "question")
         lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
     return lines

@@ -12,7 +12,7 @@ from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.shown import item_text
-from pipeline.tables import several
+from schemas.wording import counted
 
 _SHOWN_APART = "conflicting_answers"
 
@@ -40,10 +40,10 @@ def _warnings(build: Build) -> Iterator[str]:
         if name == "ocr" or build.stage(name).rows("questions") is not None
     )
     if missing:
-        yield f"Waiting for a person to decide, and in no split: {several(missing, 'item')}."
+        yield f"Waiting for a person to decide, and in no split: {counted(missing, 'item')}."
     for name, count in waiting.items():
         if name != "ocr" and build.stage(name).rows("questions") is None:
-            yield f"Not settled in {name}: {several(count, build.stage(name).counts['unit'].removesuffix('s'))}."
+            yield f"Not settled in {name}: {counted(count, build.stage(name).counts['unit'].removesuffix('s'))}."
 
 
 def _values(groups: list[dict[str, Any]]) -> dict[str, Any]:

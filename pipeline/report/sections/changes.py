@@ -9,7 +9,7 @@ from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.shown import spread, tally
-from pipeline.tables import several
+from schemas.wording import counted
 
 _COLUMNS = 6
 """Named of each kind of change, the most frequent."""
@@ -34,7 +34,7 @@ def section(build: Build, params: ReportParams) -> Section | None:
         )
     moved = changes.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
     warnings = (
-        [f"{several(moved, 'question')} moved from test to train since the previous release."]
+        [f"{counted(moved, 'question')} moved from test to train since the previous release."]
         if moved
         else []
     )

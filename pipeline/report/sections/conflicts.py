@@ -11,7 +11,7 @@ from pipeline.report.build import Build
 from pipeline.report.pairs import side_by_side
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import several
+from schemas.wording import counted
 
 REASON = "conflicting_answers"
 
@@ -33,7 +33,7 @@ def section(build: Build, params: ReportParams) -> Section | None:
         ],
     }
     warning = (
-        f"{several(found.height, 'question')} with contradicting keys: all copies wait, none is in a split."
+        f"{counted(found.height, 'question')} with contradicting keys: all copies wait, none is in a split."
     )
     return Section("conflicts", "Contradicting keys", "答案冲突", values, [warning])
 

@@ -21,8 +21,8 @@ from pipeline.report.answers import answers_page
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import several
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
+from schemas.wording import counted
 
 PAGE = "answers.html"
 _OVERALL = "overall"
@@ -97,7 +97,7 @@ def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < 100:
         warnings.append(
-            f"Models were asked {several(asked, 'question')} only: the intervals of their scores are wide."
+            f"Models were asked {counted(asked, 'question')} only: the intervals of their scores are wide."
         )
     lost = {row["run"]: sum(share or 0.0 for share in row["rates"].values()) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:

@@ -9,9 +9,10 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import percent, several
+from pipeline.tables import percent
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
+from schemas.wording import counted
 
 STATUSES = {
     LabelStatus.AGREED.value: ("two experts agree", "两位专家一致"),
@@ -62,12 +63,12 @@ def _warnings(labels: pl.DataFrame, by_annotator: dict[tuple[str, str], int]) ->
     lexicon = sum(count for (_, who), count in by_annotator.items() if who == "lexicon")
     if lexicon:
         found.append(
-            f"Labelled by the offline lexicon, which counts key words: {several(lexicon, 'label')}. "
+            f"Labelled by the offline lexicon, which counts key words: {counted(lexicon, 'label')}. "
             "That is good for trying the pipeline, not for conclusions."
         )
     guesses = _estimates(labels)
     if guesses:
-        found.append(f"Difficulty is an estimate, not measured on people, of {several(guesses, 'question')}.")
+        found.append(f"Difficulty is an estimate, not measured on people, of {counted(guesses, 'question')}.")
     return found
 
 

@@ -10,7 +10,7 @@ from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
 from pipeline.report.shown import cut
-from pipeline.tables import several
+from schemas.wording import counted
 
 _ACROSS = ("exact", "near")
 
@@ -34,10 +34,10 @@ def section(build: Build, params: ReportParams) -> Section | None:
     }
     warnings = []
     if across:
-        warnings.append(f"{several(across, 'question')} of one split found again in another.")
+        warnings.append(f"{counted(across, 'question')} of one split found again in another.")
     if published:
         warnings.append(
-            f"{several(published, 'question')} overlapping with public benchmarks: models may have seen them."
+            f"{counted(published, 'question')} overlapping with public benchmarks: models may have seen them."
         )
     return Section("leaking", "Leaks", "泄漏检查", values, warnings)
 

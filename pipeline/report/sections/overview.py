@@ -5,8 +5,9 @@ from __future__ import annotations
 from pipeline.report.build import SPLITS, Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import number, percent, several
+from pipeline.tables import number, percent
 from schemas.annotations import LabelStatus
+from schemas.wording import counted
 
 
 def section(build: Build, params: ReportParams) -> Section:  # noqa: ARG001 - every section's form
@@ -53,7 +54,7 @@ def _parsed(build: Build) -> Tile | None:
     counts = build.stage("parse").counts
     if not counts:
         return None
-    items = several(counts["in"], "item")
+    items = counted(counts["in"], "item")
     return _tile(counts["kept"], ("question found", "questions found"), "解析出的题目", f"of {items}")
 
 
@@ -95,5 +96,5 @@ def _reviewed(build: Build) -> Tile | None:
         percent(seen, labels.height, 0),
         "labels seen by experts",
         "经专家审核的标签",
-        f"of {several(labels.height, 'label')}",
+        f"of {counted(labels.height, 'label')}",
     )

@@ -7,7 +7,7 @@ import polars as pl
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import several
+from schemas.wording import counted
 
 _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: sound scans are read with .95 and more."""
@@ -34,11 +34,11 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
     warnings = []
     if doubtful.height:
         warnings.append(
-            f"Read with a confidence below {_DOUBTFUL}: {doubtful.height:,} of {several(pages.height, 'page')}. "
+            f"Read with a confidence below {_DOUBTFUL}: {doubtful.height:,} of {counted(pages.height, 'page')}. "
             "Questions there may be misread."
         )
     if lost:
-        warnings.append(f"Not readable at all: {several(len(lost), 'page')}.")
+        warnings.append(f"Not readable at all: {counted(len(lost), 'page')}.")
     values = {
         "ways": ways.to_dicts(),
         "doubtful": doubtful.head(_LISTED).select("document", "page", "confidence").to_dicts(),

@@ -8,7 +8,8 @@ from typing import Any
 from pipeline.report.build import Build
 from pipeline.report.params import ReportParams
 from pipeline.report.section import Section
-from pipeline.tables import number, several
+from pipeline.tables import number
+from schemas.wording import counted
 
 _LISTED = 60
 
@@ -26,7 +27,7 @@ def section(build: Build, params: ReportParams) -> Section | None:  # noqa: ARG0
             ("Seed 随机种子", str(facts.get("seed", "–"))),
             ("Strata, small ones together 层（小层合并）", number(facts.get("strata", 0))),
             ("Groups and clusters kept whole 整体保留的题组", number(facts.get("units_of_several", 0))),
-            ("Largest of them 最大题组", several(facts.get("largest_unit", 0), "question")),
+            ("Largest of them 最大题组", counted(facts.get("largest_unit", 0), "question")),
         ],
         "lists": [
             _list(title, facts, name)
@@ -65,8 +66,8 @@ def _warnings(facts: Mapping[str, Any]) -> Iterator[str]:
             "because groups are kept whole."
         )
     if facts.get("retired"):
-        yield f"Left out, as they would leak: {several(facts['retired'], 'question')} of an earlier release."
+        yield f"Left out, as they would leak: {counted(facts['retired'], 'question')} of an earlier release."
 
 
 def _strata(count: int) -> str:
-    return several(count, "stratum", "strata")
+    return counted(count, "stratum", "strata")

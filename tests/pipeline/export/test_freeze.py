@@ -142,7 +142,7 @@ def test_what_stands_in_the_way_of_a_release_is_told(project):
         UserError, match=r"0\.1\.0 is released already .*: set dataset\.version to a higher one"
     ):
         freeze(config.dataset, DONE)
-    with pytest.raises(UserError, match="released already .*there is nothing to release"):
+    with pytest.raises(UserError, match=r"released already .*there is nothing to release"):
         freeze(project.make("0.1.0", 60).dataset, DONE)
     with pytest.raises(UserError, match=r"released already .*, set dataset\.version to 0\.2\.0"):
         freeze(project.make("0.1.0", 30).dataset, DONE)
