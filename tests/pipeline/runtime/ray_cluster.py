@@ -18,6 +18,7 @@ from pathlib import Path
 
 MISSING = None if find_spec("ray") else "ray is not installed (pip install -e '.[ray]')"
 HERE = Path(__file__).parent
+_TOKEN = secrets.token_hex(32)  # of all clusters of a test session: Ray reads it once a process
 
 
 class RayCluster:
@@ -31,7 +32,7 @@ class RayCluster:
         self.folder, self.gpus = folder, gpus
         self.environment = {
             "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            "RAY_AUTH_TOKEN": _TOKEN,
             "RAY_USAGE_STATS_ENABLED": "0",
             "PYTHONPATH": str(HERE),
         }
