@@ -104,3 +104,5 @@ def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
     monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     preflight(config, ["dedup", "split"])
     preflight(config, [])
+    with pytest.raises(UserError, match="needs the package ray"):
+        preflight(config, ["parse"])
