@@ -1,24 +1,45 @@
-"""Which key document belongs to which paper: by name, exam code, count of questions, title."""
+"""Key documents and their papers: matched by name over the whole folder first, then by what the texts say; applied."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.parse.paper import Paper
+from pipeline.parse.finish import STAGE, Outcome
+from pipeline.parse.keys import Applied
+from pipeline.parse.paper import Paper, apply_key
+from schemas.questions import ReviewItem
 
 _KEY_WORDS = re.compile(
-    r"(?:corrected|answers?|standard|keys?|papers?|questions?|exam|test|ans|mod|sol(?:ution)?s?|q"
+    r"(?:corrected|answers?|standard|keys?|papers?|questions?|exam(?:ination)?s?|tests?|ans|mod|sol(?:ution)?s?|q"
     r"|参考答案|解答|詳解|详解|答案(?:与解析|及解析)?|标准答案|標準答案|更正|更正答案|解析|试卷|试题|試題|题目|題目|真题)"
 )
 _CORRECTED_NAME = re.compile(r"corrected|mod(?![a-z])|更正|勘误", re.IGNORECASE)
 _CORRECTED_TEXT = re.compile(r"更正")
 _CODE = re.compile(r"(?:代\s*號|代\s*号|代\s*码|科目代码)\s*[:：]\s*([0-9A-Za-z]{3,8})")
-_YEAR = re.compile(r"(?<!\d)(\d{2,4})\s*年")
+_SESSIONS: tuple[tuple[str, str], ...] = (
+    ("year", r"(?<!\d)(\d{2,4})\s*(?:学|學)?年"),
+    ("sitting", r"第\s*([一二三四五六七八九十\d]+)\s*(?:次|回|届|屆|期)"),
+    ("half", r"([上下])半年"),
+    ("time of day", r"([上下])午"),
+    ("volume", r"([A-D甲乙丙丁一二三四五六])\s*卷|卷\s*([A-D甲乙丙丁一二三四五六])"),
+)
+"""What tells one session of an exam from another: 2020年上半年, 106年第二次, 上午, 甲卷."""
+_SESSION_FORMS = [(kind, re.compile(form)) for kind, form in _SESSIONS]
+_TITLE_LENGTH = 400
+"""How much of a document names its session: its head. Questions below speak of years too."""
 _ENOUGH = 3
 """Points of evidence in the texts that make a match without a matching name."""
+WHOLE = 0.9
+"""What share of a paper's questions a key must answer to override another: less of it may have been misread."""
+DIFFERENT = 0.3
+"""The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
+agrees by chance; keys corrected after appeals change one in twenty."""
+COMPARED = 5
+"""How many answers must be compared for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +51,19 @@ class Match:
 
 
 def name_stem(document: str) -> str:
-    """A file's folder and name without extension, separators and the words that tell keys from papers."""
+    """A file's folder and name without extension, separators and the words that tell keys from papers.
+
+    Folders lose these words too: Exam/x.pdf and Ans/x.pdf are one exam.
+    """
     path = PurePosixPath(document)
-    name = re.sub(r"([a-z])(?=\d)|(\d)(?=[a-z])", r"\1\2 ", path.stem.lower())
-    tokens = [token for token in re.split(r"[\s_\-.()（）【】\[\]]+", name) if token]
-    kept = [token for token in (_KEY_WORDS.sub("", token) for token in tokens) if token]
-    return f"{path.parent}/{' '.join(kept)}"
+    parts = [*(_bare_name(part) for part in path.parent.parts), _bare_name(path.stem)]
+    return "/".join(part for part in parts if part)
+
+
+def _bare_name(name: str) -> str:
+    apart = re.sub(r"([a-z])(?=\d)|(\d)(?=[a-z])", r"\1\2 ", name.lower())
+    tokens = [token for token in re.split(r"[\s_\-.()（）【】\[\]]+", apart) if token]
+    return " ".join(kept for token in tokens if (kept := _KEY_WORDS.sub("", token)))
 
 
 def is_corrected(paper: Paper) -> bool:
@@ -49,35 +77,194 @@ def is_corrected(paper: Paper) -> bool:
     )
 
 
+def pair_keys(papers: list[Paper]) -> Outcome:
+    """Apply key documents to their papers: original keys first, then those after appeals, which override.
+
+    All keys are matched by name before any is matched by its text, and then only to papers without a key.
+    """
+    outcome = Outcome()
+    candidates = [paper for paper in papers if not paper.is_key and paper.questions]
+    keys = [paper for paper in papers if paper.is_key]
+    by_name = {key.document: found for key in keys if (found := _of_same_name(key, candidates))}
+    keyed = {paper.document for found in by_name.values() for paper in found}
+    keyed |= {paper.document for paper in candidates if paper.keyed}
+    free = [paper for paper in candidates if paper.document not in keyed]
+    originals: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
+        named = by_name.get(key.document)
+        _pair(key, Match(tuple(named), "same name") if named else find_paper(key, free), originals, outcome)
+    return outcome
+
+
+def _pair(key: Paper, match: Match, originals: dict[str, list[str]], outcome: Outcome) -> None:
+    """Apply a key to the one paper it belongs to, or say why not."""
+    if len(match.papers) != 1:
+        outcome.review.append(_unpaired(key, match.papers, match.why))
+        return
+    paper, corrected = match.papers[0], is_corrected(key)
+    reason, why = "key_contradicts", _contradiction(key, paper)
+    if not why and not corrected and originals[paper.document]:
+        reason, why = "second_key", f"{paper.document} has {', '.join(originals[paper.document])} already"
+    if why:
+        _compare(key, paper)
+        outcome.review.append(_key_review(key, reason, why))
+        return
+    if not corrected:
+        originals[paper.document].append(key.document)
+    whole = key.key.size >= WHOLE * len(paper.questions)
+    applied = apply_key(paper, key.key, replace=corrected and whole)
+    outcome.keys[key.document] = paper.document
+    outcome.notes.extend(_notes(key, paper, applied))
+
+
+def _contradiction(key: Paper, paper: Paper) -> str | None:
+    """Why a key of the right name is another paper's all the same: by its head, its numbers, its answers."""
+    differs = _sessions_differ(key.text[:_TITLE_LENGTH], paper.text[:_TITLE_LENGTH])
+    if differs:
+        return f"{paper.document} says {differs}"
+    numbers = {draft.number for draft in paper.items if draft.number is not None}
+    shared = len(key.key.numbers & numbers)
+    if 2 * shared < min(len(key.key.numbers), len(numbers)):
+        return f"only {shared} of its numbers are in {paper.document}"
+    if is_corrected(key):
+        return None
+    own = _compared(key, paper)
+    other = sum(one != theirs for one, theirs in own)
+    if len(own) >= COMPARED and other > DIFFERENT * len(own):
+        return f"{other} of {len(own)} answers printed in {paper.document} are others"
+    return None
+
+
+def _compared(key: Paper, paper: Paper) -> list[tuple[str, str]]:
+    """Answers of the paper and of the key, where numbers do not repeat and both have one."""
+    entries = {number: entry for run in key.key.runs for number, entry in run.entries.items()}
+    if len(entries) < sum(len(run.entries) for run in key.key.runs):
+        return []
+    return [
+        ("".join(sorted(draft.answer)), "".join(sorted(entry.letters)))
+        for draft in paper.questions
+        if draft.answer and (entry := entries.get(draft.number or 0)) and entry.letters
+    ]
+
+
+def _compare(key: Paper, paper: Paper) -> None:
+    """Questions that another key answers otherwise wait: one of the two is wrong, and nobody knows which."""
+    entries = {number: entry.letters for run in key.key.runs for number, entry in run.entries.items()}
+    for draft in paper.questions:
+        letters = entries.get(draft.number or 0)
+        if draft.answer and letters and sorted(letters) != sorted(draft.answer):
+            draft.doubt("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
+
+
 def find_paper(key: Paper, papers: Sequence[Paper]) -> Match:
-    """The paper, or the equally likely papers, that a key document belongs to."""
-    named = [paper for paper in papers if name_stem(paper.document) == name_stem(key.document)]
+    """The paper, or the equally likely papers, that a key document belongs to.
+
+    Evidence in the texts counts only where no session in the names contradicts.
+    """
+    named = _of_same_name(key, papers)
     if named:
         return Match(tuple(named), "same name")
     scored = [(_evidence(key, paper), paper) for paper in papers]
     best = max((score for score, _ in scored), default=0)
     if best < _ENOUGH:
-        return Match((), "no paper of that name, exam code and count")
+        return Match((), "no paper without a key has its name, or its session, code and count")
     return Match(tuple(paper for score, paper in scored if score == best), "same exam code, count and year")
 
 
+def _of_same_name(key: Paper, papers: Sequence[Paper]) -> list[Paper]:
+    """The papers of a key's name; those in its own folder where there are such."""
+    named = [paper for paper in papers if name_stem(paper.document) == name_stem(key.document)]
+    own = [paper for paper in named if _folder(paper) == _folder(key)]
+    return own or named
+
+
+def _folder(paper: Paper) -> PurePosixPath:
+    return PurePosixPath(paper.document).parent
+
+
 def _evidence(key: Paper, paper: Paper) -> int:
-    """Points: exam code 2, count 1, year 1, folder 1; none where numbers of questions contradict."""
+    """Points: exam code 2, count 1, year 1, folder 1; none where names, sessions or numbers contradict."""
     numbers = {draft.number for draft in paper.items if draft.number is not None}
     keyed = key.key.numbers
-    if len(keyed & numbers) < 0.8 * max(len(keyed), 1):
+    if len(keyed & numbers) < 0.8 * max(len(keyed), 1) or _names_differ(key.document, paper.document):
+        return 0
+    heads = _flat(key.text)[:_TITLE_LENGTH], _flat(paper.text)[:_TITLE_LENGTH]
+    if _sessions_differ(*heads):
         return 0
     points = 1 if keyed == numbers else 0
-    codes = set(_CODE.findall(_flat(paper.text)))
-    points += 2 if codes & set(_CODE.findall(_flat(key.text))) else 0
-    years = _YEAR.search(_flat(paper.text)), _YEAR.search(_flat(key.text))
-    if years[0] and years[1]:
-        if years[0][1] != years[1][1]:
-            return 0
-        points += 1
-    same_folder = PurePosixPath(paper.document).parent == PurePosixPath(key.document).parent
-    return points + (1 if same_folder else 0)
+    points += 2 if set(_CODE.findall(_flat(paper.text))) & set(_CODE.findall(_flat(key.text))) else 0
+    points += 1 if all("year" in _sessions(head) for head in heads) else 0
+    return points + (1 if _folder(paper) == _folder(key) else 0)
+
+
+def _names_differ(one: str, other: str) -> bool:
+    """Whether both names carry a date, a session or a code, and not the same: 106020_ANS11 and 106080_11.
+
+    Numbers are compared by their length: 2024 with 2023, 11 with 12, but a code never with a year.
+    """
+    if _sessions_differ(one, other):
+        return True
+    mine, theirs = _numbers(one), _numbers(other)
+    return any(not mine[length] & theirs[length] for length in mine.keys() & theirs.keys())
+
+
+def _numbers(name: str) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for number in re.findall(r"\d+", name):
+        found[len(number)].add(number)
+    return found
+
+
+def _sessions_differ(one: str, other: str) -> str | None:
+    """What tells two sessions apart, as far as both texts say it; None where nothing does."""
+    mine, theirs = _sessions(one), _sessions(other)
+    for kind in mine.keys() & theirs.keys():
+        if not mine[kind] & theirs[kind]:
+            return f"{kind} {_some_of(theirs[kind])}, not {_some_of(mine[kind])}"
+    return None
+
+
+def _some_of(values: Iterable[str]) -> str:
+    return "/".join(sorted(values))
+
+
+def _sessions(text: str) -> dict[str, set[str]]:
+    flat = _flat(text)
+    found = {kind: {"".join(one) for one in form.findall(flat)} for kind, form in _SESSION_FORMS}
+    found["code"] = set(_CODE.findall(flat))
+    return {kind: values for kind, values in sorted(found.items()) if values}
 
 
 def _flat(text: str) -> str:
     return re.sub(r"\s+", "", text)
+
+
+def _notes(key: Paper, paper: Paper, applied: Applied) -> Iterable[str]:
+    numbers = sorted(number for _, number in applied.unmatched)
+    if numbers:
+        yield f"{key.document} answers {_some(numbers)}, which {paper.document} does not have"
+    if applied.unanswered:
+        silent = [draft.number or 0 for draft in applied.unanswered]
+        yield f"{key.document} is silent about {_some(silent)} of {paper.document}"
+
+
+def _some(numbers: list[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:5])
+    return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
+
+
+def _unpaired(key: Paper, papers: tuple[Paper, ...], why: str) -> ReviewItem:
+    if not papers:
+        return _key_review(key, "key_without_paper", why)
+    names = ", ".join(paper.document for paper in papers)
+    return _key_review(key, "key_of_several_papers", f"may belong to {names}")
+
+
+def _key_review(key: Paper, reason: str, detail: str) -> ReviewItem:
+    return ReviewItem(
+        item_id=key.document,
+        question_ids=[],
+        stage=STAGE,
+        reason=reason,
+        detail=f"{key.document}: a key of {key.key.size} answers; {detail}",
+    )

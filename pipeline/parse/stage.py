@@ -8,18 +8,15 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from pipeline.parse.finish import STAGE, Outcome, finish, review_item
-from pipeline.parse.pairing import find_paper, is_corrected
-from pipeline.parse.paper import Paper, apply_key, judge, read_paper
+from pipeline.parse.pairing import pair_keys
+from pipeline.parse.paper import Paper, judge, read_paper
 from pipeline.parse.params import ParseParams
 from pipeline.parse.rows import RowError, questions_of
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.identity import question_id
-from schemas.questions import Question, Rejection, ReviewItem
+from schemas.questions import Question, Rejection
 from schemas.trace import Trace
-
-WHOLE = 0.9
-"""What share of a paper's questions a key must answer to override another: less of it may have been misread."""
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noqa: ARG001 -- the stage's signature
@@ -111,61 +108,6 @@ def _read(task: tuple[str, pl.DataFrame]) -> Paper:
     """Parse one document, in a worker process."""
     name, frame = task
     return read_paper(name, list(Line.from_frame(frame)))
-
-
-def pair_keys(papers: list[Paper]) -> Outcome:
-    """Apply key documents to their papers: original keys first, then those after appeals, which override."""
-    outcome = Outcome()
-    candidates = [paper for paper in papers if not paper.is_key and paper.questions]
-    keys = [paper for paper in papers if paper.is_key]
-    originals: dict[str, list[str]] = defaultdict(list)
-    for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
-        match = find_paper(key, candidates)
-        corrected = is_corrected(key)
-        if len(match.papers) != 1:
-            outcome.review.append(_unpaired(key, match.papers, match.why))
-            continue
-        paper = match.papers[0]
-        if not corrected and originals[paper.document]:
-            others = ", ".join(originals[paper.document])
-            outcome.review.append(_key_review(key, "second_key", f"{paper.document} has {others} already"))
-            continue
-        if not corrected:
-            originals[paper.document].append(key.document)
-        whole = key.key.size >= WHOLE * len(paper.questions)
-        applied = apply_key(paper, key.key, replace=corrected and whole)
-        outcome.keys[key.document] = paper.document
-        numbers = [number for _, number in applied.unmatched]
-        if numbers:
-            outcome.notes.append(
-                f"{key.document} answers {_some(numbers)}, which {paper.document} does not have"
-            )
-        if applied.unanswered:
-            silent = [draft.number or 0 for draft in applied.unanswered]
-            outcome.notes.append(f"{key.document} is silent about {_some(silent)} of {paper.document}")
-    return outcome
-
-
-def _some(numbers: list[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:5])
-    return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
-
-
-def _unpaired(key: Paper, papers: tuple[Paper, ...], why: str) -> ReviewItem:
-    if not papers:
-        return _key_review(key, "key_without_paper", why)
-    names = ", ".join(paper.document for paper in papers)
-    return _key_review(key, "key_of_several_papers", f"may belong to {names}")
-
-
-def _key_review(key: Paper, reason: str, detail: str) -> ReviewItem:
-    return ReviewItem(
-        item_id=key.document,
-        question_ids=[],
-        stage=STAGE,
-        reason=reason,
-        detail=f"{key.document}: a key of {key.key.size} answers; {detail}",
-    )
 
 
 def _no_questions(name: str, detail: str) -> Rejection:

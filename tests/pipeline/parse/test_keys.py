@@ -41,6 +41,9 @@ def answers(paper):
         ("样卷三试题.docx", "样卷三参考答案.pdf"),
         ("scan-2024-03.pdf", "scan-2024-03_answers.pdf"),
         ("a/x.pdf", "a/x-key.pdf"),
+        ("Exam/x.pdf", "Ans/x.pdf"),
+        ("2020/papers/nursing 1.pdf", "2020/answers/nursing 1.pdf"),
+        ("试卷/甲.pdf", "答案/甲.pdf"),
     ],
 )
 def test_names_of_a_paper_and_its_key_have_one_stem(paper, key):
@@ -143,3 +146,63 @@ def test_a_letter_that_differs_in_the_corrected_key_replaces_the_original(docume
     )
     assert pair_keys([key, modified, paper]).review == []
     assert (answers(paper)[2], paper.questions[2].doubts) == ("B", [])
+
+
+def test_a_key_whose_paper_is_absent_takes_no_paper_of_another_session(read):
+    foreign = read(GRID.format(third="Ｂ"), "106020_ANS11.pdf")
+    own = read(GRID.format(third="Ｃ"), "106080_ANS11.pdf")
+    paper = read(paper_text(head=""), "106080_11.pdf")
+    outcome = pair_keys([foreign, own, paper])
+    assert [item.reason for item in outcome.review] == ["key_without_paper"]
+    assert answers(paper) == ["A", "B", "C", "D"]
+
+
+@pytest.mark.parametrize(
+    ("key", "paper"),
+    [
+        ("106020_ANS11.pdf", "106080_11.pdf"),
+        ("2021年下半年_答案.pdf", "2021年上半年.pdf"),
+        ("第二次模拟_答案.pdf", "第一次模拟.pdf"),
+        ("B卷答案.pdf", "A卷.pdf"),
+        ("2019/key.pdf", "2020/exam.pdf"),
+    ],
+)
+def test_what_the_texts_share_counts_for_nothing_where_the_names_tell_two_sessions_apart(read, key, paper):
+    outcome = pair_keys([read(HEAD + GRID.format(third="Ｃ"), key), read(paper_text(), paper)])
+    assert [item.reason for item in outcome.review] == ["key_without_paper"]
+
+
+def test_a_key_found_by_its_text_goes_to_a_paper_without_a_key_only(read):
+    own = read(GRID.format(third="Ｃ"), "x_key.pdf")
+    other = read(HEAD + GRID.format(third="Ｂ"), "answers.pdf")
+    paper = read(paper_text(), "x.pdf")
+    outcome = pair_keys([other, own, paper])
+    assert (outcome.keys, answers(paper)[2]) == ({"x_key.pdf": "x.pdf"}, "C")
+    assert [item.item_id for item in outcome.review] == ["answers.pdf"]
+
+
+def test_a_key_of_the_right_name_that_tells_of_another_session_is_never_applied(read):
+    key = read(HEAD.replace("112年第一次", "112年第二次") + GRID.format(third="Ｃ"), "x_key.pdf")
+    paper = read(paper_text(), "x.pdf")
+    outcome = pair_keys([key, paper])
+    assert [item.reason for item in outcome.review] == ["key_contradicts"]
+    assert answers(paper) == ["?"] * 4
+
+
+def test_a_key_that_contradicts_the_answers_in_the_paper_is_not_applied_and_what_differs_waits(read):
+    printed = "".join(f"{n}. 第{n}題為何？\n{OPTIONS}\n答案：{'ABCDAB'[n - 1]}\n" for n in range(1, 7))
+    paper = read(printed + f"7. 第7題為何？\n{OPTIONS}", "x.pdf")
+    key = read("1.A 2.C 3.D 4.A 5.A 6.B 7.C", "x_key.pdf")
+    outcome = pair_keys([key, paper])
+    assert [item.reason for item in outcome.review] == ["key_contradicts"]
+    assert answers(paper)[6] == "?"
+    assert [draft.number for draft in paper.questions if draft.doubts] == [2, 3, 4]
+
+
+def test_a_second_key_that_differs_makes_the_questions_wait_that_it_answers_otherwise(read):
+    keys = [
+        read(GRID.format(third=letter), f"x_{name}.pdf") for name, letter in (("ans", "Ｃ"), ("key", "Ｄ"))
+    ]
+    paper = read(paper_text(), "x.pdf")
+    pair_keys([*keys, paper])
+    assert [draft.number for draft in paper.questions if draft.doubts] == [3]
