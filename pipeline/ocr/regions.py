@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,20 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> D
             elif rect.area < 0.9 * frame.area and max(rect.width, rect.height) >= _THIN:
                 shapes.add(rect)
     drawing.across, drawing.down, drawing.shapes = sorted(across), sorted(down), sorted(shapes)
-    for info in page.get_image_info() if images is None else images:
-        rect = _clip(_displayed(info["bbox"], matrix), frame)
-        if min(info["width"], info["height"]) > 4 and min(rect.width, rect.height) >= 6:
-            drawing.images.append(rect)
+    drawing.images = image_boxes(page, page.get_image_info() if images is None else images)
     return drawing
+
+
+def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
+    """Where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
+    matrix = page.rotation_matrix if page.rotation else None
+    frame = Rect(*page.rect)
+    boxes = [(info, _clip(_displayed(info["bbox"], matrix), frame)) for info in images]
+    return [
+        box
+        for info, box in boxes
+        if min(info["width"], info["height"]) > 4 and min(box.width, box.height) >= 6
+    ]
 
 
 def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
@@ -122,8 +132,9 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Regi
     vectors = [box for box in _figures(drawn) if not _inside_any(box, tables)]
     regions += [Region(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
-    for images in cluster(drawing.images, 1.5):
-        box = _around([drawing.images[index] for index in images])
+    pictures = _pictures(drawing.images, runs)
+    for images in cluster(pictures, 1.5):
+        box = _around([pictures[index] for index in images])
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
             regions.append(Region(kind, box))
@@ -219,6 +230,75 @@ def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
         return True
     return sum(run.box.area for run in inside) > 0.4 * box.area
+
+
+PROSE = 10
+"""Ideographs, or twice as many letters, of one line inside a picture from which on the picture lies under text: labels
+in figures are shorter. A stamp over a page has ten and more of nearly every line that crosses it."""
+
+
+def _pictures(images: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
+    """The images that are pictures: those through which no text runs. A stamp or a watermark lies under lines.
+
+    Pieces of one image that stand below each other are looked at as one.
+    """
+    whole = [_around([images[index] for index in strip]) for strip in _strips(images)]
+    return [box for box in whole if not (runs and lies_under_text(box, runs))]
+
+
+def _strips(images: Sequence[Rect]) -> list[list[int]]:
+    """Indices of images, those together that are as wide as each other and touch: producers cut images in strips."""
+    groups: list[list[int]] = []
+    for index in sorted(range(len(images)), key=lambda index: (images[index].x0, images[index].y0)):
+        last = images[groups[-1][-1]] if groups else None
+        box = images[index]
+        beside = last and abs(last.x0 - box.x0) < 1 and abs(last.x1 - box.x1) < 1
+        if last and beside and abs(last.y1 - box.y0) < 1.5:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
+    """Whether lines of prose run through a picture.
+
+    The text of a line counts together however many runs it is printed in, and only as far as it stands in the
+    picture: white space at a picture's edges may reach into a line above, below or beside it.
+    """
+    inner = Rect(box.x0, box.y0 + 2, box.x1, box.y1 - 2)
+    rows: dict[int, list[Run]] = {}
+    for run in runs:
+        if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < _middle(run) < inner.y1:
+            rows.setdefault(round(run.baseline / 3), []).append(run)
+    return any(_crosses(row, inner) or _inside_length(row, inner) >= PROSE for row in rows.values())
+
+
+def _crosses(row: list[Run], box: Rect) -> bool:
+    """Whether a line runs through the middle of a box, from one side to the other."""
+    if not box.y0 + 0.15 * box.height < _middle(row[0]) < box.y1 - 0.15 * box.height:
+        return False
+    row = sorted(row, key=lambda run: run.box.x0)
+    whole = all(after.box.x0 - before.box.x1 < 2 * after.size for before, after in pairwise(row))
+    return whole and row[0].box.x0 < box.x0 - row[0].size and row[-1].box.x1 > box.x1 + row[-1].size
+
+
+def _middle(run: Run) -> float:
+    return (run.box.y0 + run.box.y1) / 2
+
+
+def _inside_length(row: list[Run], box: Rect) -> float:
+    """Ideographs, letters as halves, of the longest text without a wide gap that stands in a box."""
+    longest = length = 0.0
+    end = box.x0
+    for run in sorted(row, key=lambda run: run.box.x0):
+        if run.box.x0 - end > 2 * run.size:
+            length = 0.0
+        ideographs = sum(map(glyphs.is_cjk, run.text))
+        share = (min(run.box.x1, box.x1) - max(run.box.x0, box.x0)) / max(run.box.width, 0.1)
+        length += min(1.0, share) * (ideographs + 0.5 * (len(run.text) - ideographs))
+        longest, end = max(longest, length), max(end, run.box.x1)
+    return longest
 
 
 def _count_inside(rects: Sequence[Rect], box: Rect) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from pipeline.ocr import glyphs
@@ -66,8 +67,9 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
     seen: set[tuple[str, int, int]] = set()
     for index, line in enumerate(lines):
         level = _is_level(line["dir"], matrix)
-        for span in line["spans"]:
-            chars = _chars(span, matrix)
+        spans = [(span, _chars(span, matrix)) for span in line["spans"]]
+        copied = index in doubtful or _steps_back([char for _, chars in spans for char in chars])
+        for span, chars in spans:
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
             if span.get("alpha", 255) == 0 or span["size"] < SMALLEST:
@@ -75,7 +77,7 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not level:
                 layer.turned += visible
             elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
-                if index in doubtful:
+                if copied:
                     chars = _without_copies(chars, span["size"], seen)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return images, layer
@@ -110,8 +112,7 @@ def _chars(span: dict[str, Any], matrix: Any) -> list[Char]:
 
 
 def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
-    """Indices of lines that share half of the smaller one's area with another line: perhaps fake bold."""
-    areas = [Rect(*box).area for box in boxes]
+    """Indices of lines that stand in another's place for the width of a letter: perhaps fake bold."""
     found: set[int] = set()
     active: list[int] = []
     for index in sorted(range(len(boxes)), key=lambda index: boxes[index][1]):
@@ -119,20 +120,28 @@ def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
         active = [other for other in active if boxes[other][3] > y0]
         for other in active:
             left, top, right, bottom = boxes[other]
-            if left < x1 and x0 < right:
-                shared = (min(x1, right) - max(x0, left)) * (min(y1, bottom) - max(y0, top))
-                if shared > 0.5 * min(areas[index], areas[other]):
-                    found |= {index, other}
+            low = min(y1 - y0, bottom - top)
+            if min(x1, right) - max(x0, left) > 0.2 * low and min(y1, bottom) - max(y0, top) > 0.5 * low:
+                found |= {index, other}
         active.append(index)
     return found
 
 
+def _steps_back(chars: list[Char]) -> bool:
+    """Whether a character of a line begins before the middle of the one before: it may be printed there again."""
+    return any(2 * after[1] < before[1] + before[2] for before, after in pairwise(chars))
+
+
 def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, int]]) -> list[Char]:
-    """Characters that were not printed here before: fake bold prints them two to four times."""
-    reach = max(1.0, 0.12 * size)
+    """Characters that were not printed here before: fake bold prints them two to four times.
+
+    A copy lies over the first by more than half of its width; letters beside each other never do.
+    """
+    down = max(1.0, 0.12 * size)
     kept: list[Char] = []
     for char in chars:
-        x, y = round(char[1] / reach), round(char[3] / reach)
+        reach = max(0.3, 0.25 * (char[2] - char[1]))
+        x, y = round(char[1] / reach), round(char[3] / down)
         near = any((char[0], x + i, y + j) in seen for i in (-1, 0, 1) for j in (-1, 0, 1))
         if not near or char[0].isspace():
             kept.append(char)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
-from pipeline.ocr.regions import cell_rules, find_regions, read_drawing
+from pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
 from pipeline.ocr.textlayer import read_text_layer
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
@@ -67,7 +67,8 @@ class PdfReader:
             UnreadableDocument: ``too_large``, a page's content is made to hurt; and as ``count_pages``.
         """
         with _opened(path) as document:
-            return [_read_page(document, page, params) for page in pages]
+            furniture = _Furniture(document)
+            return [_read_page(document, page, params, furniture) for page in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
@@ -111,7 +112,7 @@ def _is_cut_short(path: Path) -> bool:
     return b"%%EOF" not in tail[-2048:]
 
 
-def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | NeedsOcr:
+def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
         if _weigh(document, page) > weight.HEAVY:
@@ -129,9 +130,55 @@ def _read_page(document: Any, number: int, params: OcrParams) -> PageRead | Need
         return PageRead(frame.width, frame.height, ReadMethod.BLANK, ENGINE, VERSION, "no_content")
     if reason:
         return NeedsOcr(reason)
+    drawing.images = image_boxes(page, furniture.without(number - 1, images))
     regions = find_regions(drawing, layer.runs, frame)
     lines = layout.arrange(layer.runs, regions, frame, cell_rules(drawing, regions))
     return PageRead(frame.width, frame.height, ReadMethod.TEXT_LAYER, ENGINE, VERSION, None, lines)
+
+
+class _Furniture:
+    """Images of a document that stand at one place on pages near each other: stamps, backgrounds, logos."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._known: dict[int, set[tuple[int, ...]]] = {}
+
+    def without(self, index: int, images: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The images of a page (from 0) that do not come again on one of the two pages before and after it.
+
+        Small ones all stay: formulas in images, all of one size, often begin at one place of two pages.
+        """
+        if not any(map(_is_large, images)):
+            return images
+        self._known[index] = {_place(image) for image in images}
+        near = [self._places(other) for other in (index - 2, index - 1, index + 1, index + 2)]
+        return [
+            image
+            for image in images
+            if not (_is_large(image) and any(_place(image) in places for places in near))
+        ]
+
+    def _places(self, index: int) -> set[tuple[int, ...]]:
+        if index not in self._known:
+            self._known[index] = set()
+            with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
+                if 0 <= index < len(self._document):
+                    page = self._document[index]
+                    light = weight.content_bytes(self._document, page) <= weight.HEAVY
+                    self._known[index] = {_place(info) for info in page.get_image_info()} if light else set()
+        return self._known[index]
+
+
+_LARGE = 5000.0
+"""Square points, a hundredth of A4, from which on an image at one place of two pages is their furniture."""
+
+
+def _is_large(image: dict[str, Any]) -> bool:
+    return Rect(*image["bbox"]).area >= _LARGE
+
+
+def _place(image: dict[str, Any]) -> tuple[int, ...]:
+    return (*map(round, image["bbox"]), image["width"], image["height"])
 
 
 def _weigh(document: Any, page: Any) -> int:

@@ -74,6 +74,14 @@ def test_fake_bold_is_read_once(make_pdf, read_page):
     assert [line.text for line in read_page(make_pdf([copies])).lines] == [PROSE]
 
 
+@pytest.mark.parametrize("second", [(100, 100.0), (100.3, 100.2), (80, 100.0)])
+def test_a_part_printed_over_the_end_of_another_is_read_once(make_pdf, read_page, second):
+    text = "下列心理分析的方法"
+    x, y = second
+    parts = [(60, 100, text[:5]), (x, y, text[round((x - 60) / 10) :])]
+    assert [line.text for line in read_page(make_pdf([parts])).lines] == [text]
+
+
 def test_doubled_letters_are_not_taken_for_fake_bold(make_pdf, read_page):
     assert read_page(make_pdf([[(60, 100, "aaa 111 人人人")]])).lines[0].text == "aaa 111 人人人"
 
@@ -203,3 +211,57 @@ def test_content_on_its_side_is_left_to_ocr(tmp_path):
     path = tmp_path / "side.pdf"
     document.save(path)
     assert PdfReader().read(path, [1], OcrParams()) == [NeedsOcr("turned_text")]
+
+
+def stamp(width=300, height=200, shade=230):
+    pixmap = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, width, height))
+    pixmap.set_rect(pixmap.irect, (shade, shade, 250))
+    return pixmap
+
+
+LINES = [(60, 100 + 20 * row, f"{row + 1}. 关于第{row + 1}种药物的叙述何者最不适当") for row in range(12)]
+
+
+@pytest.mark.parametrize(
+    "place", [(100, 120, 400, 300), (40, 150, 560, 250), (90, 60, 240, 400), (90, 120, 150, 180)]
+)
+def test_lines_that_run_through_a_picture_are_text_and_the_picture_is_none(make_pdf, read_page, place):
+    def decorate(page, number):
+        page.insert_image(place, pixmap=stamp(), keep_proportion=False)
+
+    page = read_page(make_pdf([LINES], decorate=decorate))
+    assert [line.kind for line in page.lines] == [LineKind.TEXT] * len(LINES)
+
+
+def test_a_picture_in_strips_under_text_is_none(make_pdf, read_page):
+    def decorate(page, number):
+        for top in range(90, 330, 8):
+            page.insert_image((60, top, 500, top + 8), pixmap=stamp(440, 8), keep_proportion=False)
+
+    page = read_page(make_pdf([LINES], decorate=decorate))
+    assert [line.kind for line in page.lines] == [LineKind.TEXT] * len(LINES)
+
+
+def test_a_figure_with_labels_beside_a_stamp_stays_a_figure(make_pdf, read_page):
+    def decorate(page, number):
+        page.insert_image((100, 120, 400, 300), pixmap=stamp())
+        page.insert_image((100, 400, 300, 500), pixmap=stamp(200, 100), keep_proportion=False)
+
+    page = read_page(make_pdf([[*LINES, (140, 430, "左心室"), (200, 460, "主动脉")]], decorate=decorate))
+    assert [line.text for line in page.lines if line.kind is LineKind.FIGURE] == ["", "左心室", "主动脉"]
+
+
+def test_a_picture_at_one_place_of_several_pages_is_no_figure(make_pdf, read_page):
+    short = [(60, 100, "1. 何者正确"), (120, 200, "A.甲"), (120, 220, "B.乙")]
+
+    def decorate(page, number):
+        page.insert_image((100, 120, 400, 300), pixmap=stamp())
+        if number == 2:
+            page.insert_image((100, 400, 300, 500), pixmap=stamp(200, 100), keep_proportion=False)
+
+    path = make_pdf([short, short, short], decorate=decorate)
+    assert [LineKind.FIGURE in [line.kind for line in read_page(path, n).lines] for n in (1, 2, 3)] == [
+        False,
+        True,
+        False,
+    ]
