@@ -85,25 +85,54 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         config = Config.model_validate(content)
     except ValidationError as error:
         raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
-    return config.model_copy(update={name: _at_home(section, home) for name, section in config})
+    config = config.model_copy(update={name: _at_home(section, home, name) for name, section in config})
+    _keep_apart(config.dataset, path.name)
+    return config
+
+
+def _keep_apart(dataset: DatasetParams, file: str) -> None:
+    """Refuse folders that would be replaced or deleted with another one.
+
+    ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
+    hold the other two (``raw = "."``): they are left out when it is read.
+
+    Raises:
+        UserError: one of them lies in another, or is the same.
+    """
+    folders = {name: getattr(dataset, name).resolve() for name in ("raw", "build", "releases")}
+    for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
+        if folders[inner].is_relative_to(folders[outer]):
+            raise UserError(
+                f"{file}: dataset.{inner} ({getattr(dataset, inner)}) lies in dataset.{outer} "
+                f"({getattr(dataset, outer)}): give it a folder of its own"
+            )
 
 
 def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
     """The dataset's own, read before the sections that may name its dimensions; what is no path is told later."""
     dataset = content.get("dataset")
     named = dataset.get("labels") if isinstance(dataset, dict) else None
-    return read_label_set(home / Path(named).expanduser()) if isinstance(named, str) else None
+    return read_label_set(_path(home, Path(named), "dataset.labels")) if isinstance(named, str) else None
 
 
-def _at_home(section: Params, home: Path) -> Params:
+def _at_home(section: Params, home: Path, where: str) -> Params:
     """The section with its relative paths, also of sections within it, taken from the configuration's folder."""
     changed: dict[str, Any] = {}
     for name, value in section:
         if isinstance(value, Path):
-            changed[name] = home / value.expanduser()
+            changed[name] = _path(home, value, f"{where}.{name}")
         elif isinstance(value, Params):
-            changed[name] = _at_home(value, home)
+            changed[name] = _at_home(value, home, f"{where}.{name}")
     return section.model_copy(update=changed) if changed else section
+
+
+def _path(home: Path, value: Path, key: str) -> Path:
+    try:
+        found = home / value.expanduser()
+        found.resolve()
+    except (RuntimeError, ValueError, OSError) as error:  # ~nosuchuser/x, a NUL byte, links in a circle
+        raise UserError(f"{key} = {str(value)!r} is not a path: {error}") from None
+    return found
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -115,7 +144,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise UserError(
             f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, brackets in brackets
         hint = "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
         raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
     except OSError as error:

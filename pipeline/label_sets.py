@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from schemas.errors import UserError
 from schemas.questions import Question
-from schemas.release import ReleaseRow
+from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import LabelSet
 
 _TAKEN = {
@@ -35,7 +35,7 @@ def read_label_set(path: Path) -> LabelSet:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise UserError(f"no file {path}: correct dataset.labels") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not TOML in UTF-8: {error}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
@@ -43,8 +43,11 @@ def read_label_set(path: Path) -> LabelSet:
         found = LabelSet.model_validate(content)
     except ValidationError as error:
         raise UserError("\n".join(_told(path, problem) for problem in error.errors())) from None
-    if taken := sorted(_TAKEN & found.by_name.keys()):
-        raise UserError(f"{path}: a dimension cannot be called {taken[0]}, a column is: choose another name")
+    columns = [column for name in found.by_name for column in label_columns(name)]
+    if taken := [column for column in columns if column in _TAKEN or columns.count(column) > 1]:
+        raise UserError(
+            f"{path}: two columns would be called {taken[0]}: choose another name for the dimension"
+        )
     return found
 
 

@@ -16,7 +16,7 @@ SPLITS = ("train", "validation", "test")
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
 
-_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
 
 
 def parse_version(text: str) -> Version:

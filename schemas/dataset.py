@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.params import Params, knob
+
+
+def _date(value: str) -> str:
+    if datetime.date.fromisoformat(value).isoformat() != value:
+        raise ValueError("must be written as 2026-11-22")
+    return value
 
 
 class DatasetParams(Params):
@@ -19,10 +27,12 @@ class DatasetParams(Params):
     license: str = Field("other", description="Licence of the questions, as Hugging Face names it")
     homepage: str | None = Field(None, description="Where the dataset lives")
     version: str = Field(
-        "0.1.0", description="Version of the release (semantic versioning)", pattern=r"^\d+\.\d+\.\d+$"
+        "0.1.0",
+        description="Version of the release (semantic versioning)",
+        pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$",
     )
-    date: str | None = Field(
-        None, description="Date of the release, e.g. 2026-11-22", pattern=r"^\d{4}-\d{2}-\d{2}$"
+    date: Annotated[str, AfterValidator(_date)] | None = Field(
+        None, description="Date of the release, e.g. 2026-11-22"
     )
     creators: list[str] = Field([], description="Who made the dataset: people or organisations")
     citation: str | None = Field(None, description="How to cite it: BibTeX or a sentence")

@@ -22,10 +22,10 @@ MOST_DIMENSIONS = 9
 class LabelName(BaseModel):
     """A label in both languages."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
-    zh: str
-    en: str
+    zh: str = Field(min_length=1)
+    en: str = Field(min_length=1)
     abbr: str = ""
     code: str | None = None
     aliases: tuple[str, ...] = ()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
+import platform
 import sys
+import tempfile
+import traceback
+from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
@@ -18,7 +22,7 @@ app = typer.Typer(
     name="build-dataset",
     help="Turn exam papers into a benchmark you can trust.",
     epilog="Exit codes: 0 done · 2 something to put right · 3 done but for items that a further run may finish · "
-    "130 stopped with Ctrl-C · 1 a bug of ours, with its traceback.",
+    "130 stopped with Ctrl-C · 1 a bug of ours, with a report to send us.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -26,26 +30,31 @@ app = typer.Typer(
 )
 
 
+_BUG = 1
 _STOPPED = 130
 _OF_THE_MACHINE = {
     errno.EACCES,
     errno.EDQUOT,
+    errno.EFBIG,
     errno.EIO,
     errno.EISDIR,
     errno.EMFILE,
+    errno.ELOOP,
     errno.ENAMETOOLONG,
+    errno.ENFILE,
+    errno.ENOMEM,
     errno.ENOSPC,
     errno.ENOTDIR,
     errno.EPERM,
     errno.EROFS,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
 }
-"""Disks and rights, which users can put right; other system errors are bugs of ours."""
+"""Disks, rights and limits, which users can put right; other system errors are bugs of ours."""
 
 
 def _tell_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
         typer.echo(version("build-dataset"))
         raise typer.Exit
 
@@ -65,7 +74,7 @@ for part in (setup, build, inspect, review, score_answers, release, results, fin
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; whatever goes wrong is told in lines, never in a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
@@ -75,22 +84,46 @@ def main() -> None:
         app(standalone_mode=True)
     except UserError as error:
         _fail(str(error))
-    except OSError as error:
-        if error.errno not in _OF_THE_MACHINE:
-            raise
-        told = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    except MemoryError:
         _fail(
-            told + ("; make room and run the same command again: it goes on where it stopped" if full else "")
+            "out of memory: close other programs, or set executor.workers lower, and run the same command again"
         )
     except SystemExit as end:
         if end.code == _STOPPED:
             Console(stderr=True).print("stopped; run the same command again to go on where it stopped")
         raise
+    except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            _fail(_of_the_machine(error))
+        _fail(f"a bug of ours ({type(error).__name__}); please send us {_report()}", _BUG)
 
 
-def _fail(message: str) -> NoReturn:
+def _of_the_machine(error: OSError) -> str:
+    told = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return told + ("; make room and run the same command again: it goes on where it stopped" if full else "")
+
+
+def _report() -> str:
+    """Write the traceback of the error in hand to a file of its own and return its path.
+
+    It holds the command's name and no values: neither arguments nor variables, which may be secret or somebody's text.
+    """
+    command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1].isidentifier() else ""
+    about = f"build-dataset {version('build-dataset')} {command}, Python {platform.python_version()}, {sys.platform}"
+    frames = "".join(traceback.format_tb(sys.exc_info()[2]))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="build-dataset-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as report:
+            report.write(f"{about}\n{frames}{type(sys.exc_info()[1]).__name__}\n")
+    except OSError:
+        return "this:\n" + frames
+    return report.name
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
     console = Console(stderr=True)
     for line in message.splitlines():
         console.print(Text.assemble(("error: ", "red"), line), soft_wrap=True)
-    sys.exit(2)
+    sys.exit(code)

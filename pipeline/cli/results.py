@@ -59,6 +59,8 @@ def score(
     from pipeline.evaluate.scorefile import score_file, write_rows
 
     console = Console()
+    if any(given is not None and _same_file(out, given) for given in (source, key)):
+        raise UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
@@ -112,6 +114,10 @@ def leaderboard(
     if out is not None:
         _write(table, out)
         console.print(f"written to {escape(shown(out))}", highlight=False, soft_wrap=True)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _write(table: Table, folder: Path) -> None:

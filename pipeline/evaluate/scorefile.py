@@ -113,11 +113,15 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     }
 
 
-def _wrong(error: ValidationError) -> str:
-    """The first thing that is wrong with a row."""
+def first_problem(error: ValidationError) -> str:
+    """Return the first thing that is wrong with a row, in words."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"]) or "the row"
-    return f"{key} is missing" if first["type"] == "missing" else f"{key}: {first['msg']}"
+    return (
+        f"{key} is missing"
+        if first["type"] == "missing"
+        else f"{key}: {first['msg'].removeprefix('Value error, ')}"
+    )
 
 
 def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
@@ -151,8 +155,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         try:
             row = json.loads(line)
             _Row.model_validate(row)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path}, line {number}: is not JSON: {error.msg}") from None
         except ValidationError as error:
-            raise UserError(f"{path}, line {number}: {_wrong(error)}") from None
+            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+        except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
+            raise UserError(f"{path}, line {number}: is not JSON: {error}") from None
         yield row

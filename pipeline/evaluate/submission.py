@@ -10,11 +10,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from pipeline.evaluate.extraction import answers_first
+from pipeline.evaluate.extraction.folding import fold
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.scorefile import score_row
+from pipeline.evaluate.scorefile import first_problem, score_row
 from pipeline.evaluate.scoring import Graded, score_slice
 from pipeline.evaluate.tasks.answer import sliced
 from pipeline.runtime.publish import read_table
@@ -57,15 +60,15 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
     Raises:
         UserError: a file cannot be read, a row lacks something, an id stands twice or is not in the key.
     """
-    keys = _by_id(key, "answer")
-    given = _by_id(path, "model_answer")
+    keys = _by_id(key, _Key)
+    given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):
-        raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0]!r}")
+        raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
     rows = [_row(item, given.get(found)) for found, item in keys.items()]
     habit = answers_first(
         (row["raw_output"], row["options"]) for row in rows if row["raw_output"] is not None
     )
-    scored = [score_row(row, habit) for row in rows]
+    scored = [_scored(row, habit, key) for row in rows]
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
     run = name or path.stem
     scores = [
@@ -123,14 +126,62 @@ def predictions_of(build: Path) -> list[Prediction]:
     return list(Prediction.from_frame(read_table(path)))
 
 
-def _by_id(path: Path, wanted: str) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
-    for number, item in enumerate(_items(path), start=1):
-        if not isinstance(item, dict) or "id" not in item or not isinstance(item.get(wanted), str):
-            raise UserError(f'{path}, item {number}: needs "id" and "{wanted}" as text')
-        if str(item["id"]) in found:
-            raise UserError(f"{path}, item {number}: the id {item['id']!r} stands twice")
-        found[str(item["id"])] = item
+class _Item(BaseModel):
+    """A row of either file; what else it says is passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    id: str | int
+    option: dict[str, str | None] | None = None
+    question_type: str | None = None
+    exam_type: str | None = None
+    exam_class: str | None = None
+    exam_subject: str | None = None
+
+    @field_validator("id", mode="before")
+    @classmethod
+    def _plain(cls, value: Any) -> Any:
+        if type(value) not in (str, int):
+            raise ValueError("must be text or a whole number")
+        return value
+
+    @field_validator("option", mode="before")
+    @classmethod
+    def _if_it_is_one(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Printed options by letter."""
+        return {label: text for label, text in (self.option or {}).items() if text}
+
+
+class _Given(_Item):
+    """An answer handed in."""
+
+    model_answer: str
+
+
+class _Key(_Item):
+    """A question of the answer file."""
+
+    answer: str
+
+
+_ItemT = TypeVar("_ItemT", bound=_Item)
+
+
+def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
+    found: dict[str, _ItemT] = {}
+    for number, content in enumerate(_items(path), start=1):
+        try:
+            item = form.model_validate(content)
+        except ValidationError as error:
+            raise UserError(f"{path}, item {number}: {first_problem(error)}") from None
+        name = str(item.id)
+        if name in found:
+            raise UserError(f"{path}, item {number}: the id {name[:40]!r} stands twice")
+        found[name] = item
     if not found:
         raise UserError(f"{path}: holds no rows")
     return found
@@ -150,45 +201,51 @@ def _items(path: Path) -> Iterator[Any]:
             continue
         try:
             found = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
             raise UserError(f"{path}, line {getattr(error, 'lineno', number)}: is not JSON") from None
         yield from found if isinstance(found, list) else [found]
 
 
-def _row(key: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    options = next(
-        (
-            {str(label): str(text) for label, text in item["option"].items() if text}
-            for item in (given or {}, key)
-            if isinstance(item.get("option"), dict) and item["option"]
-        ),
-        dict.fromkeys(_LETTERS, ""),
-    )
+def _row(key: _Key, given: _Given | None) -> dict[str, Any]:
+    """The question as ``score_row`` takes it; options as the submission prints them, else the key."""
     return {
-        "id": key["id"],
-        "options": options,
-        "answer": key["answer"],
-        "raw_output": None if given is None else given["model_answer"],
-        "question_type": key.get("question_type"),
+        "id": key.id,
+        "options": (given.options if given else {}) or key.options or dict.fromkeys(_LETTERS, ""),
+        "answer": key.answer,
+        "raw_output": given.model_answer if given else None,
+        "question_type": key.question_type,
     }
 
 
-def _graded(key: Mapping[str, Any], scored: Mapping[str, Any]) -> Graded:
+def _scored(row: Mapping[str, Any], habit: bool | None, key: Path) -> dict[str, Any]:
+    where = f"{key}, id {str(row['id'])[:40]!r}"
+    if not _letters(row):
+        raise UserError(
+            f"{where}: the answer {row['answer'][:20]!r} names none of {', '.join(row['options'])}"
+        )
+    return score_row(row, habit)
+
+
+def _letters(row: Mapping[str, Any]) -> list[str]:
+    return sorted(set(fold(row["answer"]).upper()) & set(row["options"]))
+
+
+def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
     needed = (name for name, field in ReleaseRow.model_fields.items() if field.is_required())
     plain: dict[str, Any] = dict.fromkeys(needed)
     plain |= {f"{name}_status": "unreviewed" for name in dimensions()}
-    plain |= {name: key.get(name) or None for name in _NAMES}
+    plain |= {name: getattr(key, name) or None for name in _NAMES}
     question = ReleaseRow.model_validate(
         plain
         | {
-            "question_id": str(key["id"]),
-            "question_type": str(key.get("question_type") or "未注明"),
+            "question_id": str(key.id),
+            "question_type": key.question_type or "未注明",
             "stem": "",
             "options": [],
-            "answer": sorted({char for char in key["answer"].upper() if char in _LETTERS}),
+            "answer": _letters(row),
             "document": "",
         }
     )
-    letters = scored["extracted"]
+    letters = row["extracted"]
     outcome = Outcome.NO_ANSWER if letters is None else Outcome.ANSWERED
     return Graded(question, outcome, None if letters is None else tuple(letters))

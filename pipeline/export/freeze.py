@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,13 +46,23 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
     _require_version(dataset.version, facts)
     temporary = target.with_name(f".{target.name}.new")
     shutil.rmtree(temporary, ignore_errors=True)
-    shutil.copytree(dataset.build / "export", temporary)
-    _check(temporary, manifest)
-    (temporary / "manifests").mkdir()
-    for stage in states:
-        shutil.copyfile(dataset.build / stage / MANIFEST, temporary / "manifests" / f"{stage}.json")
-    temporary.rename(target)
+    try:
+        _copy(dataset.build, temporary, states)
+        _check(temporary, manifest)
+        temporary.rename(target)
+    except OSError as error:
+        reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
+        raise UserError(f"{target} cannot be written: {reason}; nothing was released") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
     return Released(target, facts)
+
+
+def _copy(build: Path, folder: Path, stages: Iterable[str]) -> None:
+    shutil.copytree(build / "export", folder)
+    (folder / "manifests").mkdir()
+    for stage in stages:
+        shutil.copyfile(build / stage / MANIFEST, folder / "manifests" / f"{stage}.json")
 
 
 def _what_then(dataset: DatasetParams) -> str:
@@ -107,7 +117,6 @@ def _check(folder: Path, manifest: Mapping[str, Any]) -> None:
     """
     for name, entry in manifest["outputs"].items():
         if file_sha256(folder / name) != entry["sha256"]:
-            shutil.rmtree(folder, ignore_errors=True)
             raise UserError(
                 f"{name} of the export was changed after it was made: run `build-dataset export --force`"
             )

@@ -18,6 +18,7 @@ from schemas.identity import sha256
 
 OUR_PACKAGES = ("schemas", "pipeline", "annotation")
 _ROOT = Path(__file__).resolve().parents[2]
+_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
 
 
@@ -36,15 +37,34 @@ def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str
 
 @cache
 def code_hash(module: str) -> str:
-    """Hash of a module's source, of all of ours that it imports, and of the data files that they open."""
+    """Return the hash of a module's code, of all of ours that it imports, and of the data files that they open.
+
+    Comments, docstrings and layout are left out: they change no result.
+    """
     names = _closure(module)
     reached = {path for name in names if (path := _source(name))}
     reached |= {file for name in names for package in _reached(name).data for file in _data_files(package)}
     reached |= {file for name in names for file in _templates(name)}
     digest = hashlib.sha256()
     for file in sorted(reached):
-        digest.update(os.path.relpath(file, _ROOT).encode() + b"\0" + file.read_bytes() + b"\0")
+        content = _code(file) if file.suffix == ".py" else file.read_bytes()
+        digest.update(os.path.relpath(file, _ROOT).encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_bytes())
+
+
+@cache
+def _code(file: Path) -> bytes:
+    """The syntax tree of a source file without docstrings."""
+    tree = _tree(file)
+    for node in ast.walk(tree):
+        if isinstance(node, _WITH_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree, annotate_fields=False).encode(errors="surrogatepass")
 
 
 def _closure(module: str) -> set[str]:
@@ -73,7 +93,7 @@ def _reached(module: str) -> _Reached:
     source = _source(module)
     if source is None:
         return _Reached((), ())
-    nodes = [*ast.walk(ast.parse(source.read_bytes()))]
+    nodes = [*ast.walk(_tree(source))]
     return _Reached(tuple(_imports(nodes)), tuple(_opened(nodes)))
 
 

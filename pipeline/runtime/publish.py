@@ -17,6 +17,8 @@ from schemas.identity import file_sha256
 
 MANIFEST = "manifest.json"
 _KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
+_ALWAYS = {"rejects.parquet", "review.parquet"}
+"""The tables that every stage writes."""
 _ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
 
 
@@ -46,6 +48,9 @@ class Publication:
 
     Everything is written beside the final folder, which is replaced in one step when all of it is there:
     a reader sees the old result or the new one, never a mixture.
+
+    Raises:
+        UserError: a folder that no stage wrote stands in its place.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,6 +58,10 @@ class Publication:
         self._temporary, self._old = _beside(folder)
         self._outputs: dict[str, dict[str, Any]] = {}
         recover(folder)
+        if os.path.lexists(folder) and not is_ours(folder):
+            raise UserError(
+                f"{folder} is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
+            )
         self._temporary.mkdir(parents=True)
 
     def table(self, name: str, frame: pl.DataFrame) -> None:
@@ -104,6 +113,18 @@ def recover(folder: Path) -> None:
         if not folder.exists() and manifest is not None and intact(leftover, manifest):
             leftover.rename(folder)
         shutil.rmtree(leftover, ignore_errors=True)
+
+
+def is_ours(folder: Path) -> bool:
+    """Return whether replacing a folder loses nothing but the result of a stage.
+
+    True of an empty folder, one with a stage's manifest and, where somebody damaged the manifest, one with the two
+    tables that every stage writes.
+    """
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or names >= _ALWAYS or read_manifest(folder) is not None
 
 
 def _beside(folder: Path) -> tuple[Path, Path]:

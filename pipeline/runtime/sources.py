@@ -35,10 +35,6 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     Raises:
         UserError: there is no such folder, nothing in it, or files that cannot be read or named.
     """
-    if dataset.raw.resolve() == dataset.build.resolve():
-        raise UserError(
-            f"dataset.raw and dataset.build are both {dataset.raw}: what is made needs its own folder"
-        )
     if not dataset.raw.is_dir():
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
     try:

@@ -139,3 +139,56 @@ def test_a_file_as_windows_editors_save_it_is_read(tmp_path):
     path = tmp_path / "dataset.toml"
     path.write_bytes("\ufeff[dataset]\r\nname = \"x\"\r\nraw = 'papers\\2024'\r\n".encode())
     assert load(path).dataset.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("folders", "told"),
+    [
+        ({"raw": "clean", "build": "."}, r"dataset\.raw .* lies in dataset\.build"),
+        ({"raw": "build"}, r"dataset\.raw .* lies in dataset\.build"),
+        ({"raw": "x/../build"}, r"dataset\.raw .* lies in dataset\.build"),
+        ({"releases": "build/export"}, r"dataset\.releases .* lies in dataset\.build"),
+        ({"raw": "releases/0.1.0"}, r"dataset\.raw .* lies in dataset\.releases"),
+        ({"build": "out", "releases": "."}, r"dataset\.build .* lies in dataset\.releases"),
+    ],
+)
+def test_papers_and_releases_do_not_lie_where_they_would_be_replaced(tmp_path, folders, told):
+    text = "".join(f"{name} = '{folder}'\n" for name, folder in folders.items())
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{text}')
+    with pytest.raises(UserError, match=told):
+        load(tmp_path / "dataset.toml")
+
+
+def test_a_link_to_the_papers_is_seen_through(tmp_path):
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "build").symlink_to("papers")
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\nraw = "papers"\n')
+    with pytest.raises(UserError, match="lies in"):
+        load(tmp_path / "dataset.toml")
+
+
+def test_a_folder_of_papers_may_hold_what_is_made_of_them(tmp_path):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\nraw = "."\n')
+    assert load(tmp_path / "dataset.toml").dataset.build == tmp_path / "build"
+
+
+@pytest.mark.parametrize("value", ["'~nosuchuser/x'", '"a\\u0000b"'])
+@pytest.mark.parametrize("key", ["raw", "labels"])
+def test_what_is_no_path_is_told(tmp_path, key, value):
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{key} = {value}\n')
+    with pytest.raises(UserError, match=rf"dataset\.{key} = .* is not a path"):
+        load(tmp_path / "dataset.toml")
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000, '"' + "\\u0000"])
+def test_toml_made_to_break_its_reader_is_told(tmp_path, value):
+    (tmp_path / "dataset.toml").write_text(f"x = {value}\n")
+    with pytest.raises(UserError, match="is not TOML"):
+        load(tmp_path / "dataset.toml")
+
+
+@pytest.mark.parametrize("pair", [("date", "2026-99-99"), ("date", "20261122"), ("version", "１.０.０")])
+def test_dates_and_versions_are_those_of_the_calendar_and_in_ascii(tmp_path, pair):
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{pair[0]} = "{pair[1]}"\n')
+    with pytest.raises(UserError, match=rf"dataset\.{pair[0]}"):
+        load(tmp_path / "dataset.toml")

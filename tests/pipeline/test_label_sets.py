@@ -144,7 +144,7 @@ def test_strata_may_be_named_after_the_sets_own_dimensions(law):
     [
         ('zh = "刑法"', 'zh = "民法"', "a label is there twice"),
         ('en = "Criminal law"', 'en = "civil law"', "names both 民法 and 刑法"),
-        ('name = "area_of_law"', 'name = "stem"', "a dimension cannot be called stem"),
+        ('name = "area_of_law"', 'name = "stem"', "two columns would be called stem"),
         ('name = "area_of_law"', 'name = "Area of law"', "dimensions.0.name"),
         ('name = "area_of_law"', 'name = "difficulty"', "difficulty is there twice|needs 5 labels"),
         ('zh = "极难"', "zh = ", "is not TOML"),
@@ -162,3 +162,17 @@ def test_a_label_set_that_is_not_there_is_told(law):
     (law / "labels.toml").unlink()
     with pytest.raises(UserError, match=r"no file .*labels\.toml: correct dataset\.labels"):
         load(law / "dataset.toml")
+
+
+@pytest.mark.parametrize("name", ["area_of_law_status", "area_of_law_en", "label"])
+def test_dimensions_whose_columns_would_be_called_alike_are_refused(law, name):
+    second = LAW.split("[[dimensions]]")[2].replace('name = "difficulty"', f'name = "{name}"')
+    (law / "labels.toml").write_text(f"{LAW}\n[[dimensions]]{second}", encoding="utf-8")
+    with pytest.raises(UserError, match="two columns would be called"):
+        read_label_set(law / "labels.toml")
+
+
+def test_a_label_without_a_name_is_refused(law):
+    (law / "labels.toml").write_text(LAW.replace("民法", " ", 1), encoding="utf-8")
+    with pytest.raises(UserError, match="zh"):
+        read_label_set(law / "labels.toml")

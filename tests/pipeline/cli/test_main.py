@@ -55,13 +55,33 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(ends, place):
     )
 
 
-def test_other_system_errors_are_bugs_and_keep_their_traceback(monkeypatch):
-    def raise_it(**named):
-        raise FileNotFoundError(errno.ENOENT, "No such file", "x")
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(errno.ENOENT, "No such file", "x"), ValueError("s3cret")]
+)
+def test_a_bug_is_one_line_with_a_report_that_holds_the_place_and_no_values(
+    ends, tmp_path, monkeypatch, error
+):
+    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["build-dataset", "run", "--set", "a.key=s3cret"])
+    code, _, told = ends(error)
+    (report,) = tmp_path.iterdir()
+    assert (code, told) == (1, f"error: a bug of ours ({type(error).__name__}); please send us {report}\n")
+    assert "in raise_it" in report.read_text()
+    assert "s3cret" not in report.read_text()
 
-    monkeypatch.setattr(module, "app", raise_it)
-    with pytest.raises(FileNotFoundError):
-        main()
+
+def test_without_a_place_for_the_report_it_is_printed(ends, monkeypatch):
+    monkeypatch.setattr(module.tempfile, "tempdir", "/nowhere")
+    code, _, told = ends(ValueError("x"))
+    assert code == 1
+    assert "please send us this:\n" in told
+
+
+def test_out_of_memory_is_told(ends):
+    assert ends(MemoryError())[::2] == (
+        2,
+        "error: out of memory: close other programs, or set executor.workers lower, and run the same command again\n",
+    )
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path):

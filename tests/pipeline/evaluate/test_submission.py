@@ -88,8 +88,8 @@ def test_options_that_come_with_the_answers_are_read_by_their_text(write):
     ("rows", "told"),
     [
         ([{"id": 9, "model_answer": "A"}], "1 ids are not in"),
-        ([*given("A"), *given("B")], "the id 1 stands twice"),
-        ([{"id": 1}], 'item 1: needs "id" and "model_answer" as text'),
+        ([*given("A"), *given("B")], "the id '1' stands twice"),
+        ([{"id": 1}], "item 1: model_answer is missing"),
         ([{"id": 1, "model_answer": None}], "item 1"),
         (["A"], "item 1"),
         ([], "holds no rows"),
@@ -98,6 +98,28 @@ def test_options_that_come_with_the_answers_are_read_by_their_text(write):
 def test_what_is_wrong_with_a_submission_is_said(write, rows, told):
     with pytest.raises(UserError, match=told):
         score_submission(write("m.json", rows), write("key.json", KEY))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"id": 1, "answer": ""}, "id '1': the answer '' names none of A, B, C"),
+        ({"id": 1, "answer": "无"}, "id '1': the answer '无' names none of A, B, C"),
+        ({"id": 1, "answer": "H"}, "id '1': the answer 'H' names none of A, B, C"),
+        ({"id": 1.5, "answer": "A"}, "item 1: id: must be text or a whole number"),
+        ({"id": None, "answer": "A"}, "item 1: id: must be text or a whole number"),
+        ({"id": 1, "answer": "A", "exam_type": [1]}, "item 1: exam_type: "),
+    ],
+)
+def test_what_is_wrong_with_a_key_is_said(write, row, told):
+    with pytest.raises(UserError, match=told):
+        score_submission(write("m.json", given("A")), write("key.json", [row]))
+
+
+def test_a_number_of_five_thousand_digits_is_not_json(write, tmp_path):
+    (tmp_path / "key.json").write_text(f'[{{"id": {"9" * 5000}, "answer": "A"}}]')
+    with pytest.raises(UserError, match="is not JSON"):
+        score_submission(write("m.json", given("A")), tmp_path / "key.json")
 
 
 def test_a_file_that_is_no_json_names_its_line(write, tmp_path):

@@ -1,7 +1,10 @@
 """Releases as users make them; one by the whole pipeline, the others from deduplicated questions on."""
 
+import errno
 import json
+import os
 import random
+import shutil
 
 import polars as pl
 import pytest
@@ -188,6 +191,23 @@ def test_a_release_killed_while_it_is_copied_is_none_and_can_be_made_again(proje
     assert Runner(config).state(STAGES[NAMES.index("split")]) == "done"
     freeze(config.dataset, DONE)
     assert [path.name for path in project.releases.iterdir()] == ["1.0.0"]
+
+
+@pytest.mark.parametrize("call", ["copytree", "copyfile"])
+def test_a_disk_that_fills_up_leaves_nothing_among_the_releases(project, monkeypatch, call):
+    config = project.make("1.0.0", 60)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fails(source, target, *_, **__):
+        if call == "copytree":
+            raise shutil.Error([(source, target, str(full))])
+        raise full
+
+    monkeypatch.setattr(module.shutil, call, fails)
+    with pytest.raises(UserError, match=r"No space left on device.*nothing was released"):
+        freeze(config.dataset, DONE)
+    assert not any(project.releases.glob("*"))
+    assert not any(project.releases.glob(".*"))
 
 
 def test_releases_inside_the_raw_folder_are_no_papers(project):

@@ -35,3 +35,29 @@ def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monk
     (package / "screen.css").write_text("two")
     code_hash.cache_clear()
     assert code_hash("annotation_copy") != before
+
+
+def hash_of(tmp_path, monkeypatch, source):
+    package = tmp_path / "pipeline_copy"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "pipeline_copy"))
+    for cached in (code_hash, module._tree, module._code, module._reached, module._source):
+        cached.cache_clear()
+    return code_hash("pipeline_copy")
+
+
+@pytest.mark.parametrize(
+    ("source", "same"),
+    [
+        ('"""Another sentence."""\n\n\ndef f(x):\n    """Explain."""\n    return x  # why\n', True),
+        ("def f(x):\n    'Explain.'\n    return (x)\n", True),
+        ("def f(x):\n    return x + 1\n", False),
+        ("def f(x):\n    return 'Explain.'\n", False),
+    ],
+)
+def test_comments_docstrings_and_layout_are_not_code(tmp_path, monkeypatch, source, same):
+    plain = '"""One sentence."""\ndef f(x):\n    """Say."""\n    return x\n'
+    before = hash_of(tmp_path, monkeypatch, plain)
+    assert (hash_of(tmp_path, monkeypatch, source) == before) is same

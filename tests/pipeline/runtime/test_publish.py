@@ -132,3 +132,29 @@ def test_a_file_outside_the_folder_is_refused(tmp_path, name):
 def test_json_is_replaced_whole(tmp_path):
     write_json(tmp_path / "x.json", {"a": "甲"})
     assert json.loads((tmp_path / "x.json").read_text()) == {"a": "甲"}
+
+
+def test_a_folder_that_no_stage_wrote_is_never_replaced(tmp_path):
+    paper = tmp_path / "clean" / "paper.pdf"
+    paper.parent.mkdir()
+    paper.write_bytes(b"x")
+    (tmp_path / "clean" / "manifest.json").write_text('{"name": "of a site"}')
+    with pytest.raises(UserError, match="no stage wrote it"):
+        publish(tmp_path / "clean")
+    assert paper.read_bytes() == b"x"
+
+
+def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "clean").symlink_to("elsewhere")
+    with pytest.raises(UserError, match="no stage wrote it"):
+        publish(tmp_path / "clean")
+
+
+@pytest.mark.parametrize("names", [[], ["rejects.parquet", "review.parquet", "manifest.json"]])
+def test_an_empty_folder_and_one_whose_manifest_is_damaged_are_replaced(tmp_path, names):
+    (tmp_path / "clean").mkdir()
+    for name in names:
+        (tmp_path / "clean" / name).write_text("{")
+    publish(tmp_path / "clean")
+    assert read_manifest(tmp_path / "clean") is not None

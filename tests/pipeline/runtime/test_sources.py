@@ -37,11 +37,6 @@ def test_a_build_folder_among_the_papers_is_passed_over(dataset):
     assert names(inside) == ["a.pdf"]
 
 
-def test_papers_and_what_is_made_of_them_do_not_share_a_folder(dataset):
-    with pytest.raises(UserError, match=r"dataset\.raw and dataset\.build are both"):
-        raw_files(dataset.model_copy(update={"build": dataset.raw / ".." / "raw"}))
-
-
 def test_a_file_that_vanishes_while_it_is_listed_is_told(dataset, monkeypatch):
     def gone(path):
         path.unlink()
