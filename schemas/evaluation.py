@@ -68,9 +68,10 @@ class Score(Record):
     questions: int
     low: float | None
     high: float | None
-    """95 % interval of shares and of judges' scores; null otherwise."""
+    """95 % interval; null where there is none, as of baselines' expected accuracy and of people."""
     interval: str | None = None
-    """How it was made: ``wilson``, or ``cluster_bootstrap`` where questions share a case or were asked repeatedly."""
+    """How it was made: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
+    ``cluster_bootstrap`` for other metrics."""
     sd: float | None = None
     """Standard deviation over repetitions; null where there was one."""
     repeats: int = 1

@@ -9,14 +9,14 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.evaluate.comparing import holm, mcnemar
-from pipeline.evaluate.results.names import REFERENCES, metric_name, run_name
+from pipeline.evaluate.metrics import metric, shown_in
+from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.results.view import View, cell, mean, p_value, ranked, value
 from pipeline.runtime.publish import read_manifest, read_table
 from pipeline.tables import Table, number
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score, Task
 
-_METRICS = ("partial_credit", "weighted_f1", "no_answer_rate", "refused_rate", "truncated_rate")
 _STAGE = "evaluate"
 
 
@@ -124,13 +124,14 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
     models = [entry for entry in entries if entry.run not in REFERENCES]
     against = _against_best(models)
     several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
+    columns = shown_in("leaderboard")
     rows, records = [], []
     for entry in entries:
         rank = models.index(entry) + 1 if entry in models else None
         score = entry.view.overall(entry.run, "accuracy") or entry.view.overall(entry.run, "mean_accuracy")
         assert score is not None
         name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
-        told = [mean(entry.view.overall(entry.run, metric)) for metric in _METRICS]
+        told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]
         rows.append(
             (
                 name,
@@ -154,8 +155,8 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
             "来源 Build",
             "名次 Rank",
             "题数 n",
-            metric_name("accuracy"),
-            *map(metric_name, _METRICS),
+            metric("accuracy").title,
+            *(column.title for column in columns),
             "p",
         ),
         rows,

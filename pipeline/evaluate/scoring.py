@@ -1,20 +1,19 @@
-"""Scores of answers: exact set, partial credit, F1. Pure functions over graded questions."""
+"""Graded answers and texts, and what their scores are made of. The metrics are rows in ``metrics``."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, stdev
 
-from pipeline.evaluate.intervals import Interval, Unit, interval_of_share
+from pipeline.evaluate.intervals import Interval
+from pipeline.evaluate.textmetrics import TextCounts
 from schemas.evaluation import Outcome, Score, Task
 from schemas.release import ReleaseRow
 
 HUMAN = "human"
 """The run that stands for the people who sat the exam."""
-_UNANSWERED = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,55 @@ class Graded:
     def correct(self) -> bool:
         """Whether the set of letters is exactly one that earns the mark."""
         return self.letters is not None and frozenset(self.letters) in accepted(self.question)
+
+    @property
+    def item_id(self) -> str:
+        """The question's id."""
+        return self.question.question_id
+
+    @cached_property
+    def cluster(self) -> str:
+        """See the function ``cluster``."""
+        return cluster(self.question)
+
+
+@dataclass(frozen=True)
+class GradedText:
+    """A free text of a run, compared with its reference."""
+
+    item_id: str
+    cluster: str
+    outcome: Outcome
+    counts: TextCounts
+    repeat: int = 0
+
+
+@dataclass(frozen=True)
+class Versions:
+    """A question with the answers to all versions of it that a run was asked."""
+
+    items: tuple[Graded, ...]
+    repeat: int = 0
+
+    @property
+    def item_id(self) -> str:
+        """The question's id."""
+        return self.items[0].item_id
+
+    @property
+    def cluster(self) -> str:
+        """See the function ``cluster``."""
+        return self.items[0].cluster
+
+    def alike(self, version: str) -> bool | None:
+        """Return whether every answer is the same; None where that version was not asked beside the printed one.
+
+        No answer is an answer of its own. ``version`` names a field of ``Graded`` that is not 0 there.
+        """
+        first = [item for item in self.items if item.repeat == 0]
+        asked = [item for item in first if getattr(item, version)]
+        printed = [item for item in first if not item.shuffle]
+        return len({item.letters for item in [*printed, *asked]}) == 1 if asked and printed else None
 
 
 @dataclass(frozen=True, order=True)
@@ -63,81 +111,6 @@ def partial_credit(letters: Iterable[str] | None, question: ReleaseRow) -> float
 def cluster(question: ReleaseRow) -> str:
     """What a question is not independent of: the case it shares with others, or itself."""
     return question.group_id or question.question_id
-
-
-def score_slice(run: str, part: Slice, items: Sequence[Graded]) -> list[Score]:
-    """All metrics of a run over the questions of a slice; failed requests are not among ``items``.
-
-    Where questions were asked repeatedly, a value is the mean over the repetitions.
-    """
-    rounds: dict[int, list[Graded]] = {}
-    for item in items:
-        rounds.setdefault(item.repeat, []).append(item)
-    values: dict[str, list[float]] = {}
-    for _, asked in sorted(rounds.items()):
-        for metric, value in _metrics(asked).items():
-            values.setdefault(metric, []).append(value)
-    made = Maker(run, part, questions=len({item.question.question_id for item in items}))
-    intervals = _intervals(items)
-    return [made.score(metric, found, intervals.get(metric)) for metric, found in values.items()]
-
-
-def _metrics(items: Sequence[Graded]) -> dict[str, float]:
-    """One round's metrics; what has no value is absent."""
-    weighted, macro = f1(items)
-    answered = [item for item in items if item.letters is not None]
-    guesses = [item.expected for item in items if item.expected is not None]
-    found = {
-        "accuracy": mean(item.correct for item in items),
-        "partial_credit": mean(partial_credit(item.letters, item.question) for item in items),
-        "weighted_f1": weighted,
-        "macro_f1": macro,
-    }
-    for outcome in _UNANSWERED:
-        found[f"{outcome.value}_rate"] = mean(item.outcome is outcome for item in items)
-    if answered:
-        found["accuracy_when_answered"] = mean(item.correct for item in answered)
-    if guesses:
-        found["expected_accuracy"] = mean(guesses)
-    return found
-
-
-def _intervals(items: Sequence[Graded]) -> dict[str, Interval | None]:
-    """The intervals of those metrics that are shares."""
-    answered = [item for item in items if item.letters is not None]
-    return {
-        "accuracy": interval_of_share(Unit(cluster(item.question), item.correct) for item in items),
-        "accuracy_when_answered": interval_of_share(
-            Unit(cluster(item.question), item.correct) for item in answered
-        ),
-        **{
-            f"{outcome.value}_rate": interval_of_share(
-                Unit(cluster(item.question), item.outcome is outcome) for item in items
-            )
-            for outcome in _UNANSWERED
-        },
-    }
-
-
-def f1(items: Sequence[Graded]) -> tuple[float, float]:
-    """Weighted and macro F1 with the answer string as the class, as CMExam reports them (section 4, table 3).
-
-    The macro mean is over answer strings of the key. An answer that an appeal accepted counts as the key; no answer
-    is a class of its own that is never right.
-    """
-    truth, said = [], []
-    for item in items:
-        given = "".join(sorted(item.letters)) if item.letters is not None else ""
-        truth.append(
-            given if item.correct else "".join(sorted(item.question.answer)) or _first_accepted(item.question)
-        )
-        said.append(given)
-    # Counted here, as scikit-learn takes 16 ms a slice: a third of scoring 13 runs of 900 questions.
-    support, predicted = Counter(truth), Counter(said)
-    right = Counter(key for key, given in zip(truth, said, strict=True) if key == given)
-    values = {key: 2 * right[key] / (support[key] + predicted[key]) for key in support}
-    weighted = sum(values[key] * count for key, count in support.items()) / len(truth)
-    return weighted, sum(values.values()) / len(values)
 
 
 def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
@@ -185,7 +158,3 @@ class Maker:
             sd=stdev(values) if len(values) > 1 else None,
             repeats=len(values),
         )
-
-
-def _first_accepted(question: ReleaseRow) -> str:
-    return min("".join(sorted(answer)) for answer in accepted(question))

@@ -6,10 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import mean
 
-from pipeline.evaluate.intervals import Interval, Unit, interval_of_share
-from pipeline.evaluate.scoring import Graded, cluster
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
@@ -64,20 +61,3 @@ def shuffled(question: ReleaseRow, number: int, seed: int) -> Shown:
         and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],
     }
     return Shown(question.model_copy(update=changes), printed, number)
-
-
-def consistency(items: Sequence[Graded]) -> tuple[float, Interval | None, int] | None:
-    """The share of questions whose answer is the same in every order, its interval, and how many there are.
-
-    Only questions asked in several orders count; no answer is an answer of its own. None where there are none.
-    """
-    said: dict[str, list[Graded]] = {}
-    for item in items:
-        if item.repeat == 0:
-            said.setdefault(item.question.question_id, []).append(item)
-    several = [found for found in said.values() if len(found) > 1]
-    if not several:
-        return None
-    same = [len({item.letters for item in found}) == 1 for found in several]
-    units = [Unit(cluster(found[0].question), hit) for found, hit in zip(several, same, strict=True)]
-    return mean(same), interval_of_share(units), len(several)

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.extraction.folding import fold
+from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scorefile import first_problem, score_row
-from pipeline.evaluate.scoring import Graded, score_slice
+from pipeline.evaluate.scoring import Graded
 from pipeline.evaluate.tasks.answer import sliced
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
@@ -75,7 +76,7 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
         score
         for part, items in sliced(graded)
         if part.dimension in _SLICES
-        for score in score_slice(run, part, items)
+        for score in score_items(run, part, items)
     ]
     told = ("id", "answer", "extracted", "rule", "correct")
     return Submitted(

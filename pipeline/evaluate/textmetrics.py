@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, log
 
+import numpy as np
 from rapidfuzz.distance import LCSseq
+
+from pipeline.evaluate.intervals import Floats
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*|[^\s]")
 _ORDERS = 4
-
-METRICS = ("bleu_1", "bleu_4", "rouge_1", "rouge_2", "rouge_l")
-"""All on a scale of 0 to 1; BLEU of the slice as a corpus, ROUGE as the mean of F1 over its texts."""
 
 
 def tokens(text: str) -> list[str]:
@@ -30,12 +28,9 @@ def tokens(text: str) -> list[str]:
 class TextCounts:
     """What BLEU and ROUGE need to know of one text and its reference."""
 
-    matches: tuple[int, ...]
-    """Clipped n-gram matches for n = 1 … 4."""
-    said: int
-    """Tokens of the text."""
-    reference: int
-    """Tokens of the reference."""
+    sums: tuple[int, ...]
+    """What it adds to corpus BLEU: clipped n-gram matches for n = 1 … 4, n-grams of the text for n = 1 … 4, tokens of
+    the reference."""
     rouge: tuple[float, float, float]
     """F1 of 1-grams, 2-grams and the longest common subsequence."""
 
@@ -45,10 +40,9 @@ def compare(text: str, reference: str) -> TextCounts:
     said, wanted = tokens(text), tokens(reference)
     matches = tuple(_overlap(said, wanted, order) for order in range(1, _ORDERS + 1))
     longest = LCSseq.similarity(said, wanted)
+    possible = (max(len(said) - index, 0) for index in range(_ORDERS))
     return TextCounts(
-        matches,
-        len(said),
-        len(wanted),
+        (*matches, *possible, len(wanted)),
         (
             _f1(matches[0], len(said), len(wanted)),
             _f1(matches[1], len(said) - 1, len(wanted) - 1),
@@ -57,35 +51,24 @@ def compare(text: str, reference: str) -> TextCounts:
     )
 
 
-def text_metrics(counts: Sequence[TextCounts]) -> dict[str, float]:
-    """``METRICS`` of a slice; ``counts`` is not empty."""
-    rouge = [sum(values) / len(counts) for values in zip(*(each.rouge for each in counts), strict=True)]
-    return dict(zip(METRICS, (bleu(counts, 1), bleu(counts, 4), *rouge), strict=True))
-
-
-def bleu(counts: Iterable[TextCounts], orders: int = _ORDERS) -> float:
-    """Corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002).
+def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
+    """Return corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002), from sums of ``TextCounts.sums``.
 
     Orders without a match count half as much as the last one before, as sacreBLEU smooths by default.
+
+    Args:
+        sums: of the shape (…, 9).
+        orders: the longest n-grams that count.
     """
-    counts = list(counts)
-    said, reference = sum(each.said for each in counts), sum(each.reference for each in counts)
-    logs, halvings = 0.0, 0
-    used = 0
-    for index in range(orders):
-        possible = sum(max(each.said - index, 0) for each in counts)
-        if not possible:
-            break
-        matched = sum(each.matches[index] for each in counts)
-        if not matched:
-            halvings += 1
-        precision = matched / possible if matched else 1 / (2**halvings * possible)
-        logs += log(precision)
-        used += 1
-    if used < orders or halvings == orders:
-        return 0.0
-    brevity = 1.0 if said > reference else exp(1 - reference / said)
-    return brevity * exp(logs / orders)
+    matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
+    said, reference = sums[..., _ORDERS], sums[..., -1]
+    missed = matched == 0
+    halvings = 2.0 ** np.cumsum(missed, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.where(missed, 1 / halvings, matched) / possible).mean(axis=-1)
+        brevity = np.where(said > reference, 1.0, np.exp(1 - reference / said))
+        whole = (possible > 0).all(axis=-1) & ~missed.all(axis=-1)
+        return np.where(whole, brevity * np.exp(logs), 0.0)
 
 
 def _overlap(said: list[str], wanted: list[str], order: int) -> int:

@@ -31,10 +31,38 @@ def extended(tmp_path):
     for before, row in blocks("row"):
         [place] = re.finditer(rf'    Stage\(\n        name="{before.removeprefix("before ")}"', text)
         text = text[: place.start()] + row + text[place.start() :]
+    metrics = tmp_path / "pipeline" / "evaluate" / "metrics.py"
+    for before, row in blocks("metric"):
+        code = metrics.read_text(encoding="utf-8")
+        [place] = re.finditer(rf'    Metric\(\s*"{before.removeprefix("before ")}"', code)
+        metrics.write_text(code[: place.start()] + row + code[place.start() :], encoding="utf-8")
     for _, imports in blocks("imports"):
         text = text.replace("from pipeline.leaks.params", imports + "from pipeline.leaks.params", 1)
     catalogue.write_text(text, encoding="utf-8")
     return tmp_path
+
+
+def run(extended: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(extended), "COLUMNS": "300"}
+    return subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_guides_metric_stands_in_the_results_and_on_the_leaderboard(extended, sample_build):
+    shutil.copytree(sample_build / "export", extended / "build" / "export")
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\n', encoding="utf-8")
+    done = run(extended, "evaluate")
+    assert done.returncode == 0, done.stderr
+    results = extended / "build" / "evaluate"
+    scores = pl.read_parquet(results / "scores.parquet").filter(metric="key_named", dimension="overall")
+    assert scores["run"].to_list() == ["random", "majority"]
+    assert (scores["low"] < scores["value"]).all()
+    assert "含全部正确项 All right options named" in (results / "results.md").read_text(encoding="utf-8")
+    board = run(extended, "leaderboard", "build", "--out", "board")
+    assert board.returncode == 0, board.stderr
+    assert "含全部正确项 All right options named" in (extended / "board/tables/leaderboard.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
@@ -43,14 +71,10 @@ def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, s
     (extended / "dataset.toml").write_text(
         '[dataset]\nname = "x"\n[lengths]\nat_least = 1.2\n', encoding="utf-8"
     )
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "lengths"]
-    environment = {**os.environ, "PYTHONPATH": str(extended)}
-    done = subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, check=False)
+    done = run(extended, "lengths")
     assert done.returncode == 0, done.stderr
     assert "73 questions = 73 kept" in done.stderr
     assert "right options that stand out by their length" in done.stderr
     assert pl.read_parquet(build / "lengths" / "long_answers.parquet")["ratio"].min() >= 1.2
-    shown = subprocess.run(
-        [*program, "--help"], cwd=extended, env=environment, capture_output=True, text=True, check=False
-    )
+    shown = run(extended, "lengths", "--help")
     assert "--at-least" in shown.stdout

@@ -8,7 +8,8 @@ from itertools import combinations
 import polars as pl
 
 from pipeline.evaluate.comparing import ranking
-from pipeline.evaluate.results.names import REFERENCES, metric_name, run_name
+from pipeline.evaluate.metrics import metric
+from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.results.settings import Asking
 from pipeline.evaluate.results.view import p_value
 from pipeline.tables import Table, number
@@ -95,7 +96,9 @@ def _measured(
         if score.run in REFERENCES or score.value is None:
             continue
         name = (
-            f"平均评分 Mean score{score.metric.removeprefix('judged')}" if judged else metric_name("accuracy")
+            f"平均评分 Mean score{score.metric.removeprefix('judged')}"
+            if judged
+            else metric("accuracy").title
         )
         asked = askings[score.run]
         found.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)

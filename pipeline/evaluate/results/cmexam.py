@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import mean as mean_of
 
-from pipeline.evaluate.results.names import METRICS, REFERENCES, label_name, metric_name, run_name, title
+from pipeline.evaluate.metrics import Metric, Shown, shown_in
+from pipeline.evaluate.results.names import REFERENCES, label_name, run_name, title
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.tables import Table, number
+from schemas.evaluation import Score
 from schemas.wording import counted
 
 LABELLED: Mapping[str, int] = {
@@ -21,75 +23,56 @@ LABELLED: Mapping[str, int] = {
 """Number of the table that each dimension has in the paper."""
 MINIMUM: Mapping[str, int] = {"disease_group": 100, "clinical_department": 50}
 """The paper shows labels with more questions than that (its section 4.4)."""
-_ANSWERS = (
-    "accuracy",
-    "expected_accuracy",
-    "mean_accuracy",
-    "partial_credit",
-    "weighted_f1",
-    "macro_f1",
-    "no_answer_rate",
-    "refused_rate",
-    "truncated_rate",
-    "shuffle_consistency",
-)
-_TEXTS = (
-    "bleu_1",
-    "bleu_4",
-    "rouge_1",
-    "rouge_2",
-    "rouge_l",
-    "no_answer_rate",
-    "refused_rate",
-    "truncated_rate",
-)
-
-_WITH_INTERVAL = {"accuracy", "shuffle_consistency"}
-_HIGHER = {*_ANSWERS, *_TEXTS} - {"expected_accuracy", "no_answer_rate", "refused_rate", "truncated_rate"}
 
 
 def overall(view: View) -> Table | None:
     """Table 3, prediction: a row a run; None where no question was asked."""
-    return _by_metric(view, _ANSWERS, "cmexam_table3", "Answers 作答 (CMExam's table 3, prediction).")
+    return _by_metric(view, "answers", "cmexam_table3", "Answers 作答 (CMExam's table 3, prediction).")
 
 
 def explanations(view: View) -> Table | None:
     """Table 3, reasoning: explanations against the reference; also of clinical answers."""
     return _by_metric(
         view,
-        _TEXTS,
+        "texts",
         "cmexam_table3_explanations",
         "Explanations 解析 (CMExam's table 3, reasoning), in percent; Chinese is compared character by character.",
     )
 
 
-def _by_metric(view: View, wanted: tuple[str, ...], name: str, caption: str) -> Table | None:
-    runs = [run for run in view.runs if any(view.overall(run, metric) for metric in wanted)]
-    metrics = [metric for metric in METRICS if metric in wanted]
-    metrics = [metric for metric in metrics if any(view.overall(run, metric) for run in runs)]
+def _by_metric(view: View, table: Shown, name: str, caption: str) -> Table | None:
+    wanted = shown_in(table)
+    runs = [run for run in view.runs if any(view.overall(run, metric.name) for metric in wanted)]
+    metrics = [metric for metric in wanted if any(view.overall(run, metric.name) for run in runs)]
     if not runs:
         return None
-    rows, lines = [], {metric: [] for metric in metrics}  # type: ignore[var-annotated]
+    rows, lines = [], {metric.name: [] for metric in metrics}  # type: ignore[var-annotated]
     for at, run in enumerate(runs):
-        found = [view.overall(run, metric) for metric in metrics]
+        found = [view.overall(run, metric.name) for metric in metrics]
         asked = max(score.questions for score in found if score is not None)
         cells = []
         for column, (metric, score) in enumerate(zip(metrics, found, strict=True)):
             few = None if score is None or score.questions == asked else asked
-            cells.append(cell(score, few) if metric in _WITH_INTERVAL else mean(score))
-            if metric in _HIGHER:
-                lines[metric].append(((at, column + 2), run, value(score)))
+            cells.append(cell(score, few) if metric.brackets else mean(score))
+            if metric.higher is not None:
+                lines[metric.name].append(((at, column + 2), run, _merit(metric, score)))
         rows.append((run_name(run), number(asked), *cells))
     best, second = ranked(lines.values())
     return Table(
         name,
         caption,
-        view.data(["overall"], metrics),
-        ("模型 Model", "题数 n", *map(metric_name, metrics)),
+        view.data(["overall"], [metric.name for metric in metrics]),
+        ("模型 Model", "题数 n", *(metric.title for metric in metrics)),
         rows,
         best=best,
         second=second,
     )
+
+
+def _merit(metric: Metric, score: Score | None) -> float | None:
+    """What a run is ranked by: the higher, the better."""
+    found = value(score)
+    return found if found is None or metric.higher else -found
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:

@@ -8,13 +8,13 @@ from typing import Any
 from pipeline.evaluate.backends.base import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import grade
+from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Prompt, load_template, messages
-from pipeline.evaluate.scoring import Graded, Maker, score_slice
-from pipeline.evaluate.shuffling import consistency, shufflable, shuffled
+from pipeline.evaluate.scoring import Graded, Versions
+from pipeline.evaluate.shuffling import shufflable, shuffled
 from pipeline.evaluate.slices import OVERALL, by_slice
 from pipeline.evaluate.tasks.base import LeftOut, Material, Reading
-from schemas.evaluation import Score
 from schemas.release import ReleaseRow
 
 
@@ -49,9 +49,9 @@ class AnswerWork:
                 everything.append(item)
         reading.graded = [item for item in everything if item.shuffle == 0]
         reading.scores = [
-            score for part, items in sliced(reading.graded) for score in score_slice(run, part, items)
+            score for part, items in sliced(reading.graded) for score in score_items(run, part, items)
         ]
-        reading.scores += _steadiness(run, everything)
+        reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
         return reading
 
     def _of(self, row: ReleaseRow, repeats: int, shuffles: int, seed: int) -> Iterator[Prompt]:
@@ -91,10 +91,9 @@ def sliced(items: Sequence[Graded]) -> Iterable[tuple[Any, list[Graded]]]:
         yield part, [item for question_id in ids for item in by_id[question_id]]
 
 
-def _steadiness(run: str, items: Sequence[Graded]) -> list[Score]:
-    """How often a model gives the same answer whatever the order of the options; absent without other orders."""
-    found = consistency(items)
-    if found is None:
-        return []
-    share, interval, questions = found
-    return [Maker(run, OVERALL, questions).score("shuffle_consistency", [share], interval)]
+def _versions(items: Sequence[Graded]) -> list[Versions]:
+    """All that was asked of each question, together."""
+    found: dict[str, list[Graded]] = {}
+    for item in items:
+        found.setdefault(item.item_id, []).append(item)
+    return [Versions(tuple(asked)) for asked in found.values()]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.evaluate.backends.base import Generation
-from pipeline.evaluate.intervals import Unit, interval_of_share
+from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.outcomes import READABLE, read_text
 from pipeline.evaluate.prompting import Prompt
-from pipeline.evaluate.scoring import Maker, Slice
+from pipeline.evaluate.scoring import GradedText, Slice
 from pipeline.evaluate.tasks.base import Reading, Written
-from pipeline.evaluate.textmetrics import TextCounts, compare, text_metrics
-from schemas.evaluation import Outcome, Prediction, Score, Task
+from pipeline.evaluate.textmetrics import compare
+from schemas.evaluation import Outcome, Prediction, Task
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def read_texts(
 ) -> Reading:
     """Score every text against its reference; ``wanted`` is by prompt id."""
     reading = Reading()
-    compared: list[tuple[Written, TextCounts]] = []
+    graded: dict[Slice, list[GradedText]] = {}
     for prompt in prompts:
         given = made[prompt.id]
         outcome, said = _read(given)
@@ -53,43 +53,18 @@ def read_texts(
         )
         if outcome is not Outcome.FAILED:
             about = wanted[prompt.id]
-            text = Written(run, task, about.item_id, prompt, outcome, said, about.reference)
-            compared.append((text, compare(said, about.reference)))
-    reading.written = [text for text, _ in compared if text.outcome in READABLE]
-    for part, items in _by_slice(compared, wanted):
-        reading.scores += _scores(run, task, part, items, wanted)
+            if outcome in READABLE:
+                text = Written(run, task, about.item_id, prompt, outcome, said, about.reference)
+                reading.written.append(text)
+            item = GradedText(
+                about.item_id, about.cluster, outcome, compare(said, about.reference), prompt.repeat
+            )
+            for part in about.slices:
+                graded.setdefault(part, []).append(item)
+    for part, items in graded.items():
+        reading.scores += score_items(run, part, items, "texts", task)
     return reading
 
 
 def _read(given: Generation) -> tuple[Outcome, str]:
     return (Outcome.FAILED, "") if given.text is None else read_text(given.text, given.finish)
-
-
-Compared = tuple[Written, TextCounts]
-
-
-def _by_slice(
-    compared: Sequence[Compared], wanted: Mapping[str, Wanted]
-) -> Iterable[tuple[Slice, list[Compared]]]:
-    found: dict[Slice, list[Compared]] = {}
-    for item in compared:
-        for part in wanted[item[0].prompt.id].slices:
-            found.setdefault(part, []).append(item)
-    return found.items()
-
-
-def _scores(
-    run: str, task: Task, part: Slice, items: Sequence[Compared], wanted: Mapping[str, Wanted]
-) -> list[Score]:
-    rounds: dict[int, list[Compared]] = {}
-    for item in items:
-        rounds.setdefault(item[0].prompt.repeat, []).append(item)
-    ordered = [asked for _, asked in sorted(rounds.items())]
-    values = [text_metrics([counts for _, counts in asked]) for asked in ordered]
-    made = Maker(run, part, len({text.item_id for text, _ in items}), task)
-    scores = [made.score(metric, [each[metric] for each in values]) for metric in values[0]]
-    for outcome in (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED):
-        shares = [sum(text.outcome is outcome for text, _ in asked) / len(asked) for asked in ordered]
-        units = (Unit(wanted[text.prompt.id].cluster, text.outcome is outcome) for text, _ in items)
-        scores.append(made.score(f"{outcome.value}_rate", shares, interval_of_share(units)))
-    return scores

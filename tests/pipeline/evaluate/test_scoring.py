@@ -1,20 +1,20 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
+from pipeline.evaluate.metrics import METRICS, metric, score_items, shown_in
 from pipeline.evaluate.scoring import (
     Graded,
     Slice,
     accepted,
-    f1,
     human_scores,
     partial_credit,
-    score_slice,
 )
 from schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -28,7 +28,12 @@ def graded(number: int, key: str, said: str | None, outcome: Outcome | None = No
 
 
 def metrics(items: list[Graded]) -> dict[str, float]:
-    return {score.metric: score.value for score in score_slice("m", ALL, items)}
+    return {score.metric: score.value for score in score_items("m", ALL, items)}
+
+
+def f1(items: list[Graded]) -> tuple[float, float]:
+    found = metrics(items)
+    return found["weighted_f1"], found["macro_f1"]
 
 
 def test_several_answers_are_right_only_as_the_exact_set():
@@ -125,17 +130,45 @@ def test_accuracy_when_answered_is_absent_where_nothing_was_answered():
     assert "accuracy_when_answered" not in metrics([graded(1, "A", None)])
 
 
-def test_only_proportions_have_intervals():
-    scores = score_slice("m", ALL, [graded(1, "A", "A"), graded(2, "B", "A")])
-    with_interval = {score.metric for score in scores if score.low is not None}
-    assert with_interval == {
-        "accuracy",
-        "accuracy_when_answered",
+def test_every_metric_but_the_expected_one_has_an_interval():
+    items = [graded(index, "ABCD"[index % 4], "ABCA"[index % 4]) for index in range(40)]
+    scores = {score.metric: score for score in score_items("m", ALL, items)}
+    for name in ("accuracy", "partial_credit", "weighted_f1", "macro_f1"):
+        assert 0 <= scores[name].low < scores[name].value < scores[name].high <= 1
+    methods = {name: score.interval for name, score in scores.items()}
+    assert (methods["accuracy"], methods["weighted_f1"]) == ("wilson", "cluster_bootstrap")
+    assert all(score.questions == 40 for score in scores.values())
+
+
+@pytest.mark.parametrize("name", ["weighted_f1", "macro_f1"])
+def test_the_interval_of_f1_holds_its_level_about(name):
+    """The truth is F1 of a large sample: right by .7 where the key is A or B, by .4 where it is C."""
+
+    def draw(chance: random.Random, size: int) -> list[Graded]:
+        items = []
+        for index in range(size):
+            key = chance.choices("ABC", (5, 4, 1))[0]
+            right = chance.random() < (0.4 if key == "C" else 0.7)
+            items.append(graded(index, key, key if right else chance.choice("ABC".replace(key, ""))))
+        return items
+
+    measure = metric(name).measure
+    truth = measure.value(draw(random.Random(1), 20_000))
+    found = [measure.interval(draw(random.Random(seed), 120)) for seed in range(2, 102)]
+    assert sum(one.low <= truth <= one.high for one in found) >= 88
+
+
+def test_rows_of_the_metrics_are_whole():
+    names = [row.name for row in METRICS]
+    assert len(set(names)) == len(names)
+    assert all(row.en and row.over for row in METRICS)
+    assert [row.name for row in shown_in("leaderboard")] == [
+        "partial_credit",
+        "weighted_f1",
         "no_answer_rate",
         "refused_rate",
         "truncated_rate",
-    }
-    assert all(score.questions == 2 for score in scores)
+    ]
 
 
 def test_the_human_line_weights_every_respondent_equally():

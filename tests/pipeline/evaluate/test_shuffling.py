@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.scoring import Graded, accepted
-from pipeline.evaluate.shuffling import consistency, shufflable, shuffled
+from pipeline.evaluate.metrics import metric, score_items
+from pipeline.evaluate.scoring import Graded, Versions, accepted
+from pipeline.evaluate.shuffling import shufflable, shuffled
+from pipeline.evaluate.slices import OVERALL
 from schemas.evaluation import Outcome
 from schemas.questions import Option
 from tests.pipeline.evaluate.conftest import make_question
@@ -53,10 +55,16 @@ def said(number: int, shuffle: int, letters: str | None) -> Graded:
 
 
 def test_consistency_counts_questions_answered_alike_in_every_order():
-    items = [said(1, 0, "A"), said(1, 1, "A"), said(2, 0, "A"), said(2, 1, "B"), said(3, 0, "C")]
-    share, interval, questions = consistency(items)
-    assert (share, questions, interval.method) == (0.5, 2, "wilson")
+    questions = [
+        Versions((said(1, 0, "A"), said(1, 1, "A"))),
+        Versions((said(2, 0, "A"), said(2, 1, "B"))),
+        Versions((said(3, 0, "C"),)),
+    ]
+    found = metric("shuffle_consistency").measure
+    assert [each.alike("shuffle") for each in questions] == [True, False, None]
+    assert found.value(questions) == 0.5
+    assert found.interval(questions).method == "wilson"
 
 
 def test_consistency_is_absent_without_other_orders():
-    assert consistency([said(1, 0, "A"), said(2, 0, "B")]) is None
+    assert score_items("m", OVERALL, [Versions((said(1, 0, "A"),))], "versions") == []

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.evaluate.textmetrics import compare, text_metrics, tokens
+from pipeline.evaluate.metrics import METRICS, metric
+from pipeline.evaluate.scoring import GradedText
+from pipeline.evaluate.textmetrics import compare, tokens
+from schemas.evaluation import Outcome
 
 TEXTS = st.text(alphabet="心肌梗死患者的首选药物是阿司匹林，。 abmg12.5", min_size=1, max_size=40)
 
@@ -33,7 +36,16 @@ def reference(pairs: list[tuple[str, str]]) -> dict[str, float]:
 
 
 def ours(pairs: list[tuple[str, str]]) -> dict[str, float]:
-    return text_metrics([compare(said, wanted) for said, wanted in pairs])
+    items = graded(pairs)
+    rows = [row for row in METRICS if row.name.startswith(("bleu", "rouge"))]
+    return {row.name: row.measure.value(items) for row in rows}
+
+
+def graded(pairs: list[tuple[str, str]]) -> list[GradedText]:
+    return [
+        GradedText(str(number), str(number), Outcome.ANSWERED, compare(said, wanted))
+        for number, (said, wanted) in enumerate(pairs)
+    ]
 
 
 def test_chinese_is_read_by_character_and_latin_by_word():
@@ -61,3 +73,12 @@ def test_a_text_that_equals_its_reference_has_full_marks():
 
 def test_an_empty_text_scores_nothing():
     assert set(ours([("", "首选阿司匹林")]).values()) == {0.0}
+
+
+def test_bleu_and_rouge_have_intervals_that_more_texts_make_narrower():
+    pairs = [("首选阿司匹林口服" + "心肌梗死"[: index % 5], "首选阿司匹林，每日一次") for index in range(160)]
+    for name in ("bleu_1", "bleu_4", "rouge_1", "rouge_2", "rouge_l"):
+        measure = metric(name).measure
+        few, many = (measure.interval(graded(pairs[:count])) for count in (20, 160))
+        assert few.low < measure.value(graded(pairs)) < few.high
+        assert many.high - many.low < few.high - few.low

@@ -72,7 +72,7 @@ def test_random_guesses_differ_from_repetition_to_repetition(context, splits):
     (score,) = overall(result, "accuracy")
     assert score["repeats"] == 5
     assert score["sd"] > 0
-    assert score["interval"] == "cluster_bootstrap"
+    assert score["interval"] == "cluster_wilson"
 
 
 def test_runs_on_the_same_questions_are_compared(context, splits):

@@ -1,0 +1,261 @@
+"""Every metric of an evaluation, one row each: its name, what it computes, where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from pipeline.evaluate.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
+from pipeline.evaluate.scoring import Graded, GradedText, Maker, Slice, Versions, accepted, partial_credit
+from pipeline.evaluate.textmetrics import bleu
+from schemas.evaluation import Outcome, Score, Task
+
+Item = Graded | GradedText | Versions
+Over = Literal["answers", "texts", "versions", "people"]
+Shown = Literal["answers", "texts", "leaderboard"]
+
+
+class Measure(Protocol):
+    """How a metric is computed from the items of a slice."""
+
+    def value(self, items: Sequence[Any]) -> float | None:
+        """Return the metric of one repetition; None where it is not defined."""
+
+    def interval(self, items: Sequence[Any]) -> Interval | None:
+        """Return its 95 % interval, from all repetitions."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a number that each item has; ``of`` returns None for an item that does not count."""
+
+    of: Callable[[Any], float | None]
+    spread: Callable[[list[Unit]], Interval | None] = interval_of_mean
+
+    def value(self, items: Sequence[Item]) -> float | None:
+        """See ``Measure``."""
+        values = [value for item in items if (value := self.of(item)) is not None]
+        return sum(values) / len(values) if values else None
+
+    def interval(self, items: Sequence[Item]) -> Interval | None:
+        """See ``Measure``."""
+        return self.spread(self._units(items))
+
+    def _units(self, items: Sequence[Item]) -> list[Unit]:
+        values = ((item.cluster, self.of(item)) for item in items)
+        return [Unit(cluster, value) for cluster, value in values if value is not None]
+
+
+def share(of: Callable[[Any], bool | None]) -> Mean:
+    """Return the measure of how many items have a property; ``of`` returns None for those that do not count."""
+    return Mean(of, interval_of_share)
+
+
+@dataclass(frozen=True)
+class Total:
+    """A figure that is computed from sums over the items, such as F1 and BLEU."""
+
+    rows: Callable[[Sequence[Any]], Floats]
+    """What each item adds: items × columns."""
+    of: Callable[[Floats], Floats]
+    """The figure, from sums of the shape (…, columns)."""
+
+    def value(self, items: Sequence[Item]) -> float | None:
+        """See ``Measure``."""
+        return float(self.of(self.rows(items).sum(axis=0)))
+
+    def interval(self, items: Sequence[Item]) -> Interval | None:
+        """See ``Measure``."""
+        return bootstrap([item.cluster for item in items], self.rows(items), self.of)
+
+
+def _f1_rows(items: Sequence[Graded]) -> Floats:
+    """Return, per answer string of the key: whether it is the item's key, its answer, and both.
+
+    An answer that an appeal accepted counts as the key; no answer is a class of its own that is never right.
+    """
+    said = ["".join(sorted(item.letters)) if item.letters is not None else "" for item in items]
+    truth = [
+        given
+        if item.correct
+        else "".join(sorted(item.question.answer))
+        or min("".join(sorted(answer)) for answer in accepted(item.question))
+        for item, given in zip(items, said, strict=True)
+    ]
+    # Counted here: scikit-learn takes 16 ms a slice and would be called a thousand times for an interval.
+    place = {key: number for number, key in enumerate(sorted(set(truth)))}
+    rows = np.zeros((len(items), 3, len(place)))
+    for row, key, given in zip(rows, truth, said, strict=True):
+        row[0, place[key]] = 1
+        if given in place:
+            row[1, place[given]] = 1
+        row[2, place[key]] = key == given
+    return rows.reshape(len(items), -1)
+
+
+def _f1(sums: Floats, *, weighted: bool) -> Floats:
+    """Return F1 with the answer string as the class, as CMExam reports it (section 4, table 3).
+
+    The mean is over answer strings that are the key of some item, each by its number of items or all alike.
+    """
+    support, predicted, right = np.split(sums, 3, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.nan_to_num(2 * right / (support + predicted))
+    weights = support if weighted else support > 0
+    found: Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
+    return found
+
+
+def _rouge(column: int) -> Mean:
+    return Mean(lambda item: item.counts.rouge[column])
+
+
+def _bleu(orders: int) -> Total:
+    return Total(
+        lambda items: np.array([item.counts.sums for item in items]), lambda sums: bleu(sums, orders)
+    )
+
+
+def _rate(outcome: Outcome) -> Mean:
+    return share(lambda item: item.outcome is outcome)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row: everything that the pipeline, its tables, the leaderboard and the report know of a metric."""
+
+    name: str
+    zh: str
+    en: str
+    over: tuple[Over, ...]
+    """What it is computed over: graded answers, free texts, all versions of a question, or people."""
+    measure: Measure | None
+    """None where it is not computed from items: see ``human_scores``."""
+    shown: tuple[Shown, ...] = ()
+    """The tables with a column for it."""
+    higher: bool | None = None
+    """Whether a higher value is better; None where runs do not compete in it."""
+    brackets: bool = False
+    """Whether tables print its interval; their data always hold it."""
+
+    @property
+    def title(self) -> str:
+        """``准确率 Accuracy``."""
+        return " ".join(filter(None, (self.zh, self.en)))
+
+
+_BOTH: tuple[Shown, ...] = ("answers", "texts", "leaderboard")
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "accuracy",
+        "准确率",
+        "Accuracy",
+        ("answers",),
+        share(lambda item: item.correct),
+        shown=("answers",),
+        higher=True,
+        brackets=True,
+    ),
+    Metric(
+        "expected_accuracy",
+        "期望准确率",
+        "Expected",
+        ("answers",),
+        Mean(lambda item: item.expected, lambda _: None),
+        shown=("answers",),
+    ),
+    Metric("mean_accuracy", "逐题平均", "Mean over questions", ("people",), None, ("answers",), True),
+    Metric(
+        "accuracy_when_answered",
+        "作答题准确率",
+        "Accuracy when answered",
+        ("answers",),
+        share(lambda item: None if item.letters is None else item.correct),
+    ),
+    Metric(
+        "partial_credit",
+        "部分得分",
+        "Partial credit",
+        ("answers",),
+        Mean(lambda item: partial_credit(item.letters, item.question)),
+        shown=("answers", "leaderboard"),
+        higher=True,
+    ),
+    Metric(
+        "weighted_f1",
+        "加权F1",
+        "Weighted F1",
+        ("answers",),
+        Total(_f1_rows, lambda sums: _f1(sums, weighted=True)),
+        shown=("answers", "leaderboard"),
+        higher=True,
+        brackets=True,
+    ),
+    Metric(
+        "macro_f1",
+        "宏平均F1",
+        "Macro F1",
+        ("answers",),
+        Total(_f1_rows, lambda sums: _f1(sums, weighted=False)),
+        shown=("answers",),
+        higher=True,
+    ),
+    Metric("no_answer_rate", "未作答", "No answer", ("answers", "texts"), _rate(Outcome.NO_ANSWER), _BOTH),
+    Metric("refused_rate", "拒答", "Refused", ("answers", "texts"), _rate(Outcome.REFUSED), _BOTH),
+    Metric("truncated_rate", "截断", "Truncated", ("answers", "texts"), _rate(Outcome.TRUNCATED), _BOTH),
+    Metric(
+        "shuffle_consistency",
+        "选项换序一致率",
+        "Same in other orders",
+        ("versions",),
+        share(lambda item: item.alike("shuffle")),
+        shown=("answers",),
+        higher=True,
+        brackets=True,
+    ),
+    Metric("bleu_1", "", "BLEU-1", ("texts",), _bleu(1), ("texts",), higher=True),
+    Metric("bleu_4", "", "BLEU-4", ("texts",), _bleu(4), ("texts",), higher=True, brackets=True),
+    Metric("rouge_1", "", "ROUGE-1", ("texts",), _rouge(0), ("texts",), higher=True),
+    Metric("rouge_2", "", "ROUGE-2", ("texts",), _rouge(1), ("texts",), higher=True),
+    Metric("rouge_l", "", "ROUGE-L", ("texts",), _rouge(2), ("texts",), higher=True, brackets=True),
+)
+"""In the order of columns. All are on a scale of 0 to 1."""
+
+
+def metric(name: str) -> Metric:
+    """Return the row of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {row.name: row for row in METRICS}[name]
+
+
+def shown_in(table: Shown) -> list[Metric]:
+    """Return the metrics with a column in a table."""
+    return [row for row in METRICS if table in row.shown]
+
+
+def score_items(
+    run: str, part: Slice, items: Sequence[Item], over: Over = "answers", task: Task = Task.ANSWER
+) -> list[Score]:
+    """Return all metrics of a run over the items of a slice; failed requests are not among ``items``.
+
+    Where questions were asked repeatedly, a value is the mean over the repetitions.
+    """
+    rounds: dict[int, list[Item]] = {}
+    for item in items:
+        rounds.setdefault(item.repeat, []).append(item)
+    made = Maker(run, part, questions=len({item.item_id for item in items}), task=task)
+    scores = []
+    for row in METRICS:
+        if over not in row.over or row.measure is None:
+            continue
+        values = [row.measure.value(asked) for _, asked in sorted(rounds.items())]
+        if known := [value for value in values if value is not None]:
+            scores.append(made.score(row.name, known, row.measure.interval(items)))
+    return scores
