@@ -24,8 +24,9 @@ NOTES = """\
 Accuracy counts exact sets of letters. Brackets hold 95 % intervals, which keep shared cases and repetitions together:
 Wilson's of shares, else a bootstrap over cases; ± is the standard deviation over repetitions. No answer, refused and
 truncated count as not right in accuracy and are shown apart. Partial credit: a wrong letter loses all, otherwise the
-share of the key's letters that were named. F1 takes the answer string as the class. Human accuracy is weighted by respondents; “n =” stands where a
-score is of fewer questions than its row. In bold: the best model; baselines and people do not compete."""
+share of the key's letters that were named. F1 takes the answer string as the class. Human accuracy is weighted by
+respondents; “n =” stands where a score is of fewer questions than its row. In bold:
+the best model; baselines and people do not compete."""
 
 
 def markdown(found: Evaluated, title: str) -> str:
