@@ -26,8 +26,23 @@ _MATH_EXTRA = {0xF000 + ord(code): char for code, char in zip("KLMNOhlmo", "…�
 # Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font.
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 
-_SUPER = dict(zip("0123456789+-−=()nikmxyt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱᵏᵐˣʸᵗ", strict=True))
-_SUB = dict(zip("0123456789+-−=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
+# Arrows, bullets and marks of the Wingdings font; its other codes are pictures, and stay private.
+_WINGDINGS = {
+    0xF000 + code: char
+    for code, char in zip(
+        (0x6C, 0x6E, 0x6F, 0x71, 0x75, 0x76, 0x77, 0x9F, 0xA7, 0xA8, 0xD8, 0xDF, 0xE0, 0xE1, 0xE2, 0xE8, 0xFB, 0xFC, 0xFE),
+        "●■□❑◆❖⬥•▪◻➢←→↑↓➔✗✓☑",
+        strict=True,
+    )
+}  # fmt: skip
+
+_FOLD_SCRIPT = str.maketrans("（）＋－−﹣＝＊，", "()+---=*,")
+_SUPER = dict(
+    zip("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)
+)
+_SUB = dict(zip("0123456789+-=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
+_PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
+"""Ordinals and marks of trade, which say the same on the line: 1st."""
 
 
 @cache
@@ -61,25 +76,49 @@ def _fold_char(char: str, font: str) -> str:
         return _OPTION_LABELS[code]
     if _MATH_FONT.search(font):
         return _MATH_EXTRA.get(code, char)
+    if "Wingdings" in font:
+        return _WINGDINGS.get(code, char)
     if "Symbol" in font:
         return _symbol_table().get(code, char)
     return char
 
 
 def superscript(text: str) -> str:
-    """``text`` in superscript characters where every one has one, else unchanged."""
-    return _shift(text, _SUPER)
+    """``text`` in superscript characters where every one has one, else behind a caret: 2^N, 2^(N/2)."""
+    shifted = _shift(text, _SUPER)
+    return _marked("^", text) if shifted is None else text if text.strip() in _PLAIN_SUPER else shifted
 
 
 def subscript(text: str) -> str:
-    """``text`` in subscript characters where every one has one, else unchanged."""
-    return _shift(text, _SUB)
+    """``text`` in subscript characters where every one has one, else behind a low line: m_(i,j).
+
+    Letters and digits that have none say the same on the line: HbA1c.
+    """
+    shifted = _shift(text, _SUB)
+    if shifted is None:
+        return text if text.strip().isalnum() else _marked("_", text)
+    return shifted
 
 
-def _shift(text: str, table: dict[str, str]) -> str:
-    if all(char in table for char in text):
-        return "".join(table[char] for char in text)
-    return text
+def _shift(text: str, table: dict[str, str]) -> str | None:
+    """The text in characters of a table; None where one is missing."""
+    folded = text.translate(_FOLD_SCRIPT)
+    if all(char in table or char == " " for char in folded):
+        return "".join(table.get(char, char) for char in folded)
+    return None
+
+
+def _marked(mark: str, text: str) -> str:
+    """Text that has no raised characters behind a mark; signs without letters or digits (*, ′) stay as they are."""
+    bare = text.translate(_FOLD_SCRIPT).strip()
+    if bare in _PLAIN_SUPER or len(bare) > _LONGEST_SCRIPT or not _SCRIPT.search(bare):
+        return text
+    return f"{mark}{bare}" if len(bare) == 1 else f"{mark}({bare})"
+
+
+_LONGEST_SCRIPT = 12
+"""Characters of a raised or lowered text; what is longer is small print."""
+_SCRIPT = re.compile(r"^(?=.*[A-Za-z0-9])[\x21-\x7e ×·Α-ω]+$")
 
 
 def is_private(char: str) -> bool:

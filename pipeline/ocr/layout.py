@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -25,6 +26,10 @@ box at both ends (unclip ratio 1.6)."""
 SCRIPT_SIZE = 0.9
 """Letters smaller than this share of the line's, off its baseline, are its super- and subscripts. Word processors
 set them at .58 to .67; the Taiwanese papers at .83."""
+
+SMALL_SCRIPT = 0.75
+"""Letters of at most this share of the line's size are subscripts however little they are lowered: the 2 of Na₂O
+stands .05 to .08 em below the line in papers that word processors wrote."""
 
 _OPENING = "（([【〔［《〈「『“‘"
 _CLOSING = "）)]】〕］》〉」』”’"
@@ -224,11 +229,18 @@ def _script(run: Run, main: Run) -> str:
     if run.confidence is not None or run.size >= SCRIPT_SIZE * main.size:
         return text
     shift = run.baseline - main.baseline
+    small = run.size <= SMALL_SCRIPT * main.size
+    if not (small or _SIGNS.fullmatch(text.strip())):
+        return text
     if shift < -0.15 * main.size:
         return glyphs.superscript(text.strip())
-    if shift > 0.08 * main.size:
+    if shift > (0.03 if small else 0.08) * main.size:
         return glyphs.subscript(text.strip())
     return text
+
+
+_SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
+"""What is a script also where it is hardly smaller than the line. Labels of options may be so too, set higher: 1. B."""
 
 
 def _joint(last: Run, run: Run, before: str, after: str) -> str:

@@ -261,7 +261,7 @@ def _strips(images: Sequence[Rect]) -> list[list[int]]:
 
 
 def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
-    """Whether lines of prose run through a picture.
+    """Whether lines of prose run through a picture: several, or one from side to side. One alone may be a caption.
 
     The text of a line counts together however many runs it is printed in, and only as far as it stands in the
     picture: white space at a picture's edges may reach into a line above, below or beside it.
@@ -271,7 +271,10 @@ def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
     for run in runs:
         if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < _middle(run) < inner.y1:
             rows.setdefault(round(run.baseline / 3), []).append(run)
-    return any(_crosses(row, inner) or _inside_length(row, inner) >= PROSE for row in rows.values())
+    prose = [row[0] for row in rows.values() if _inside_length(row, inner) >= PROSE]
+    lines = [run.baseline for run in prose]
+    several = bool(lines) and max(lines) - min(lines) > 0.8 * prose[0].size
+    return several or any(_crosses(row, inner) for row in rows.values())
 
 
 def _crosses(row: list[Run], box: Rect) -> bool:
