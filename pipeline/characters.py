@@ -28,3 +28,7 @@ INVISIBLE: tuple[int, ...] = (
     *range(0xFE00, 0xFE10),
 )
 """Soft hyphens, joiners, marks of direction, variation selectors: they change nothing that is printed."""
+
+UNREADABLE = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U0010ffff]"
+"""Matches what no reader can see the meaning of: controls, private use, U+FFFD; for Python's and for Rust's regular
+expressions."""

@@ -53,6 +53,12 @@ def needs_table(question: Question, params: CleanParams) -> str | None:
     return None if params.keep_tables else _evidence(question, "table", TABLE)
 
 
+def needs_formula(question: Question, params: CleanParams) -> str | None:
+    """A formula that is a picture or an object stands inside the question: its text has an empty place there."""
+    found = "formula" in (question.attachments or []) and not params.keep_formulas
+    return "a formula that could not be read stands inside the question" if found else None
+
+
 def _evidence(question: Question, kind: str, phrase: re.Pattern[str]) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"

@@ -16,11 +16,15 @@ from pipeline.clean.params import CleanParams
 from pipeline.clean.verdicts import Filter, Verdict
 from schemas.questions import Question
 
+UNREADABLE = "unreadable_characters"
+
 FILTERS: tuple[Filter, ...] = (
     Filter("too_long", validity.too_long, screen=screens.too_long),
     Filter("needs_figure", evidence.needs_figure, screen=screens.figure),
     Filter("needs_table", evidence.needs_table, screen=screens.table),
+    Filter("needs_formula", evidence.needs_formula, screen=screens.formula),
     Filter("garbled_text", validity.garbled_text, screen=screens.garbled),
+    Filter(UNREADABLE, validity.unreadable, action="review", screen=screens.unreadable),
     Filter("empty_stem", validity.empty_stem, screen=screens.empty_stem),
     Filter("too_few_options", validity.too_few_options, screen=screens.options),
     Filter("truncated", validity.truncated, screen=screens.open_end),

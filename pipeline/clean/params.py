@@ -41,6 +41,7 @@ class CleanParams(Params):
 
     keep_figures: bool = Field(False, description="Keep questions that need a figure.")
     keep_tables: bool = Field(False, description="Keep questions that need a table.")
+    keep_formulas: bool = Field(False, description="Keep questions with a formula that could not be read.")
     min_options: int = Field(2, ge=2, description="Fewest options a question may have.")
     max_characters: int = Field(20_000, ge=100, description="Most characters of stem, case and options.")
     max_garbled: float = Field(

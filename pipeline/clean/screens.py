@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
 
 _LABELS = "".join(chr(ord("A") + place) for place in range(26))
@@ -40,6 +41,11 @@ def table(params: CleanParams) -> pl.Expr:
     return pl.lit(value=False) if params.keep_tables else _has("table") | _text().str.contains("(?i)表|table")
 
 
+def formula(params: CleanParams) -> pl.Expr:
+    """A formula in its place."""
+    return pl.lit(value=False) if params.keep_formulas else _has("formula")
+
+
 def too_long(params: CleanParams) -> pl.Expr:
     """As many characters as are too many, breaks included."""
     return _text().str.len_chars() > params.max_characters
@@ -49,6 +55,11 @@ def garbled(_: CleanParams) -> pl.Expr:
     """A character that is seldom part of a word."""
     signs = r"\(cid:|锟|烫|屯|[Ã-ï]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
     return _text().str.contains(signs)
+
+
+def unreadable(_: CleanParams) -> pl.Expr:
+    """A character without meaning."""
+    return _text().str.contains(UNREADABLE)
 
 
 def empty_stem(_: CleanParams) -> pl.Expr:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.filters import doubtful, judge
+from pipeline.clean.filters import UNREADABLE, doubtful, judge
 from pipeline.clean.params import CleanParams
 from pipeline.clean.patches import Patches, patched, released
 from pipeline.clean.tidying import tidied
@@ -63,12 +63,15 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
 
 
 def _verdict(question: Question, params: CleanParams, patches: Patches) -> Verdict | None:
-    """What people decided; otherwise what the filters say, of whose doubts those are dropped that people answered."""
+    """What people decided; otherwise what the filters say, of whose doubts those are dropped that people answered.
+
+    That a character cannot be read is answered by the text without it alone.
+    """
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]
     verdict = judge(question, params)
-    answered = question.question_id in patches.kept and verdict is not None and verdict.action == "review"
-    return None if answered else verdict
+    answerable = verdict is not None and verdict.action == "review" and verdict.reason != UNREADABLE
+    return None if answerable and question.question_id in patches.kept else verdict
 
 
 def _set_aside(question: Question, verdict: Verdict, result: Result) -> None:

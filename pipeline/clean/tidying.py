@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import polars as pl
 
+from pipeline.characters import UNREADABLE
 from pipeline.text import MAY_CHANGE, tidy
 from schemas.identity import content_hash
 from schemas.questions import TextChange
 
 _OPTIONAL = ("shared_stem", "explanation", "comment")
 """Absent when nothing visible is left of them."""
+_UNASKED = ("explanation", "comment")
+"""What is not asked: □ takes the place of characters that cannot be read. Questions with such wait."""
 _TEXTS = ("stem", *_OPTIONAL)
 
 
@@ -52,11 +56,13 @@ def tidied(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _tidy_column(texts: pl.Series) -> pl.Series:
     """Tidy what may need it: a glance at all texts takes a twentieth of tidying them."""
-    doubtful = texts.str.contains(MAY_CHANGE) | (texts.str.normalize("NFC") != texts)
+    doubtful = texts.str.contains(f"{MAY_CHANGE}|{UNREADABLE}") | (texts.str.normalize("NFC") != texts)
     if texts.name in _OPTIONAL:
         doubtful |= texts == ""
     rows = doubtful.fill_null(value=False).arg_true()
     made: list[str | None] = [tidy(text) for text in texts.gather(rows).to_list()]
+    if texts.name in _UNASKED:
+        made = [text and re.sub(UNREADABLE, "□", text) for text in made]
     if texts.name in _OPTIONAL:
         made = [text or None for text in made]
     return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))

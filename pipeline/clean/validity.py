@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
 from schemas.questions import Question
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")
 _OPEN_END = re.compile(r"[，、；,;（(《【\[“‘]$")
-_UNREADABLE = re.compile("[\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000e0000-\U0010ffff]")
-"""Private use, replacement characters, surrogates."""
+_UNREADABLE = re.compile(UNREADABLE)
 _MOJIBAKE = re.compile(
     r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
 )
@@ -92,6 +92,16 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
         return None
     share = len(_UNREADABLE.findall(text)) / len(text)
     return f"{share:.0%} of the characters cannot be read" if share > params.max_garbled else None
+
+
+def unreadable(question: Question, _: CleanParams) -> str | None:
+    """A character that nobody can read: the question waits until somebody says what is printed there."""
+    parts = [question.shared_stem or "", question.stem, *(option.text for option in question.options)]
+    for part in parts:
+        if found := _UNREADABLE.search(part):
+            around = part[max(0, found.start() - 8) : found.end() + 8]
+            return f"U+{ord(found.group()):04X} in “{around}” cannot be read; see the page and correct it"
+    return None
 
 
 def low_confidence(question: Question, params: CleanParams) -> str | None:

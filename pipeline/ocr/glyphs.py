@@ -30,11 +30,11 @@ _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("
 _WINGDINGS = {
     0xF000 + code: char
     for code, char in zip(
-        (0x6C, 0x6E, 0x6F, 0x71, 0x75, 0x76, 0x77, 0x9F, 0xA7, 0xA8, 0xD8, 0xDF, 0xE0, 0xE1, 0xE2, 0xE8, 0xFB, 0xFC, 0xFE),
+        bytes.fromhex("6c6e6f717576779fa7a8d8dfe0e1e2e8fbfcfe"),
         "●■□❑◆❖⬥•▪◻➢←→↑↓➔✗✓☑",
         strict=True,
     )
-}  # fmt: skip
+}
 
 _FOLD_SCRIPT = str.maketrans("（）＋－−﹣＝＊，", "()+---=*,")
 _SUPER = dict(
@@ -85,7 +85,7 @@ def _fold_char(char: str, font: str) -> str:
 
 def superscript(text: str) -> str:
     """``text`` in superscript characters where every one has one, else behind a caret: 2^N, 2^(N/2)."""
-    shifted = _shift(text, _SUPER)
+    shifted = raised(text)
     return _marked("^", text) if shifted is None else text if text.strip() in _PLAIN_SUPER else shifted
 
 
@@ -94,10 +94,20 @@ def subscript(text: str) -> str:
 
     Letters and digits that have none say the same on the line: HbA1c.
     """
-    shifted = _shift(text, _SUB)
+    shifted = lowered(text)
     if shifted is None:
         return text if text.strip().isalnum() else _marked("_", text)
     return shifted
+
+
+def raised(text: str) -> str | None:
+    """``text`` in superscript characters; None where one has none."""
+    return _shift(text, _SUPER)
+
+
+def lowered(text: str) -> str | None:
+    """``text`` in subscript characters; None where one has none."""
+    return _shift(text, _SUB)
 
 
 def _shift(text: str, table: dict[str, str]) -> str | None:

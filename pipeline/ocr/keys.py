@@ -27,6 +27,7 @@ _TEXT_MODULES = (
     "readers/docx.py",
     "readers/docx_numbering.py",
     "readers/encoding.py",
+    "readers/omml.py",
     "readers/image.py",
     "readers/text.py",
 )

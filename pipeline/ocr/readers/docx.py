@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.archive import check_archive
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.docx_numbering import Numbering, W
@@ -166,8 +168,10 @@ def _text(element: Any) -> Iterator[str]:
         tag = child.tag
         if tag in _SKIPPED or tag in _PICTURES:
             continue
-        if tag in (f"{W}t", f"{_M}t"):
+        if tag == f"{W}t":
             yield child.text or ""
+        elif tag == f"{_M}oMath":
+            yield omml.linear(child) or ""
         elif tag == f"{W}tab" or tag == f"{W}ptab":
             yield "\t"
         elif tag in (f"{W}br", f"{W}cr"):
@@ -185,26 +189,53 @@ def _text(element: Any) -> Iterator[str]:
 def _scripted(run: Any) -> str:
     """A run's text, raised or lowered where it is and every character can be."""
     text = "".join(_text(run))
-    shift = run.find(f"{W}rPr/{W}vertAlign")
-    value = None if shift is None else shift.get(f"{W}val")
-    if value == "superscript":
+    value = _property(run, "vertAlign")
+    moved = _property(run, "position") or "0"
+    if value == "superscript" or (value is None and moved.isdigit() and int(moved) >= _MOVED):
         return glyphs.superscript(text)
-    return glyphs.subscript(text) if value == "subscript" else text
+    lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
+    return glyphs.subscript(text) if value == "subscript" or lower else text
+
+
+_MOVED = 4
+"""Half points by which a run is raised or lowered at least to be a script."""
+
+
+def _property(run: Any, name: str) -> str | None:
+    found = run.find(f"{W}rPr/{W}{name}")
+    return None if found is None else str(found.get(f"{W}val"))
 
 
 def _count(paragraph: Any) -> tuple[int, int]:
-    """Pictures and formulas in a paragraph; embedded objects are nearly always formulas."""
-    pictures = sum(1 for found in paragraph.iter(f"{W}drawing") if not _in_fallback(found))
-    pictures += sum(
-        1 for found in paragraph.iter(f"{W}pict") if not _in_fallback(found) and _has_image(found)
-    )
+    """Pictures and unread formulas in a paragraph; embedded objects are nearly always formulas."""
+    drawn = [*paragraph.iter(f"{W}drawing"), *paragraph.iter(f"{W}pict")]
+    pictures = sum(not _in_fallback(found) and _is_seen(found) for found in drawn)
     formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
-    formulas += sum(1 for _ in paragraph.iter(f"{_M}oMath"))
+    formulas += sum(omml.linear(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
     return pictures, formulas
 
 
-def _has_image(picture: Any) -> bool:
-    return any(child.tag.endswith("}imagedata") for child in picture.iter())
+_DOT = 10.0
+"""Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
+_LENGTH = re.compile(r"(?:^|;)\s*(width|height|margin-left):\s*(-?[\d.]+)pt")
+_OFF_PAGE = 800.0
+"""Points to the right at which a picture stands outside of the page: A4 is 595 wide."""
+
+
+def _is_seen(picture: Any) -> bool:
+    """Whether a drawing or picture shows something: no dot, nothing moved off the page."""
+    places: dict[str, float] = {}
+    if picture.tag == f"{W}pict":
+        if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
+            return False
+        styles = [str(child.get("style")) for child in picture.iter() if child.get("style")]
+        places = {name: float(value) for name, value in _LENGTH.findall(styles[0] if styles else "")}
+    else:
+        extent = next((child for child in picture.iter() if str(child.tag).endswith("}extent")), None)
+        if extent is not None:
+            places = {"width": int(extent.get("cx", 0)) / 12700, "height": int(extent.get("cy", 0)) / 12700}
+    dot = max(places.get("width", 99.0), places.get("height", 99.0)) <= _DOT
+    return not dot and places.get("margin-left", 0.0) <= _OFF_PAGE
 
 
 def _in_fallback(element: Any) -> bool:

@@ -101,7 +101,8 @@ def test_layout_comes_before_phrases() -> None:
         "a figure stands inside the question on its page",
     )
     assert reason(question(attachments=["table"])) == "needs_table"
-    assert reason(question(attachments=["formula"])) is None
+    assert reason(question(attachments=["formula"])) == "needs_formula"
+    assert reason(question(attachments=["formula"]), keep_formulas=True) is None
 
 
 def test_a_shared_stem_with_a_figure_loses_every_member() -> None:
@@ -126,6 +127,8 @@ def test_figure_questions_can_be_kept() -> None:
         (question(options="秋水仙碱"), "too_few_options"),
         (question(options=""), "too_few_options"),
         (question("\ue000\ue001\ue002药\ue003"), "garbled_text"),
+        (question("单纯\ue000疹首选的药物是何种"), "unreadable_characters"),
+        (question(options="糖尿病 高血壓 患有\ufffd病"), "unreadable_characters"),
         (question("(cid:12)(cid:7)治疗"), "garbled_text"),
         (question("锟斤拷锟斤拷是什么"), "garbled_text"),
         (question("患者，男，45岁，因发热、"), "truncated"),

@@ -9,6 +9,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.characters import UNREADABLE
 from pipeline.clean import tidying
 from pipeline.clean.params import CleanParams
 from pipeline.clean.stage import run
@@ -108,6 +109,19 @@ def test_every_question_ends_in_one_place_and_the_kept_ones_pass_again(rows) -> 
     again = run(result.tables, CleanParams(), Silent())
     assert again.tables["questions"].equals(result.tables["questions"])
     assert again.tables["changes"].is_empty()
+
+
+ANY = st.text(st.characters(codec=None, categories=["Cc", "Co", "Cn", "Lo", "Nd", "So"]), max_size=6)
+
+
+@given(st.lists(st.tuples(ANY, st.lists(ANY, min_size=2, max_size=4), ANY), max_size=5))
+def test_no_character_that_cannot_be_read_is_kept(rows) -> None:
+    questions = [
+        question(place, f"下列叙述{stem}何者正确", options, ["A"], explanation=said)
+        for place, (stem, options, said) in enumerate(rows)
+    ]
+    kept = clean(questions).tables["questions"].write_json()
+    assert not re.search(UNREADABLE, "".join(json.dumps(json.loads(kept), ensure_ascii=False)))
 
 
 def test_at_most_one_in_two_hundred_sound_questions_is_dropped(shared_data) -> None:

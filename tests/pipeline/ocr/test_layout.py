@@ -85,6 +85,25 @@ def test_raised_and_lowered_characters_become_superscripts_and_subscripts(size):
     assert lines([run(50, 100, "×10"), raised, run(80, 100, "CO"), lowered]) == ["×10⁹ CO₂"]
 
 
+@pytest.mark.parametrize(
+    ("script", "shift", "size", "text"),
+    [
+        ("N", -4, 6, "O2^N"),
+        ("N/2", -4, 6, "O2^(N/2)"),
+        ("i,j", 2, 6, "O2_(i,j)"),
+        ("2", 0.5, 6, "O2₂"),
+        ("1c", 2, 6, "O21c"),
+        ("st", -4, 6, "O2st"),
+        ("B.", -3.2, 8.2, "O2B."),
+        ("mm", 0.1, 6, "O2mm"),
+    ],
+)
+def test_scripts_that_unicode_does_not_have_are_marked_and_small_print_is_none(script, shift, size, text):
+    assert lines([run(50, 100, "O2"), run(60, 100 + shift, script, size=size), run(90, 100, "分子式")])[
+        0
+    ].startswith(text)
+
+
 def test_a_figure_stands_at_its_place_and_keeps_its_labels_apart():
     figure = Region(LineKind.FIGURE, Rect(50, 120, 200, 220))
     found = arrange(

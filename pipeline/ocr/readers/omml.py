@@ -1,0 +1,184 @@
+"""Formulas of Word documents (Office Math Markup, ECMA-376 part 1, 22.1) as linear text: ½mv², (a+b)/c, √(x²+1).
+
+Raised and lowered characters are Unicode's where it has them, else behind ^ and _. What is not understood makes the
+formula unread: a question with an empty place in it would look whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.ocr import glyphs
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+_PASSED_THROUGH = (
+    "oMath",
+    "oMathPara",
+    "e",
+    "num",
+    "den",
+    "sub",
+    "sup",
+    "deg",
+    "lim",
+    "fName",
+    "box",
+    "borderBox",
+    "phant",
+)
+_ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
+_TIGHT = re.compile(r"[\d.]+|[㐀-鿿]+|.[₀-₉⁰¹²³⁴-⁹]*|[(（][^()（）]*[)）]")
+"""What needs no brackets of its own under a fraction's line or a root."""
+
+
+_FACTOR = re.compile(r"[\w√∛∜(（)）.⁰¹²³⁴-⁹]")
+"""What a fraction is multiplied with where it stands beside it."""
+
+
+class Unread(Exception):  # noqa: N818 - it is caught beside where it is raised
+    """A part of a formula that is not understood."""
+
+
+def linear(formula: Any) -> str | None:
+    """The text of an ``m:oMath`` element; None where a part of it is not understood, or nothing is in it."""
+    try:
+        return _content(formula).strip() or None
+    except (Unread, RecursionError):
+        return None
+
+
+def _content(element: Any) -> str:
+    """The text of all parts; a fraction beside a letter, digit or bracket gets brackets: (1/2)mv², not 1/2mv²."""
+    parts = [(str(child.tag) == f"{_M}f", text) for child in element if (text := _part(child))]
+    said = ""
+    for index, (fraction, text) in enumerate(parts):
+        after = parts[index + 1][1] if index + 1 < len(parts) else ""
+        beside = _FACTOR.match(said[-1:]) or _FACTOR.match(after[:1])
+        said += f"({text})" if fraction and beside else text
+    return said
+
+
+def _part(element: Any) -> str:
+    if not isinstance(element.tag, str):  # a comment
+        return ""
+    name = element.tag.removeprefix(_M)
+    if name in _PASSED_THROUGH:
+        return _content(element)
+    if name in _FORMS:
+        return _FORMS[name](element)
+    if name == "r":
+        return _run(element)
+    if name.endswith("Pr") or element.tag in (f"{_W}bookmarkStart", f"{_W}bookmarkEnd", f"{_W}proofErr"):
+        return ""
+    if element.tag in (f"{_W}ins", f"{_W}r"):
+        return _content(element) if element.tag == f"{_W}ins" else _run(element)
+    raise Unread(name)
+
+
+def _run(element: Any) -> str:
+    parts = [child for child in element if not str(child.tag).endswith("Pr")]
+    if any(child.tag not in (f"{_M}t", f"{_W}t", f"{_W}tab", f"{_W}br") for child in parts):
+        raise Unread("a picture or a symbol in a run")
+    return "".join(child.text or " " for child in parts)
+
+
+def _of(element: Any, name: str) -> str:
+    """The text of a named part; nothing where it is absent."""
+    found = element.find(f"{_M}{name}")
+    return "" if found is None else _content(found).strip()
+
+
+def _value(element: Any, name: str, default: str) -> str:
+    """A property's ``m:val``: the sign of a sum, the bracket of a delimiter."""
+    found = next(element.iterchildren(f"{element.tag}Pr"), None)
+    child = None if found is None else found.find(f"{_M}{name}")
+    return default if child is None else str(child.get(f"{_M}val", ""))
+
+
+def _bracketed(text: str) -> str:
+    return text if _TIGHT.fullmatch(text) else f"({text})"
+
+
+def _raised(text: str) -> str:
+    return glyphs.raised(text) or _behind("^", text)
+
+
+def _lowered(text: str) -> str:
+    return glyphs.lowered(text) or _behind("_", text)
+
+
+def _behind(mark: str, text: str) -> str:
+    return f"{mark}({text})" if len(text) > 1 else mark + text if text else ""
+
+
+def _fraction(element: Any) -> str:
+    return f"{_bracketed(_of(element, 'num'))}/{_bracketed(_of(element, 'den'))}"
+
+
+def _scripts(element: Any) -> str:
+    """A base with what is raised and lowered beside it; ``sPre`` has them before it."""
+    scripts = _lowered(_of(element, "sub")) + _raised(_of(element, "sup"))
+    base = _of(element, "e")
+    return scripts + base if element.tag == f"{_M}sPre" else base + scripts
+
+
+def _root(element: Any) -> str:
+    degree = _of(element, "deg")
+    sign = {"": "√", "2": "√", "3": "∛", "4": "∜"}.get(degree) or f"{_raised(degree)}√"
+    return f"{sign}{_bracketed(_of(element, 'e'))}"
+
+
+def _delimited(element: Any) -> str:
+    parts = [_content(part).strip() for part in element.findall(f"{_M}e")]
+    inside = _value(element, "sepChr", "|").join(parts)
+    return f"{_value(element, 'begChr', '(')}{inside}{_value(element, 'endChr', ')')}"
+
+
+def _large(element: Any) -> str:
+    """A sum, product or integral with its limits."""
+    limits = _lowered(_of(element, "sub")) + _raised(_of(element, "sup"))
+    return f"{_value(element, 'chr', '∫')}{limits} {_of(element, 'e')}"
+
+
+def _limited(element: Any) -> str:
+    """What has a text above or below it: lim, an arrow of a reaction with its conditions."""
+    mark = "_" if element.tag == f"{_M}limLow" else "^"
+    return f"{_of(element, 'e')}{mark}({_of(element, 'lim')})"
+
+
+def _accented(element: Any) -> str:
+    sign = _value(element, "chr", "\u0302") if element.tag == f"{_M}acc" else "\u0305"
+    base = _of(element, "e")
+    if sign not in _ACCENTS or not base or (len(base) > 1 and sign != "\u0305"):
+        raise Unread("an accent")
+    return "".join(char + sign for char in base)
+
+
+def _rows(element: Any) -> str:
+    """A matrix, or equations below each other."""
+    cells = [[_content(cell).strip() for cell in row.findall(f"{_M}e")] for row in element.findall(f"{_M}mr")]
+    rows = [", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{_M}e")]
+    return "; ".join(rows)
+
+
+_FORMS: dict[str, Callable[[Any], str]] = {
+    "f": _fraction,
+    "sSup": _scripts,
+    "sSub": _scripts,
+    "sSubSup": _scripts,
+    "sPre": _scripts,
+    "rad": _root,
+    "d": _delimited,
+    "nary": _large,
+    "func": lambda element: f"{_of(element, 'fName')} {_of(element, 'e')}",
+    "limLow": _limited,
+    "limUpp": _limited,
+    "acc": _accented,
+    "bar": _accented,
+    "m": _rows,
+    "eqArr": _rows,
+}

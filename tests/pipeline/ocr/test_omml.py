@@ -1,0 +1,100 @@
+"""Formulas of Word documents as text."""
+
+from __future__ import annotations
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls, qn
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.docx import DocxReader
+from pipeline.ocr.readers.omml import linear
+from schemas.documents import LineKind
+
+MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+def formula(inside: str):
+    return parse_xml(f"<m:oMath {MATH} {nsdecls('w')}>{inside}</m:oMath>")
+
+
+def r(text: str) -> str:
+    return f"<m:r><w:rPr/><m:t>{text}</m:t></m:r>"
+
+
+def part(name: str, text: str) -> str:
+    return f"<m:{name}>{text if text.startswith('<') else r(text)}</m:{name}>"
+
+
+def f(num: str, den: str) -> str:
+    return f"<m:f><m:fPr/>{part('num', num)}{part('den', den)}</m:f>"
+
+
+def script(name: str, base: str, sub: str = "", sup: str = "") -> str:
+    lower = part("sub", sub) if sub else ""
+    upper = part("sup", sup) if sup else ""
+    return f"<m:{name}>{part('e', base)}{lower}{upper}</m:{name}>"
+
+
+@pytest.mark.parametrize(
+    ("xml", "text"),
+    [
+        (r("v=") + f("s", "t"), "v=s/t"),
+        (f("1", "2") + r("m") + script("sSup", "v", sup="2"), "(1/2)mv²"),
+        (r("y=") + f("a+b", "c"), "y=(a+b)/c"),
+        (f("a", "bc"), "a/(bc)"),
+        (script("sSup", "10", sup="-9") + r("mol"), "10⁻⁹mol"),
+        (script("sSup", "e", sup="αx"), "e^(αx)"),
+        (script("sSubSup", "SO", "4", "2-"), "SO₄²⁻"),
+        (script("sSub", "m", "i,j"), "m_(i,j)"),
+        (f"<m:rad><m:deg/>{part('e', 'x+1')}</m:rad>", "√(x+1)"),
+        (f"<m:rad>{part('deg', '3')}{part('e', '8')}</m:rad>", "∛8"),
+        (f'<m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val=")"/></m:dPr>{part("e", "0,1")}</m:d>', "[0,1)"),
+        (
+            f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{part("sub", "i=1")}{part("sup", "n")}{part("e", "i")}'
+            "</m:nary>",
+            "∑ᵢ₌₁ⁿ i",
+        ),
+        (f"<m:func>{part('fName', 'sin')}{part('e', 'θ')}</m:func>", "sin θ"),
+        (f"<m:limLow>{part('e', 'lim')}{part('lim', 'x→0')}</m:limLow>", "lim_(x→0)"),
+        (
+            f"<m:m><m:mr>{part('e', '1')}{part('e', '0')}</m:mr><m:mr>{part('e', '0')}{part('e', '1')}</m:mr></m:m>",
+            "1, 0; 0, 1",
+        ),
+    ],
+)
+def test_a_formula_is_written_on_one_line(xml: str, text: str) -> None:
+    assert linear(formula(xml)) == text
+
+
+@pytest.mark.parametrize("xml", ["", "<m:unheard>" + r("x") + "</m:unheard>", "<m:r><w:drawing/></m:r>"])
+def test_what_is_not_understood_is_not_half_read(xml: str) -> None:
+    assert linear(formula(r("x=") + xml if xml else "")) is None
+
+
+@given(st.recursive(st.sampled_from("abx12").map(r), lambda inner: st.builds(f, inner, inner), max_leaves=8))
+def test_no_letter_of_a_formula_is_lost(xml: str) -> None:
+    text = linear(formula(xml))
+    assert text is not None
+    assert sorted(filter(str.isalnum, text)) == sorted(node.text for node in formula(xml).iter(qn("m:t")))
+
+
+def test_a_document_reads_formulas_in_their_place_and_marks_the_others(tmp_path) -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("1. 动能为")
+    paragraph._p.append(formula(f("1", "2") + r("mv")))
+    paragraph.add_run("的物体")
+    document.add_paragraph("A. 甲").add_run()._r.append(parse_xml(f"<w:object {nsdecls('w')}/>"))
+    raised = document.add_paragraph("B. 10").add_run("9")
+    raised._r.get_or_add_rPr().append(parse_xml(f'<w:position {nsdecls("w")} w:val="10"/>'))
+    document.save(tmp_path / "a.docx")
+    (page,) = DocxReader().read(tmp_path / "a.docx", [1], OcrParams())
+    assert [(line.kind, line.text) for line in page.lines] == [
+        (LineKind.TEXT, "1. 动能为(1/2)mv的物体"),
+        (LineKind.TEXT, "A. 甲"),
+        (LineKind.FORMULA, ""),
+        (LineKind.TEXT, "B. 10⁹"),
+    ]
