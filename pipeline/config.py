@@ -18,6 +18,7 @@ from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params, knob
+from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
@@ -55,6 +56,7 @@ class ConfigBase(BaseModel):
 
     dataset: DatasetParams
     executor: ExecutorParams = ExecutorParams()
+    sources: dict[str, SourceParams] = {}
 
     def params(self, stage: str) -> Params:
         """The section of a stage."""
@@ -85,7 +87,12 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         config = Config.model_validate(content)
     except ValidationError as error:
         raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
-    config = config.model_copy(update={name: _at_home(section, home, name) for name, section in config})
+    sections = {
+        name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)
+    }
+    for stage in ("ocr", "parse"):
+        sections[stage] = sections[stage].model_copy(update={"sources": config.sources})
+    config = config.model_copy(update=sections)
     _keep_apart(config.dataset, path.name)
     return config
 

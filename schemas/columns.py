@@ -1,15 +1,71 @@
-"""Names under which tabular sources keep the parts of a question; case does not matter."""
+"""Headers under which tabular sources keep the parts of a question; the names are data, in ``columns.toml``."""
 
 from __future__ import annotations
 
-STEM = ("question", "stem", "题目", "題目", "题干", "題幹", "问题", "問題", "试题", "試題", "title")
-OPTIONS = ("options", "option", "选项", "選項", "choices")
-ANSWER = ("answer", "answers", "答案", "正确答案", "正確答案", "correct_answer")
-EXPLANATION = ("explanation", "解析", "答案解析", "解释", "詳解", "analysis")
-TYPE = ("question_type", "type", "题型", "題型")
-ACCURACY = ("human_accuracy", "accuracy", "正确率", "正確率", "correct_rate")
-RIGHT = ("n_right", "correct", "right", "答对人数", "num_correct")
-TOTAL = ("respondents", "n_total", "total", "作答人数", "答题人数", "num_total")
-COMMENT = ("comment", "comments", "备注", "備註", "error")
-SHARED = ("shared_stem", "共用题干")
-GROUP = ("group_id",)
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")
+_MARKS = re.compile(r"[\W_]+")
+_LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")
+_CHINESE = "一二三四五六七八九十"
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """The content of ``columns.toml``."""
+    return tomllib.loads((files("schemas") / "columns.toml").read_text(encoding="utf-8"))
+
+
+def names(role: str) -> tuple[str, ...]:
+    """Every name of a role, the strongest first."""
+    return tuple(vocabulary()["roles"][role])
+
+
+@cache
+def plain(header: str) -> str:
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
+    text = unicodedata.normalize("NFKC", header).strip().casefold()
+    bare = _MARKS.sub("", _BRACKETS.sub("", text))
+    return bare or _MARKS.sub("", text)
+
+
+@cache
+def _roles() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for role, known in vocabulary()["roles"].items():
+        for name in map(plain, known):
+            found[name] = (*found.get(name, ()), role)
+    return found
+
+
+def roles_of(header: str) -> tuple[str, ...]:
+    """The parts of a question that a header names; ``correct`` may be an answer or a number of people."""
+    return _roles().get(plain(header), ())
+
+
+@cache
+def option_of(header: str) -> tuple[str, str] | None:
+    """A header of one option as (word, label): ``opA`` → (``op``, ``A``), ``选项3`` → (``选项``, ``3``); else None.
+
+    A number alone names an option nowhere: it may be anything.
+    """
+    name = plain(header)
+    for word in sorted(map(plain, vocabulary()["options"]["words"]), key=len, reverse=True):
+        rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
+        if rest != name and _LABEL.fullmatch(rest):
+            return word, _upper(rest)
+    return (
+        ("", name.upper()) if len(name) == 1 and name.upper() in vocabulary()["options"]["labels"] else None
+    )
+
+
+def _upper(label: str) -> str:
+    return str(_CHINESE.index(label) + 1) if label in _CHINESE else label.upper()
+
+
+STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")

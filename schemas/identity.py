@@ -27,18 +27,32 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def question_id(document_sha256: str, section: int | None, number: str) -> str:
-    """The id of a question: ``3f9a1c2e-2-017``, or ``3f9a1c2e-r000017`` for row 17 of a tabular source.
+def question_id(document_sha256: str, section: int, number: str) -> str:
+    """The id of a paper's question: ``3f9a1c2e-2-017``.
 
     Args:
         document_sha256: of the file it stands in.
-        section: from 1; None for tabular sources.
-        number: the printed number or row; digits are padded so that ids sort as they stand in the paper.
+        section: from 1.
+        number: the printed number; digits are padded so that ids sort as they stand in the paper.
     """
-    head = document_sha256[:8]
-    if section is None:
-        return f"{head}-r{number.zfill(6)}"
-    return f"{head}-{section}-{number.zfill(3)}"
+    return f"{document_sha256[:8]}-{section}-{number.zfill(3)}"
+
+
+_UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
+
+
+def row_id(document: str, source_id: str | None, content: str) -> str:
+    """The id of a row's question: ``r-3f9a1c2e0b7d4a51``. It survives sorting, adding and removing other rows.
+
+    Args:
+        document: the file's name; short ids of two files are not the same id, UUIDs are.
+        source_id: the source's own id; None where it has none. Then the question is known by what it says.
+        content: see ``content_hash``.
+    """
+    if source_id is None:
+        return f"r-{content}"
+    space = "" if _UNIQUE.fullmatch(source_id) else document
+    return f"r-{sha256('row', space, source_id)[:16]}"
 
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:

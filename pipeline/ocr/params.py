@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from schemas.params import Params, knob
+from schemas.sources import SourceParams
 
 
 class EngineName(StrEnum):
@@ -89,6 +90,9 @@ class OcrParams(Params):
         ge=1_000_000,
         description="Page images with more pixels are scaled down (rejected above 8 times).",
     )
+    sources: dict[str, SourceParams] = Field(
+        {}, description="What [sources] says of tabular files; write it there"
+    )
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
     tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
@@ -96,3 +100,7 @@ class OcrParams(Params):
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )
     page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)
+
+    def declared_columns(self) -> frozenset[str]:
+        """Every column that ``[sources]`` names: a row with one of them is a header."""
+        return frozenset(name for source in self.sources.values() for name in source.headers())

@@ -83,7 +83,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         rejects=rejects,
         facts=summary.facts(files.duplicates, params),
         complete=not any(failure.reason in _MENDABLE for failure in _failures(readings)),
-        notes=[*summary.notes(files.duplicates), *_astray(manifest, tables["files"]["document"].to_list())],
+        notes=[
+            *summary.notes(files.duplicates),
+            *(f"{reading.name}: {told}" for reading in readings for told in reading.facts.told),
+            *_astray(manifest, tables["files"]["document"].to_list()),
+        ],
     )
 
 

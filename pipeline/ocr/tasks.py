@@ -31,6 +31,8 @@ class FileFacts:
     format: str
     pages: int | None
     rows: tuple[str, ...] | None
+    told: tuple[str, ...] = ()
+    """What people should know of it: sheets that were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,13 @@ def inspect(task: FileTask) -> FileFacts:
         with bounded(task.path, task.params.text_timeout):
             return FileFacts(found.format, found.count_pages(task.path, task.params), None)
     with bounded(task.path):
-        return FileFacts(found.format, None, _rows(found, task))
+        told: list[str] = []
+        return FileFacts(found.format, None, _rows(found, task, told), tuple(told))
 
 
-def _rows(found: RowReader, task: FileTask) -> tuple[str, ...]:
+def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[str, ...]:
     rows: list[str] = []
-    for row in found.rows(task.path, task.params):
+    for row in found.rows(task.path, task.params, told):
         rows.append(row)
         if len(rows) > task.params.max_rows:
             raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import question_type
@@ -30,6 +31,8 @@ class Outcome:
     """Lines of papers that are part of no item and not known to be anything else: paper → how many."""
     keys: dict[str, str] = field(default_factory=dict)
     """Key documents that went into their papers: key → paper."""
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What the columns of tabular documents were found to be."""
     notes: list[str] = field(default_factory=list)
     into: int = 0
     """How many candidates there were, counted before their fate."""
@@ -42,6 +45,7 @@ class Outcome:
         self.traces.extend(other.traces)
         self.left_over |= other.left_over
         self.keys |= other.keys
+        self.columns |= other.columns
         self.into += other.into
         self.notes.extend(other.notes)
 

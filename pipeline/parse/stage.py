@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 import polars as pl
 
 from pipeline.parse.finish import STAGE, Outcome, finish, review_item
+from pipeline.parse.mapping import Unclear
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import Paper, judge, read_paper
 from pipeline.parse.params import ParseParams
-from pipeline.parse.rows import RowError, questions_of
+from pipeline.parse.rows import RowError, Source, questions_of, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
-from schemas.identity import question_id
 from schemas.questions import Question, Rejection
+from schemas.sources import SourceParams
 from schemas.trace import Trace
 
 
-def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noqa: ARG001 -- the stage's signature
+def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     """Parse every document and row.
 
     Reads ``documents``, ``lines``, ``rows``; writes ``questions`` and ``traces``. Counts are of items:
@@ -27,7 +29,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = Outcome()
-    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables["rows"])):
+    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables["rows"], params)):
         outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
     counts = Counts(
@@ -45,6 +47,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:  # noq
         facts={
             "keys": dict(sorted(outcome.keys.items())),
             "left_over": dict(sorted(outcome.left_over.items())),
+            "columns": dict(sorted(outcome.columns.items())),
         },
         notes=outcome.notes,
     )
@@ -114,27 +117,68 @@ def _no_questions(name: str, detail: str) -> Rejection:
     return Rejection(item_id=name, stage=STAGE, reason="no_questions", detail=f"{name}: {detail}")
 
 
-def _rows(documents: dict[str, Document], rows: pl.DataFrame) -> Outcome:
-    outcome = Outcome(into=rows.height)
+def _rows(documents: dict[str, Document], rows: pl.DataFrame, params: ParseParams) -> Outcome:
+    outcome = Outcome()
     by_document: dict[str, list[SourceRow]] = defaultdict(list)
     for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
         by_document[row.document].append(row)
-    for name, own in by_document.items():
-        for row, found in questions_of(own, documents[name]):
-            if isinstance(found, RowError):
-                outcome.rejects.append(_row_reject(row, documents[name], found))
-            elif found[1]:
-                outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
-            else:
-                outcome.questions.append(found[0])
+    read = (
+        questions_of(own, documents[name], declared_for(name, params.sources))
+        for name, own in sorted(by_document.items())
+    )
+    for source in with_ids(read):
+        _take(source, outcome)
     empty = sorted(
         name for name, document in documents.items() if document.rows is not None and name not in by_document
     )
     outcome.into += len(empty)
+    outcome.notes += _astray(params.sources, documents)
     outcome.rejects.extend(_no_questions(name, "it has no rows") for name in empty)
     return outcome
 
 
-def _row_reject(row: SourceRow, document: Document, error: RowError) -> Rejection:
-    item_id = question_id(document.sha256, None, str(row.row))
+def declared_for(document: str, sources: Mapping[str, SourceParams]) -> SourceParams | None:
+    """What ``[sources]`` says of a document: by its whole name, else by that of its file."""
+    return sources.get(document) or sources.get(PurePosixPath(document).name)
+
+
+def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
+    """What ``[sources]`` names and is not there: most often a typing error."""
+    known = {name for document in documents for name in (document, PurePosixPath(document).name)}
+    return [
+        f'[sources."{name}"] in dataset.toml names no file that was read'
+        for name in sources
+        if name not in known
+    ]
+
+
+def _take(source: Source, outcome: Outcome) -> None:
+    """Put the rows of a source where they belong; one that can be read in two ways is rejected as a whole."""
+    name = source.document.document
+    if isinstance(source.columns, Unclear):
+        detail = f"{name}: {source.columns.detail}"
+        outcome.into += 1
+        outcome.rejects.append(
+            Rejection(item_id=name, stage=STAGE, reason=source.columns.reason, detail=detail)
+        )
+        outcome.notes.append(f'{detail} under [sources."{name}"]')
+        return
+    outcome.into += len(source.rows)
+    outcome.columns[name] = source.columns.facts()
+    for row, found in source.rows:
+        if isinstance(found, RowError):
+            outcome.rejects.append(_row_reject(row, found))
+        elif found[1]:
+            outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
+        else:
+            outcome.questions.append(found[0])
+    if not any(found[0].answer for _, found in source.rows if not isinstance(found, RowError)):
+        outcome.notes.append(
+            f'{name}: no column is known to hold the key; if there is one, write answer = "…" under [sources."{name}"] '
+            "in dataset.toml"
+        )
+
+
+def _row_reject(row: SourceRow, error: RowError) -> Rejection:
+    item_id = f"{row.document}#{row.row}"
     return Rejection(item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.identity import content_hash, question_id, sha256
+from schemas.identity import content_hash, question_id, row_id, sha256
 
 
 def test_ids_sort_as_the_questions_stand_in_the_paper():
@@ -10,8 +10,16 @@ def test_ids_sort_as_the_questions_stand_in_the_paper():
     assert ids[0] == "3f9a1c2e-1-001"
 
 
-def test_rows_of_tables_have_ids_without_a_section():
-    assert question_id("3f9a1c2e" + "0" * 56, None, "17") == "3f9a1c2e-r000017"
+def test_a_row_is_known_by_its_source_id_else_by_what_it_says():
+    said = content_hash("题", ["甲", "乙"])
+    assert row_id("a.csv", None, said) == row_id("renamed.csv", None, said) == f"r-{said}"
+    assert row_id("a.csv", "17", said) == row_id("a.csv", "17", content_hash("改", ["甲", "乙"]))
+    assert row_id("a.csv", "17", said) != row_id("b.csv", "17", said)  # 17 means little in another file
+
+
+def test_a_uuid_is_known_again_in_another_file():
+    own = "395f98f3-1505-5b1d-88b2-1fb9831c50ec"
+    assert row_id("a.csv", own, "x") == row_id("b.csv", own, "y")
 
 
 def test_width_and_white_space_do_not_change_what_a_question_says():

@@ -74,8 +74,13 @@ class PagedReader(Reader, Protocol):
 class RowReader(Reader, Protocol):
     """A reader of tabular files."""
 
-    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:
         """Each row as a JSON object with the source's own keys, in order.
+
+        Args:
+            path: of the file.
+            params: of the stage.
+            told: takes what people should know: sheets that were left out.
 
         Raises:
             UnreadableDocument: the file is not what it seems to be.

@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.encoding import decode, looks_like_text
-from schemas.columns import STEM
+from pipeline.ocr.readers.header import HEADER_WITHIN, table
+from schemas.columns import option_of, plain, roles_of, vocabulary
 from schemas.errors import UnreadableDocument
 
-QUESTION_COLUMNS = frozenset(STEM)
-"""Names of the column that makes a table one of questions."""
-
+MAX_DEPTH = 4
+"""Objects within objects until a list of questions is found."""
 MAX_CELL = 10_000_000
 """Characters of a cell of a CSV file: beyond it a quote was never closed."""
 
@@ -43,7 +44,7 @@ class CmbJsonReader:
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         return suffix == ".json" or (suffix not in (".jsonl", ".ndjson") and _starts_list(start))
 
-    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
         """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject.
 
         Raises:
@@ -53,9 +54,48 @@ class CmbJsonReader:
             value = _load(decode(path.read_bytes()))
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are ValueErrors
             raise UnreadableDocument("invalid_json", f"not JSON: {str(error)[:200]}") from error
-        if not isinstance(value, list) or 2 * sum(isinstance(row, dict) for row in value) < len(value):
-            raise UnreadableDocument("unknown_format", "the JSON is not a list of questions")
-        yield from (_dump(row if isinstance(row, dict) else {"unparsed": row}) for row in value)
+        rows = [*_questions(value)]
+        if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
+            raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
+        yield from (_dump(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
+
+
+def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The questions in a JSON value: a list, or lists under ``data``, ``questions`` …, or objects by their ids."""
+    if isinstance(value, list):
+        for item in value:
+            inner = _inner(item) if depth < MAX_DEPTH and not _is_question(item) else []
+            yield from (row for part in inner for row in _questions(part, depth + 1)) if inner else [item]
+    elif isinstance(value, dict) and depth < MAX_DEPTH:
+        if inner := _inner(value):
+            yield from (row for part in inner for row in _questions(part, depth + 1))
+        elif value and all(isinstance(item, dict) for item in value.values()):
+            yield from ({"id": key, **item} for key, item in value.items())
+        elif _is_question(value):
+            yield value
+
+
+def _is_question(value: Any) -> bool:
+    """Whether an object has the stem of a question, no list of them under that name."""
+    return isinstance(value, dict) and any(
+        "stem" in roles_of(key) and not isinstance(part, list) for key, part in value.items()
+    )
+
+
+def _inner(value: Any) -> list[Any]:
+    """What an object keeps under a name of lists of questions."""
+    names = vocabulary()["containers"]["names"]
+    known = value.items() if isinstance(value, dict) else ()
+    return [
+        part
+        for key, part in known
+        if plain(key) in names and isinstance(part, list | dict) and part and _holds_objects(part)
+    ]
+
+
+def _holds_objects(part: list[Any] | dict[str, Any]) -> bool:
+    items = part if isinstance(part, list) else list(part.values())
+    return any(isinstance(item, dict | list) for item in items)
 
 
 def _starts_list(start: bytes) -> bool:
@@ -76,7 +116,7 @@ class JsonlReader:
         first = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].strip()
         return first[:1] == b"{" and first[-1:] == b"}" and b":" in first and suffix not in (".md", ".json")
 
-    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
         """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject.
 
         Raises:
@@ -103,7 +143,7 @@ def _object(line: str) -> dict[str, Any] | None:
 
 
 class CsvReader:
-    """CMExam's CSV: Question, Options, Answer, Explanation and label columns; other delimiters too."""
+    """CMExam's CSV: Question, Options, Answer, Explanation and label columns; other headers and delimiters too."""
 
     format = "cmexam_csv"
 
@@ -111,25 +151,27 @@ class CsvReader:
         """Whether it is called CSV or TSV and is text."""
         return suffix in (".csv", ".tsv") and looks_like_text(head)
 
-    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
         """Each record by column name; empty cells are null.
 
         Raises:
-            UnreadableDocument: ``broken_csv``, ``duplicate_columns``, or ``unknown_columns`` when none holds questions.
+            UnreadableDocument: ``broken_csv``, ``duplicate_columns``, ``too_many_columns``, or ``unknown_columns``
+                when none holds questions.
         """
         text = decode(path.read_bytes())
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
         try:
-            header = next(records, [])
-            _require_question(header)
-            for record in records:
-                _require_cells(record)
-                if any(cell.strip() for cell in record):
-                    yield _dump(_row(header, record))
+            yield from map(_dump, table(_bounded(records), params.declared_columns()))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
+
+
+def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
+    for record in records:
+        _require_cells(record)
+        yield record
 
 
 def _require_cells(record: Sequence[str]) -> None:
@@ -138,32 +180,21 @@ def _require_cells(record: Sequence[str]) -> None:
 
 
 def delimiter(text: str) -> str:
-    """The delimiter of a CSV file: the one that cuts its first line into most columns."""
-    first = text.lstrip("\n\r").split("\n", 1)[0]
+    """The delimiter of a CSV file: the one that cuts one of its first lines into most columns.
+
+    Titles above the header have none; text below it may have any.
+    """
+    first = max(text[:20_000].split("\n")[:HEADER_WITHIN], key=_headers)
     return max(",\t;|", key=first.count)
 
 
-def _row(header: Sequence[str], record: Sequence[str]) -> dict[str, str | None]:
-    """A record by column; cells beyond the header are named by their position."""
-    names = [name.strip() or f"column_{index}" for index, name in enumerate(header, 1)]
-    names += [f"column_{index}" for index in range(len(names) + 1, len(record) + 1)]
-    cells = [*record, *[""] * (len(names) - len(record))]
-    return {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
-
-
-def _require_question(header: Sequence[str]) -> None:
-    names = [name.strip().casefold() for name in header if name.strip()]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UnreadableDocument("duplicate_columns", f"several columns are named {', '.join(twice)[:200]}")
-    if not any(name.strip().casefold() in QUESTION_COLUMNS for name in header):
-        found = ", ".join(header)[:200] or "none"
-        raise UnreadableDocument(
-            "unknown_columns", f"no column is named Question (or 题目, 题干, stem); found: {found}"
-        )
+def _headers(line: str) -> int:
+    """How many cells of a line are known headers, whatever delimits them."""
+    return sum(bool(roles_of(cell) or option_of(cell)) for cell in re.split(r"[,\t;|]", line[:2000]))
 
 
 class XlsxReader:
-    """CMExam's table as an Excel workbook; every sheet with a question column is read."""
+    """CMExam's table as an Excel workbook; every sheet that holds questions is read."""
 
     format = "cmexam_xlsx"
 
@@ -171,7 +202,7 @@ class XlsxReader:
         """Whether it is a ZIP archive with a workbook, or is called XLSX."""
         return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
 
-    def rows(self, path: Path, params: OcrParams) -> Iterator[str]:
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:
         """Each row by column name, cells as text; empty cells are null.
 
         Raises:
@@ -184,17 +215,23 @@ class XlsxReader:
         check_archive(path, params)
         try:
             book = fastexcel.read_excel(path)
-            sheets = [book.load_sheet(name, dtypes="string").to_polars() for name in book.sheet_names]
+            sheets = {
+                name: book.load_sheet(name, header_row=None, dtypes="string").to_polars()
+                for name in book.sheet_names
+            }
         except Exception as error:
             raise UnreadableDocument("broken", f"not a readable XLSX file: {str(error)[:200]}") from error
-        chosen = [
-            sheet
-            for sheet in sheets
-            if any(name.strip().casefold() in QUESTION_COLUMNS for name in sheet.columns)
-        ]
-        if not chosen:
-            _require_question([name for sheet in sheets for name in sheet.columns])
-        for sheet in chosen:
-            for row in sheet.iter_rows():
-                if any(cell is not None and cell.strip() for cell in row):
-                    yield _dump(_row(sheet.columns, [cell or "" for cell in row]))
+        read, refused = 0, UnreadableDocument("unknown_columns", "it has no sheet")
+        for name, sheet in sheets.items():
+            try:
+                for row in table(
+                    ([cell or "" for cell in row] for row in sheet.iter_rows()), params.declared_columns()
+                ):
+                    read += 1
+                    yield _dump(row)
+            except UnreadableDocument as error:
+                refused = error
+                if sheet.height:
+                    told.append(f"sheet {name} was left out: {error.detail}")
+        if not read:
+            raise refused

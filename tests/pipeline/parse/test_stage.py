@@ -76,8 +76,8 @@ def test_every_input_ends_in_exactly_one_place(context):
     assert result.counts.balanced()
     assert (result.counts.kept, result.counts.merged) == (4, 1)
     assert sorted((item.item_id, item.reason) for item in result.rejects) == [
-        ("ffffffff-r000002", "not_an_object"),
         ("letter.pdf", "no_questions"),
+        ("rows.jsonl#2", "not_an_object"),
         ("silent.pdf", "no_questions"),
     ]
     assert sorted(item.reason for item in result.review) == [

@@ -1,0 +1,87 @@
+"""Banks exactly as others published them, against converters of a few lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.sniff import find_reader
+from pipeline.parse.rows import RowError, Source, questions_of
+from schemas.documents import Document, SourceRow
+
+Expected = tuple[str, list[str], str]
+"""Stem, texts of options, letters of the key."""
+
+
+def read(path: Path) -> Source:
+    fields = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
+    document = Document(document=path.name, sha256="ab" * 32, format="x", pages=None, rows=len(fields))
+    rows = [SourceRow(document=path.name, row=number, fields=one) for number, one in enumerate(fields, 1)]
+    return questions_of(rows, document)
+
+
+def cmexam(path: Path) -> Iterator[Expected]:
+    import fastexcel
+
+    frame = fastexcel.read_excel(path).load_sheet(0, dtypes="string").to_polars()
+    for stem, options, answer in frame.select("Question", "Options", "Answer").iter_rows():
+        yield stem, [line[2:] for line in options.split("\\n")], answer
+
+
+def apollo(path: Path) -> Iterator[Expected]:
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        texts = re.split(r"(?:^|\n)\([A-E]\) ", row["options"])[1:]
+        yield row["question"], texts, row["answer"].strip("()")
+
+
+def cnmleqa(path: Path) -> Iterator[Expected]:
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        yield row["question"], [row[f"op{letter}"] for letter in "abcde"], row["answer"][2:].upper()
+
+
+def explaincpe(path: Path) -> Iterator[Expected]:
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        yield row["question"], row["options"], row["answer"]
+
+
+def taiwan(path: Path) -> Iterator[Expected]:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        for row in csv.DictReader(stream):
+            answer = "".join(re.findall("[A-D]", row["正確答案"]))
+            yield row["題目"], [row[f"選項{letter}"] for letter in "ABCD"], answer
+
+
+BANKS: list[tuple[str, Callable[[Path], Iterator[Expected]]]] = [
+    ("cmexam_val_400.xlsx", cmexam),
+    ("apollo_zh_200.json", apollo),
+    ("cnmleqa_200.json", cnmleqa),
+    ("explaincpe_200.json", explaincpe),
+    ("taiwan_questions_200.csv", taiwan),
+]
+
+
+@pytest.mark.parametrize(("name", "converter"), BANKS)
+def test_a_published_bank_is_read_field_by_field(shared_data, name, converter):
+    path = shared_data / "banks_as_published" / name
+    source = read(path)
+    expected = list(converter(path))
+    assert len(source.rows) == len(expected)
+    for (_, found), (stem, texts, answer) in zip(source.rows, expected, strict=True):
+        assert not isinstance(found, RowError)
+        question, doubts = found
+        assert question.stem == stem.strip()
+        assert [option.text for option in question.options] == [text.strip() for text in texts if text]
+        assert "".join(question.answer) == answer
+        # An option that the source itself left empty (A, B, D) is for a person to look at; nothing else waits.
+        assert [reason for reason, _ in doubts] == (["options_not_contiguous"] if "" in texts else [])
+
+
+def facts(source: Source) -> dict[str, Any]:
+    return source.columns.facts()

@@ -1,0 +1,295 @@
+"""Whatever the headers and shapes of a bank, its questions come out right, or the file is stopped with one line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.ocr.readers.header import table
+from pipeline.parse.mapping import Unclear
+from pipeline.parse.rows import RowError, Source, questions_of
+from schemas.documents import Document, SourceRow
+from schemas.sources import SourceParams
+
+HEADERS = [  # stem, all options, answer, explanation, one option
+    ("题干", "选项", "正确答案", "解析", "选项{}"),
+    ("试题内容（必填）", "备选答案", "标准答案", "答案解析", "{}选项"),
+    ("題目", "選項", "正確答案", "詳解", "選項{}"),
+    ("Question", "Options", "Answer", "Explanation", "Option {}"),
+    ("questionText", "choices", "correctAnswer", "rationale", "option_{}"),
+    ("question", "options", "cop", "exp", "op{}"),
+    ("Pregunta", "Opciones", "Respuesta correcta", "Justificación", "Opción {}"),
+    ("問題文", "選択肢", "正解", "解説", "選択肢{}"),
+    ("문제", "보기", "정답", "해설", "보기{}"),
+    ("stem", "endings", "label", "feedback", "ending{}"),
+]
+WORDS = [
+    "肺炎",
+    "心力衰竭",
+    "阿司匹林 肠溶片",
+    "B超",
+    "维生素C",
+    "5 mg",
+    "以上都对",
+    "aspirin",
+    "甲状腺",
+    "1.5 g/L",
+]
+SHAPES = (
+    "columns",
+    "numbered",
+    "list",
+    "labelled_list",
+    "dict",
+    "objects",
+    "lines",
+    "literal",
+    "brackets",
+    "one_line",
+    "pandas",
+    "flags",
+)
+ANSWERS = ("letter", "lower", "bracket", "op", "word", "text", "letter_text", "list", "index0", "index1")
+Bank = list[tuple[str, list[str], int]]
+"""Stem, options, place of the right one."""
+
+
+def document(rows: int) -> Document:
+    return Document(document="bank.x", sha256="ab" * 32, format="x", pages=None, rows=rows)
+
+
+def parse(rows: list[dict[str, Any]], declared: SourceParams | None = None) -> Source:
+    sources = [
+        SourceRow(document="bank.x", row=number, fields=json.dumps(row, ensure_ascii=False))
+        for number, row in enumerate(rows, 1)
+    ]
+    return questions_of(sources, document(len(rows)), declared)
+
+
+@st.composite
+def banks(draw: st.DrawFn) -> Bank:
+    size = draw(st.integers(4, 12))
+    rows = []
+    for number in range(draw(st.integers(1, 30))):
+        options = draw(st.permutations(WORDS))[: draw(st.sampled_from([4, 5])) if size > 8 else 4]
+        rows.append(
+            (
+                f"关于第{number}例患者的诊断，下列正确的是",
+                list(options),
+                draw(st.integers(0, len(options) - 1)),
+            )
+        )
+    return rows
+
+
+def row_of(
+    item: tuple[str, list[str], int], names: tuple[str, ...], shape: str, answer: str
+) -> dict[str, Any]:
+    stem, texts, right = item
+    one_stem, whole, key, exp, single = names
+    letters = "ABCDE"[: len(texts)]
+    row: dict[str, Any] = {"序号": "7", one_stem: stem}
+    pairs = list(zip(letters, texts, strict=True))
+    row |= {
+        "columns": {single.format(letter): text for letter, text in pairs},
+        "numbered": {single.format(at): text for at, text in enumerate(texts, 1)},
+        "list": {whole: texts},
+        "labelled_list": {whole: [f"{letter}. {text}" for letter, text in pairs]},
+        "dict": {whole: dict(pairs)},
+        "objects": {whole: [{"key": letter, "value": text} for letter, text in pairs]},
+        "lines": {whole: "\n".join(f"{letter}、{text}" for letter, text in pairs)},
+        "literal": {whole: r"\n".join(f"{letter} {text}" for letter, text in pairs)},
+        "brackets": {whole: "\n".join(f"({letter}) {text}" for letter, text in pairs)},
+        "one_line": {whole: "  ".join(f"{letter}.{text}" for letter, text in pairs)},
+        "pandas": {whole: str(texts)},
+        "flags": {whole: [{"text": text, "is_correct": at == right} for at, text in enumerate(texts)]},
+    }[shape]
+    letter = letters[right]
+    if shape != "flags":
+        row[key] = {
+            "letter": letter, "lower": letter.lower(), "bracket": f"({letter})", "op": f"op{letter.lower()}",
+            "word": f"答案：{letter}", "text": texts[right], "letter_text": f"{letter}. {texts[right]}",
+            "list": [letter], "index0": right, "index1": str(right + 1),
+        }[answer]  # fmt: skip
+    row[exp] = "见教材。"
+    return row
+
+
+def check(source: Source, bank: Bank) -> bool:
+    """Whether all was read; what was read must be right, and what is not must be told."""
+    if isinstance(source.columns, Unclear):
+        assert source.columns.detail
+        assert "dataset.toml" in source.columns.detail
+        return False
+    for (_, found), (stem, texts, right) in zip(source.rows, bank, strict=True):
+        assert not isinstance(found, RowError), found
+        question, doubts = found
+        assert question.stem == stem
+        assert [option.text for option in question.options] == texts
+        if question.answer is None:
+            assert doubts, "an answer was dropped without a word"
+        elif not doubts:
+            assert question.answer == ["ABCDE"[right]]
+    return True
+
+
+@settings(deadline=None, max_examples=300)
+@given(banks(), st.sampled_from(HEADERS), st.sampled_from(SHAPES), st.sampled_from(ANSWERS))
+def test_a_bank_of_any_shape_is_right_or_refused(bank, names, shape, answer):
+    source = parse([row_of(item, names, shape, answer) for item in bank])
+    whole = check(source, bank)
+    assert whole or answer in ("index0", "index1") or (shape == "numbered" and answer == "text")
+
+
+@pytest.mark.parametrize("answer", ["index0", "index1"])
+def test_numbers_are_read_where_the_file_shows_how_they_count(answer):
+    bank = [("下列正确的是", ["甲乙", "丙丁", "戊己", "庚辛"], right) for right in (0, 1, 2, 3, 1)]
+    source = parse([row_of(item, HEADERS[3], "list", answer) for item in bank])
+    assert check(source, bank)
+    assert [found[0].answer for _, found in source.rows] == [["A"], ["B"], ["C"], ["D"], ["B"]]
+
+
+def test_numbers_that_may_count_from_0_or_1_stop_the_file_with_both_readings():
+    found = parse([{"question": "问题一", "options": ["甲", "乙", "丙"], "correctAnswer": 1}]).columns
+    assert isinstance(found, Unclear)
+    assert "B counted from 0 or A counted from 1" in found.detail
+    told = parse(
+        [{"question": "问题一", "options": ["甲", "乙", "丙"], "correctAnswer": 1}],
+        SourceParams(answer_as="index_from_1"),
+    )
+    assert told.rows[0][1][0].answer == ["A"]
+
+
+def test_explanations_that_conclude_a_letter_settle_the_base():
+    rows = [
+        {
+            "question": f"问题{at}",
+            "options": ["甲", "乙", "丙", "丁"],
+            "answer": at % 2 + 1,
+            "explanation": f"……，故选{'BC'[at % 2]}",
+        }
+        for at in range(6)
+    ]
+    assert parse(rows).columns.key == "index_from_0"
+
+
+def test_two_columns_that_may_be_the_key_stop_the_file_where_they_differ():
+    rows = [{"question": "问", "A": "甲", "B": "乙", "答案": "A", "正确答案": "B"}]
+    found = parse(rows).columns
+    assert isinstance(found, Unclear)
+    assert "答案 = 'A' is A" in found.detail
+    same = parse([{"question": "问", "options": {"A": "甲", "B": "乙"}, "answer": "乙", "answer_idx": "B"}])
+    assert same.rows[0][1][0].answer == ["B"]
+
+
+def test_a_column_is_named_in_the_configuration():
+    rows = [{"内容一": "下列正确的是", "甲": "心", "乙": "肺", "钥匙": "A"}]
+    told = SourceParams(stem="内容一", options=["甲", "乙"], answer="钥匙")
+    question, doubts = parse(rows, told).rows[0][1]
+    assert (question.stem, question.answer, doubts) == ("下列正确的是", ["A"], [])
+    wrong = parse(rows, SourceParams(stem="内容二")).columns
+    assert isinstance(wrong, Unclear)
+    assert "内容二" in wrong.detail
+
+
+def test_a_column_of_difficulties_is_never_a_key():
+    rows = [
+        {"题目": f"题{at}", "选项A": "甲", "选项B": "乙", "选项C": "丙", "难度": "ABC"[at % 3]}
+        for at in range(9)
+    ]
+    assert all(found[0].answer is None for _, found in parse(rows).rows)
+
+
+def test_columns_that_no_vocabulary_knows_are_read_by_what_stands_in_them():
+    bank = [
+        (f"关于第{at}个问题的说法哪一项是正确的", [f"说法{at}{one}" for one in "甲乙丙丁"], at % 4)
+        for at in range(12)
+    ]
+    rows = [
+        {"x1": stem, "x2": a, "x3": b, "x4": c, "x5": d, "x6": "ABCD"[right]}
+        for stem, (a, b, c, d), right in bank
+    ]
+    assert check(parse(rows), bank)
+    texts = [
+        {**row, "x6": (row["x2"], row["x3"], row["x4"], row["x5"])["ABCD".index(row["x6"])]} for row in rows
+    ]
+    assert isinstance(parse(texts).columns, Unclear)  # letters could be told from texts, texts from nothing
+
+
+@pytest.mark.parametrize(
+    ("options", "labels"),
+    [
+        ("B.甲\nC.乙\nD.丙\nE.丁", "BCDE"),
+        ("A.甲\nB.乙\nD.丙\nE.丁", "ABDE"),
+        ("A.甲 B.乙 D.丙 E.丁", "ABDE"),
+        (["B. 甲", "C. 乙", "D. 丙", "E. 丁"], "BCDE"),
+        (["A、甲", "B、乙", "D、丙", "E、丁"], "ABDE"),
+        ({"B": "甲", "C": "乙", "D": "丙", "E": "丁"}, "BCDE"),
+    ],
+)
+def test_printed_labels_are_kept_and_no_option_swallows_another(options, labels):
+    question, doubts = parse([{"question": "问题", "options": options, "answer": "D"}]).rows[0][1]
+    assert [(option.label, option.text) for option in question.options] == list(
+        zip(labels, "甲乙丙丁", strict=True)
+    )
+    assert doubts[0][0] == "options_not_contiguous"
+
+
+def test_a_key_that_the_explanation_denies_is_told_where_labels_are_in_doubt():
+    row = {"question": "问题", "options": "B.甲\nC.乙\nD.丙", "answer": "C", "explanation": "……，故选D"}
+    _, doubts = parse([row]).rows[0][1]
+    assert [reason for reason, _ in doubts] == ["options_not_contiguous", "answer_disputed"]
+
+
+def test_everybody_gets_the_mark_of_a_void_question():
+    rows = [
+        {"題目": "問題", "選項A": "甲", "選項B": "乙", "正確答案": answer}
+        for answer in ("A", "B", "送分(原:B)", "A或B")
+    ]
+    void, either = (found[0] for _, found in parse(rows).rows[2:])
+    assert (void.answer, void.accepted_answers) == (["B"], [["A"], ["B"]])
+    assert (either.accepted_answers, either.question_type) == ([["A"], ["B"]], "A1")
+
+
+def test_options_at_the_end_of_the_stem_are_cut_from_it():
+    rows = [{"题目": f"第{at}题首选的药物是\nA. 甲\nB. 乙\nC. 丙", "答案": "ABC"[at]} for at in range(3)]
+    question, _ = parse(rows).rows[1][1]
+    assert (question.stem, [one.text for one in question.options]) == (
+        "第1题首选的药物是",
+        ["甲", "乙", "丙"],
+    )
+
+
+def written(rows: list[list[str]]) -> list[dict[str, str | None]]:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return [*table(csv.reader(io.StringIO(text.getvalue())), frozenset())]
+
+
+DATA = [["1", "题一", "甲", "乙", "A"], ["2", "题二", "丙", "丁", "B"], ["3", "题三", "戊", "己", "B"]]
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        [["序号", "题目", "A", "B", "答案"]],
+        [["2024年题库"], [], ["序号", "题目", "A", "B", "答案"]],
+        [["说明：题目请按格式填写", "", "", "", ""], ["序号", "题目", "A", "B", "答案"]],
+        [["序号", "题目", "选项", "", "答案"], ["", "", "A", "B", ""]],
+    ],
+)
+def test_the_header_is_found_below_titles_and_over_two_rows(above):
+    rows = written([*above, *DATA])
+    assert rows[0] == {"序号": "1", "题目": "题一", "A": "甲", "B": "乙", "答案": "A"}
+    assert len(rows) == 3
+
+
+def test_a_table_without_a_header_names_its_columns_by_their_place():
+    rows = written(DATA)
+    assert rows[0] == {f"column_{at}": cell for at, cell in enumerate(DATA[0], 1)}
