@@ -72,6 +72,8 @@ class Style:
     head: str = "{numeral}、{name}（本题共{count}题，每题1分）"
     """The head of a section; empty for none."""
     group_head: str = "（{first}～{last}题共用{what}）"
+    case: str = ""
+    """How a shared case is told with its head in one, as 情況：…依此回答第1題至第3題; else a head."""
     label: str = "{}."
     """How an option's label is printed: ``{}``, ``{c}`` circled, ``{l}`` small."""
     layout: str = "one"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from benchmarks.papers.content import traditional
 from benchmarks.papers.model import ASIDE, Group, Item, Kind, Paper, Printed, Section, Style, Truth
@@ -43,10 +43,14 @@ def truths(paper: Paper) -> list[Truth]:
     return [truth for _, _, truth in _numbered(paper)]
 
 
-def render(paper: Paper) -> Printed:
-    """The lines of a paper and of its key, page by page."""
+Tagged = tuple[str, Truth | None]
+"""A line, and the item it belongs to."""
+
+
+def render(paper: Paper, damage: Callable[[list[Tagged]], list[Tagged]] = list) -> Printed:
+    """The lines of a paper and of its key, page by page; ``damage`` may change those of its questions."""
     style = paper.style
-    body = [*(_COVER if style.cover else []), *_body(paper)]
+    body = [*(_COVER if style.cover else []), *(line for line, _ in damage(list(_body(paper))))]
     key = _key(paper)
     separate = style.key.startswith("separate")
     if style.traditional:
@@ -89,22 +93,23 @@ def _printed_stem(style: Style, item: Item) -> str:
     return stem + ("（ ）" if style.key == "blank" and item.kind not in ASIDE else "")
 
 
-def _body(paper: Paper) -> Iterator[str]:
+def _body(paper: Paper) -> Iterator[Tagged]:
     style = paper.style
     section_now, group_now = -1, None
     for index, group, truth in _numbered(paper):
         section = paper.sections[index]
         if index != section_now:
             if section_now >= 0 and style.key == "by_section":
-                yield from _list_lines(paper, section_now)
+                yield from ((line, None) for line in _list_lines(paper, section_now))
             section_now = index
-            yield from _head(style, index, section)
+            yield from ((line, None) for line in _head(style, index, section))
         if group is not group_now:
             group_now = group
-            yield from _group_head(style, group, truth.number)
-        yield from _item(style, group.items[truth.number - _first(paper, group)], truth.number, group)
+            yield from ((line, None) for line in _group_head(style, group, truth.number))
+        item = group.items[truth.number - _first(paper, group)]
+        yield from ((line, truth) for line in _item(style, item, truth.number, group))
     if style.key == "by_section":
-        yield from _list_lines(paper, section_now)
+        yield from ((line, None) for line in _list_lines(paper, section_now))
 
 
 def _first(paper: Paper, group: Group) -> int:
@@ -128,8 +133,13 @@ def _head(style: Style, index: int, section: Section) -> Iterator[str]:
 def _group_head(style: Style, group: Group, first: int) -> Iterator[str]:
     if not (group.case or group.options):
         return
+    last = first + len(group.items) - 1
+    if group.case and style.case:
+        for line in style.case.format(first=first, last=last, case=group.case).split("\n"):
+            yield from wrapped(line, style.width)
+        return
     what = "题干" if group.case else "备选答案"
-    yield style.group_head.format(first=first, last=first + len(group.items) - 1, what=what)
+    yield style.group_head.format(first=first, last=last, what=what)
     if group.case:
         yield from wrapped(group.case, style.width)
     if group.options:

@@ -50,6 +50,10 @@ def drafts_of(outline: Outline) -> list[Draft]:
     return drafts
 
 
+_SECOND_LABEL = re.compile(r"[(（【\s]B[.．、)）】]")
+"""What a stem holds that has options of its own: those of the question before."""
+
+
 class _SharedOptions:
     """Options that stand before the items of a B section without a head of their own."""
 
@@ -169,6 +173,12 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
+    before = find_run(head[: run.start]) if _SECOND_LABEL.search(draft.stem) else None
+    if before and len(before.options) >= min(3, len(run.options)):
+        draft.doubt("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
+    beyond = chr(ord(run.options[-1][0]) + 1)
+    if re.search(rf"\n[ ]*[(（【]?{beyond}[.．、)）】]", head[run.last :]):
+        draft.doubt("label_inside_text", f"a line after option {run.options[-1][0]} begins with {beyond}")
     _trace_options(draft, head, run)
 
 
@@ -270,7 +280,7 @@ def _share_case(draft: Draft, group: Group | None) -> None:
     if group is None:
         return
     draft.group = f"g{id(group)}"
-    draft.shared_pieces = group.pieces
+    draft.group_headed, draft.group_last, draft.shared_pieces = True, group.head.last, group.pieces
     rule = "shared_options" if draft.shared_options else "shared_stem"
     draft.because(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:

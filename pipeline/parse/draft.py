@@ -33,6 +33,10 @@ class Draft:
     shared_stem: str | None = None
     group: str | None = None
     """Name of its group within the paper."""
+    group_headed: bool = False
+    """Whether a head opens its group."""
+    group_last: int | None = None
+    """The last number that the head of its group names."""
     options_in_cells: bool = False
     """Whether every table in it begins with one of its options' labels."""
     shared_options: bool = False

@@ -12,8 +12,6 @@ from pipeline.parse.kinds import announcement
 from pipeline.parse.numbering import GAP
 from pipeline.parse.outline import Block
 
-MANY, NEARLY_ALL = 10, 0.9
-"""From how many questions on, and from which share of them, a number of options is a paper's own."""
 SOME = 3
 """How many items with options make an item without them in their section doubtful."""
 _LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
@@ -54,7 +52,6 @@ def check_questions(drafts: Sequence[Draft]) -> None:
             draft.doubt("no_options", "no run of options was found")
         else:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
-    _check_counts(drafts)
     _check_duplicates(drafts)
 
 
@@ -91,19 +88,6 @@ def _check_answer(draft: Draft) -> None:
         )
     if len(letters) > 1 and draft.announced in ("single", "A1", "A2", "A3/A4", "B1"):
         draft.doubt("several_answers", f"answer {draft.answer} under a head for one answer")
-
-
-def _check_counts(drafts: Sequence[Draft]) -> None:
-    """Fewer options than nearly all others of the paper have: some were lost in reading."""
-    own = [draft for draft in drafts if draft.options and not draft.shared_options and not draft.entry]
-    if len(own) < MANY:
-        return
-    usual, times = Counter(len(draft.options) for draft in own).most_common(1)[0]
-    if times < NEARLY_ALL * len(own):
-        return
-    for draft in own:
-        if len(draft.options) < usual:
-            draft.doubt("options_missing", f"{len(draft.options)} options, {usual} elsewhere in the paper")
 
 
 def _check_duplicates(drafts: Sequence[Draft]) -> None:
@@ -171,6 +155,7 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
     """The last number a section or the paper announces."""
     spans = [announcement(draft.block.text).span for draft in members]
     lasts = [span[1] for span in spans if span]
+    lasts += [draft.group_last for draft in members if draft.group_last is not None]
     if count is not None:
         lasts.append(count if first == 1 else first + count - 1)
     return max(lasts) if lasts else None

@@ -162,8 +162,9 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
             by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
     waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
+    heads = {run.head for run in key.runs if run.head}
     for run in key.runs:
-        targets = _targets(run, by_section, waiting[run.rule])
+        targets = _targets(run, by_section, waiting[run.rule], heads - {run.head})
         if not targets:
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
@@ -179,7 +180,9 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
     return applied
 
 
-def _targets(run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int]) -> list[int]:
+def _targets(
+    run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int], heads: set[str]
+) -> list[int]:
     """The sections a run of a key belongs to.
 
     The whole paper where numbers do not repeat; otherwise, of the sections still without a key (and before this
@@ -195,6 +198,12 @@ def _targets(run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending
     named = [section for section in fitting if run.head and run.head in _names(by_section[section])]
     if len(named) == 1:
         return named
+    if (
+        run.head
+        and not named
+        and any(head in _names(numbers) for numbers in by_section.values() for head in heads)
+    ):
+        return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
         fitting = [section for section in fitting if _has_options(by_section[section])] or fitting
     before = [section for section in fitting if section <= run.after_section] or fitting

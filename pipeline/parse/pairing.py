@@ -87,13 +87,18 @@ def pair_keys(papers: list[Paper]) -> Outcome:
     keys = [paper for paper in papers if paper.is_key]
     by_name = {key.document: found for key in keys if (found := _of_same_name(key, candidates))}
     keyed = {paper.document for found in by_name.values() for paper in found}
-    keyed |= {paper.document for paper in candidates if paper.keyed}
+    keyed |= {paper.document for paper in candidates if _has_answers(paper)}
     free = [paper for paper in candidates if paper.document not in keyed]
     originals: dict[str, list[str]] = defaultdict(list)
     for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
         named = by_name.get(key.document)
         _pair(key, Match(tuple(named), "same name") if named else find_paper(key, free), originals, outcome)
     return outcome
+
+
+def _has_answers(paper: Paper) -> bool:
+    """Whether most of a paper's questions have an answer: it needs no key found by its text."""
+    return 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions)
 
 
 def _pair(key: Paper, match: Match, originals: dict[str, list[str]], outcome: Outcome) -> None:

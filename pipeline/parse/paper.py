@@ -9,6 +9,7 @@ from pipeline.parse.answerlines import answers_apart
 from pipeline.parse.assemble import drafts_of
 from pipeline.parse.cut import cut
 from pipeline.parse.draft import Draft
+from pipeline.parse.examine import examine
 from pipeline.parse.gates import (
     Gap,
     Mismatch,
@@ -103,6 +104,7 @@ def judge(paper: Paper) -> None:
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
+    examine(paper.pieces, paper.drafts, paper.gaps)
     paper.mismatches = count_mismatches(paper.drafts)
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
     paper.mismatches.extend(unread_questions(paper.outline))

@@ -1,0 +1,309 @@
+"""Cross-examination: independent evidence about a question is compared before it is kept; each finding has a name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+
+from pipeline.parse.draft import Draft
+from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.gates import Gap
+from pipeline.parse.heads import CHINESE
+from pipeline.parse.kinds import is_case
+from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.numbers import CIRCLED_DIGITS
+from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.reading import text_of
+from pipeline.parse.text import CJK
+from pipeline.parse.verdicts import verdict_of
+from schemas.documents import Box
+
+ALIKE = 0.9
+"""From which share of a section's questions a number of options is the section's own."""
+SEVERAL = 3
+"""Of how many questions at least."""
+MANY = 10
+"""Of how many where the whole paper is looked at."""
+REPEATED = 3
+"""In how many items a line after the options must stand to be a foot: options end alike, lines under them do not."""
+FAR, USUAL = 0.9, 0.95
+"""From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
+SHORT = 8
+"""Longer lines need to stand in two items only."""
+LONG, TIMES = 60, 4
+"""An option longer than this and so many times the longest of the others may hold what follows it."""
+NEGATIONS = "不无非未否除"
+
+_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters without a meaning: a font's own glyphs, what could not be decoded, control characters."""
+_REFERENCE = re.compile(
+    r"(?:回答|作答|完成|解答)[^。\d]{0,10}\d{1,3}\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*\d{1,3}"
+    r"|\d{1,3}\s*[~～\-－—–至到]\s*\d{1,3}\s*[题題]?[^。]{0,8}(?:共用|共享|公用|使用)|(?:共用|共享|公用)(?:[题題]干|[题題]幹|[备備][选選])"
+)
+"""What tells that a case or shared options stand in a text: 依此回答下列第29題至第32題."""
+_EMPTY_END = re.compile(r"\w\s*[=＝≈≥≤＞＜<>×÷]\s*$")
+_STRANGE = re.compile(
+    rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案[:：]\s*\S"
+)
+"""A head, or the mark of an answer, inside a text: 立即手术二、X型题, 两者均无 答案：B."""
+_BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
+"""How no option begins: what stands before was taken for something else."""
+_SMALL_LABEL = re.compile(r"\s[a-k]\s?[.．、)）](?!\d)")
+_FOOT = re.compile(
+    r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|(?:https?://|www\.)\S+|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
+)
+"""What pages and sites print under a text."""
+_ASKED_BEFORE = re.compile(
+    r"(?:該|该|此|本例|上述|这[位名个])(?:名|位|例)?(?:患者|病人|病患|患儿|患兒|孕妇|孕婦|产妇)"
+)
+_EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(（]\s?[,，、]|[，,、]\s*[，,、。]")
+"""A formula that was lost leaves its signs: x＝，则 …"""
+
+
+def examine(pieces: Sequence[Piece], drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+    """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
+    own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
+    for draft in own:
+        _check_texts(draft)
+        _check_lengths(draft)
+        _check_verdict(draft)
+        _check_case(draft)
+    _check_counts(own)
+    _check_feet(own)
+    _check_room(pieces, own)
+    _check_neighbours(drafts, gaps)
+
+
+def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
+    """Names and texts of what is asked."""
+    yield "stem", draft.stem
+    if draft.shared_stem:
+        yield "case", draft.shared_stem
+    yield from ((f"option {label}", text) for label, text in draft.options)
+
+
+def _check_texts(draft: Draft) -> None:
+    """Characters without a meaning, lost formulas, feet of pages, references to other questions."""
+    for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
+        found = _UNREADABLE.search(text)
+        if found:
+            draft.doubt("unreadable_character", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
+            break
+    for name, text in _texts(draft):
+        asks_elsewhere = name != "case" and _REFERENCE.search(text)
+        if asks_elsewhere:
+            draft.doubt("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
+        elif foot := _FOOT.search(text):
+            draft.doubt("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
+        elif place := _EMPTY_PLACE.search(text) or (name[0] == "o" and _EMPTY_END.search(text)) or None:
+            draft.doubt("empty_place", f"something is missing in {name}: {_near(text, place)}")
+        elif head := _STRANGE.search(text):
+            draft.doubt("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
+    _check_options(draft)
+
+
+def _check_options(draft: Draft) -> None:
+    """Options that begin in the middle, hold a label, or tell of a patient as none of the others does."""
+    small = any(step.rule == "lower" for step in draft.steps)
+    for label, text in draft.options:
+        if _BROKEN.match(text):
+            draft.doubt("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
+        elif small and _SMALL_LABEL.search(text):
+            draft.doubt(
+                "label_inside_text", f"what looks like a label stands in option {label}: {text[-30:]!r}"
+            )
+    told = [label for label, text in draft.options if is_case(text)]
+    if len(draft.options) > 2 and told == [draft.options[-1][0]]:
+        draft.doubt("case_inside", f"option {told[0]} alone tells of a patient")
+    inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
+    if inside and len(inside.options) > 2 and inside.strength > 2:
+        draft.doubt("case_inside", "options stand in the case")
+
+
+def _near(text: str, found: re.Match[str]) -> str:
+    return repr(text[max(0, found.start() - 20) : found.end() + 20])
+
+
+def _check_lengths(draft: Draft) -> None:
+    """An option much longer than the others of its question, or two that say the same."""
+    sizes = sorted((len(text), label) for label, text in draft.options)
+    (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
+    if longest > LONG and longest > TIMES * second and not draft.shared_options:
+        draft.doubt("option_too_long", f"{label} has {longest} characters, the others at most {second}")
+    bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
+    same = [text for text, times in bare.items() if times > 1]
+    if same:
+        draft.doubt("options_alike", f"two options say {same[0][:20]!r}")
+
+
+def _check_verdict(draft: Draft) -> None:
+    """The answer against what the explanation says of the options."""
+    if not draft.answer or not draft.explanation:
+        return
+    against = verdict_of(draft.explanation, draft.stem, draft.answer, [label for label, _ in draft.options])
+    if against:
+        draft.doubt("explanation_disagrees", f"answer {draft.answer}, but the explanation says {against!r}")
+
+
+def _check_case(draft: Draft) -> None:
+    """A question on a patient, or under a head of shared cases, without the case."""
+    if draft.shared_stem or draft.shared_options or is_case(draft.stem):
+        return
+    found = _ASKED_BEFORE.match(draft.stem)
+    if draft.announced == "A3/A4" or found:
+        draft.doubt("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+
+
+def _check_counts(own: Sequence[Draft]) -> None:
+    """Another number of options than nearly all others of its section or paper: some were lost, or are another's."""
+    members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
+    blocks: dict[int, list[Draft]] = defaultdict(list)
+    for draft in members:
+        blocks[id(draft.block)].append(draft)
+    odd: dict[int, tuple[Draft, int]] = {}
+    for part, enough in ((members, MANY), *((block, SEVERAL) for block in blocks.values())):
+        counts = Counter(len(draft.options) for draft in part)
+        usual, times = counts.most_common(1)[0] if counts else (0, 0)
+        if times >= max(enough, ALIKE * (len(part) - 1)):
+            odd |= {id(draft): (draft, usual) for draft in part if len(draft.options) != usual}
+    for draft, usual in odd.values():
+        reason = "options_missing" if len(draft.options) < usual else "options_too_many"
+        draft.doubt(reason, f"{len(draft.options)} options, {usual} elsewhere in the paper")
+
+
+def _check_feet(own: Sequence[Draft]) -> None:
+    """Lines under the options that stand in several items are feet of pages or of a site."""
+    under = [(draft, set(map(_pattern, _under_options(draft)))) for draft in own if not draft.suffix]
+    times = Counter(line for _, lines in under for line in lines)
+    for draft, lines in under:
+        again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]
+        if again:
+            draft.doubt("foot_inside", f"{again[0][:30]!r} stands in {times[again[0]]} items")
+
+
+def _pattern(line: str) -> str:
+    return re.sub(r"[\d\s]+", "", line)
+
+
+def _under_options(draft: Draft) -> list[str]:
+    """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
+    texts = [piece.text for piece in draft.pieces]
+    last = max((i for i, text in enumerate(texts) if i == 0 or _labelled(text)), default=0)
+    found: list[str] = []
+    for text in texts[last + 1 :]:
+        if opens_explanation(text) or split_fields(text).answered:
+            break
+        if len(_pattern(text)) > 3 and text[0] not in CIRCLED_DIGITS:
+            found.append(text)
+    return found
+
+
+def _labelled(text: str) -> bool:
+    return any(label.strength > 2 for label in find_labels(text))
+
+
+def _check_room(pieces: Sequence[Piece], own: Sequence[Draft]) -> None:
+    """Room for a line in or after a question, as hardly any other has: what stood there was not read."""
+    boxes = [piece.box for piece in pieces if piece.box]
+    if not boxes:
+        return
+    height = median(box.y1 - box.y0 for box in boxes)
+    following = {_place(one): other for one, other in pairwise(pieces)}
+    after = {
+        id(draft): [draft.pieces[-1], following[_place(draft.pieces[-1])]]
+        for draft in own
+        if _place(draft.pieces[-1]) in following
+    }
+    for rooms in (
+        {id(draft): [*_room(draft.shared_pieces), *_room(draft.pieces)] for draft in own},
+        {name: _room(pair) for name, pair in after.items()},
+    ):
+        usual = sorted(room for found in rooms.values() for room, _, _ in found)
+        if len(usual) < MANY:
+            continue
+        recognised = any(piece.confidence is not None for piece in pieces)
+        most = max(usual[int(USUAL * len(usual))], median(usual)) + (2 * FAR if recognised else FAR) * height
+        for draft in own:
+            if draft.suffix:
+                continue
+            for room, above, below in rooms.get(id(draft), ()):
+                if room > most and not (_labelled(below.text) and _is_whole(above, boxes)):
+                    draft.doubt("room_inside", f"there is room for a line after {above.text[-20:]!r}")
+                    break
+
+
+def _place(piece: Piece) -> tuple[int, int]:
+    return piece.page, piece.order
+
+
+def _is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
+    """Whether a line before a label ends what it says: by a stop, or short of the edge of its column."""
+    if piece.box is None or piece.text.rstrip()[-1:] in "？?。：:":
+        return True
+    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
+    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
+
+
+def _room(pieces: Sequence[Piece]) -> list[tuple[float, Piece, Piece]]:
+    """White from line to line down a column; none beside regions and over columns and pages."""
+    found: list[tuple[float, Piece, Piece]] = []
+    for above, below in pairwise(pieces):
+        if above.box is None or below.box is None or above.page != below.page:
+            continue
+        down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
+        if down and not any(piece.kind in REGIONS or piece.in_table for piece in (above, below)):
+            found.append((max(0.0, below.box.y0 - above.box.y1), above, below))
+    return found
+
+
+def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+    """Who stands before a number that was not found may hold its text: a question, or what is shared after it."""
+    for gap in gaps:
+        items = [
+            draft for draft in drafts if draft.section == gap.section and draft.number and not draft.entry
+        ]
+        numbers = [draft.number or 0 for draft in items]
+        before = max((number for number in numbers if number < gap.number), default=None)
+        after = min((number for number in numbers if number > gap.number), default=None)
+        known = {draft.group for draft in items if draft.number == before}
+        opened = {draft.group for draft in items if draft.number == after and draft.group_headed} - known
+        for draft in items:
+            why = None
+            if draft.number == before:
+                why = _may_hold_more(draft)
+            elif draft.group in opened:
+                why = "what is shared may hold it"
+            if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
+                draft.doubt("may_hold_another", f"number {gap.number} was not found; {why}")
+
+
+def _may_hold_more(draft: Draft) -> str | None:
+    """Why the question before a lost number cannot be shown to be whole and alone; None where it can."""
+    if any(piece.kind in REGIONS for piece in draft.pieces):
+        return "a figure or table stands in it"
+    if draft.shared_options or draft.suffix or not draft.options:
+        return "it has several lines" if len(draft.pieces) > 1 else None
+    head = split_fields(text_of(draft.pieces)).head
+    labels = find_labels(head)
+    first = [label for label in labels if label.letter == "A" and label.strength > 1]
+    run = find_run(head)
+    if len(first) != 1 or run is None:
+        return "options may begin twice"
+    if "\n" in head[run.last :].strip():
+        return "lines follow its last option"
+    return _not_closed(draft.pieces)
+
+
+def _not_closed(pieces: Sequence[Piece]) -> str | None:
+    """Whether lines with boxes leave room between them or cross a page: then lost ones may have stood there."""
+    boxes = [piece.box for piece in pieces if piece.box is not None]
+    if not boxes:
+        return None
+    room = [white for white, _, _ in _room(pieces)]
+    if len(room) < len({(piece.page, piece.order) for piece in pieces}) - 1:
+        return "it crosses a column or a page"
+    height = median(box.y1 - box.y0 for box in boxes)
+    return "room stands between its lines" if room and max(room) > min(room) + FAR * height else None
