@@ -149,6 +149,10 @@ def _resolve(build: Path, wanted: str) -> str:
         raise UserError(f"nothing parsed in {build}: run `build-dataset run` first")
     if wanted in known:
         return wanted
+    if not wanted.strip():
+        raise UserError(
+            "name a question: its id or the start of it; ids stand in build/parse/questions.parquet"
+        )
     starting = sorted(name for name in known if name.startswith(wanted))
     if len(starting) == 1:
         return starting[0]

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 LEDGER = "runs.jsonl"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
 class Entry:
     """A run of a stage."""
 
@@ -28,6 +31,9 @@ class Entry:
     """Slow or paid items that were already in the store."""
     added: int = 0
     """Slow or paid items done by this run."""
+
+
+_ENTRY = TypeAdapter(Entry)
 
 
 def append(build: Path, entry: Entry) -> None:
@@ -49,8 +55,8 @@ def last(build: Path) -> dict[str, Entry]:
         return entries
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            entry = Entry(**json.loads(line))
-        except (ValueError, TypeError):
+            entry = _ENTRY.validate_json(line)
+        except ValidationError:
             continue
         entries[entry.stage] = entry
     return entries

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from schemas.errors import UserError
-from schemas.identity import file_sha256
+from schemas.identity import file_sha256, sha256
 
 MANIFEST = "manifest.json"
 _KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
@@ -93,7 +93,7 @@ class Publication:
     def commit(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest and put the folder in its place."""
         content = {**manifest, "outputs": dict(sorted(self._outputs.items()))}
-        write_json(self._temporary / MANIFEST, content)
+        write_json(self._temporary / MANIFEST, sealed(content))
         if self.folder.exists():
             self.folder.rename(self._old)
         self._temporary.rename(self.folder)
@@ -143,13 +143,25 @@ def write_json(path: Path, content: Any) -> None:
     temporary.replace(path)
 
 
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with a hash of itself, by which one that was edited is known."""
+    return {**manifest, "seal": _seal(manifest)}
+
+
+def _seal(manifest: Mapping[str, Any]) -> str:
+    told = {key: value for key, value in manifest.items() if key != "seal"}
+    return sha256(json.dumps(told, ensure_ascii=True, sort_keys=True, default=str))[:16]
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a stage's folder; None when there is none, or it is not whole or of another version."""
+    """Return the manifest of a stage's folder; None when there is none, or it is not as a stage wrote it."""
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return content if isinstance(content, dict) and content.keys() >= _KEYS else None
+    if not isinstance(content, dict) or not content.keys() >= _KEYS:
+        return None
+    return content if content.get("seal") == _seal(content) else None
 
 
 def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:

@@ -80,11 +80,11 @@ def manifests(dataset: DatasetParams) -> pl.DataFrame:
 
 
 def _manifest(folder: Path) -> str | None:
-    """A stage's manifest as JSON; null when it has not run. Its fingerprint is left out: what matters of it shows."""
+    """A stage's manifest as JSON; null when it has not run. Left out are hashes of it: what matters of them shows."""
     found = read_manifest(folder)
     if found is None or not intact(folder, found):
         return None
-    shown = {key: value for key, value in found.items() if key != "fingerprint"}
+    shown = {key: value for key, value in found.items() if key not in ("fingerprint", "seal")}
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
 
 

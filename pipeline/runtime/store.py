@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
@@ -14,6 +15,8 @@ from filelock import FileLock
 
 from schemas.errors import UserError
 
+_COLUMNS_BEFORE = 2
+"""Of the table of stores before 0.2, which had no ``digest``."""
 _LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
 
 
@@ -46,7 +49,7 @@ class ItemStore:
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The values of those ``keys`` that are there, each once."""
+        """Return the values of those ``keys`` that are there; a damaged one counts as absent and is made again."""
         found: dict[str, Any] = {}
         with self._lock, self._errors():
             connection = self._open()
@@ -54,8 +57,9 @@ class ItemStore:
             for start in range(0, len(wanted), _LOOKUP):
                 some = wanted[start : start + _LOOKUP]
                 marks = ",".join("?" * len(some))
-                query = f"SELECT key, value FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
-                found.update((key, json.loads(value)) for key, value in connection.execute(query, some))
+                query = f"SELECT key, value, digest FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
+                rows = connection.execute(query, some)
+                found.update((key, json.loads(value)) for key, value, digest in rows if _whole(value, digest))
             self._found.update(found)
         return found
 
@@ -65,7 +69,9 @@ class ItemStore:
         with self._lock, self._errors():
             connection = self._open()
             with connection:
-                connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?)", (key, text))
+                connection.execute(
+                    "INSERT OR REPLACE INTO items VALUES (?, ?, ?)", (key, text, _digest(text))
+                )
             self._added.add(key)
 
     def close(self) -> None:
@@ -94,13 +100,33 @@ class ItemStore:
             ) from None
 
 
+def _digest(text: str) -> bytes:
+    """Return 8 bytes by which a value that was changed outside this store is known."""
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+
+def _whole(text: object, digest: bytes | None) -> bool:
+    """Return whether a value is as it was stored; those of stores before 0.2 carry no digest and must be JSON."""
+    if not isinstance(text, str):
+        return False
+    if digest is not None:
+        return digest == _digest(text)
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
     with FileLock(f"{path}.lock"):  # SQLite does not wait its timeout for the change to WAL
         connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+        "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
     )
+    if len(connection.execute("PRAGMA table_info(items)").fetchall()) == _COLUMNS_BEFORE:
+        connection.execute("ALTER TABLE items ADD COLUMN digest BLOB")
     connection.commit()
     return connection

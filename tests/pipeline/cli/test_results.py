@@ -45,3 +45,15 @@ def test_a_leaderboard_is_printed_and_written(tmp_path, sample_build):
     assert told.exit_code == 0, told.output
     assert told.output.count("random") == 1, "the same baseline of two builds stands once"
     assert (tmp_path / "tables" / "leaderboard.md").is_file()
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "../here/in.jsonl", "link.jsonl"])
+def test_scores_are_never_written_over_the_file_they_were_read_from(tmp_path, name):
+    home = tmp_path / "here"
+    home.mkdir()
+    (home / "in.jsonl").write_text('{"id": 1, "options": {"A": "x"}, "answer": "A", "raw_output": "A"}\n')
+    (home / "link.jsonl").symlink_to("in.jsonl")
+    before = (home / "in.jsonl").read_bytes()
+    told = run("score", home / "in.jsonl", "--out", home / name)
+    assert told.exit_code != 0
+    assert (home / "in.jsonl").read_bytes() == before

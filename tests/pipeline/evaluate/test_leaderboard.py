@@ -9,6 +9,7 @@ import pytest
 from pipeline.evaluate.leaderboard import gather, leaderboard
 from pipeline.evaluate.results.settings import fingerprint
 from pipeline.runtime import publish
+from pipeline.runtime.publish import sealed
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score
 from tests.pipeline.evaluate.conftest import make_question
@@ -23,7 +24,7 @@ def build(tmp_path):
             "stage": "evaluate",
             "facts": {"questions": questions},
         }
-        (home / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        (home / "manifest.json").write_text(json.dumps(sealed(manifest)), encoding="utf-8")
         scores, predictions = [], []
         for run, hits in runs.items():
             scores.append(

@@ -1,3 +1,7 @@
+import json
+
+import pytest
+
 from pipeline.runtime.ledger import LEDGER, Entry, append, last
 
 ENTRY = Entry("ocr", "2024-01-01T00:00:00+00:00", 1.5, "done", reused=2, added=3)
@@ -21,3 +25,12 @@ def test_a_line_that_a_killed_process_left_half_written_costs_that_line_alone(tm
 def test_lines_of_another_version_are_passed_over(tmp_path):
     (tmp_path / LEDGER).write_text('{"stage": "ocr"}\n[]\n\n{"stage": "x", "more": 1}\n')
     assert last(tmp_path) == {}
+
+
+@pytest.mark.parametrize("change", [{"seconds": "3"}, {"stage": []}, {"seconds": None}, {"added": 1.5}])
+def test_values_that_somebody_edited_are_passed_over(tmp_path, change):
+    append(tmp_path, ENTRY)
+    line = {**json.loads((tmp_path / LEDGER).read_text()), "stage": "parse", **change}
+    with (tmp_path / LEDGER).open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    assert set(last(tmp_path)) == {"ocr"}

@@ -158,3 +158,11 @@ def test_an_empty_folder_and_one_whose_manifest_is_damaged_are_replaced(tmp_path
         (tmp_path / "clean" / name).write_text("{")
     publish(tmp_path / "clean")
     assert read_manifest(tmp_path / "clean") is not None
+
+
+@pytest.mark.parametrize("edit", [{"counts": {"in": 9}}, {"facts": None}, {"seal": "0"}, {"reasons": []}])
+def test_a_manifest_that_was_edited_is_none(tmp_path, edit):
+    publish(tmp_path / "parse")
+    path = tmp_path / "parse" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **edit}))
+    assert read_manifest(tmp_path / "parse") is None

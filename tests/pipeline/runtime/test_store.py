@@ -1,7 +1,9 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -97,3 +99,29 @@ def test_a_full_disk_is_told_in_one_line_and_what_is_stored_stays(tmp_path):
     with pytest.raises(UserError, match=r"s\.sqlite: database or disk is full"):
         store.put("new", "x" * 100_000)
     assert ItemStore(tmp_path / "s.sqlite").get_many(["old", "new"]) == {"old": 1}
+
+
+def change(path, sql):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql)
+
+
+@pytest.mark.parametrize("value", ["'{'", "'[1]'", "x'00'", "'9'"])
+def test_a_value_that_was_edited_counts_as_absent_and_can_be_put_again(tmp_path, value):
+    path = tmp_path / "ocr.sqlite"
+    store = ItemStore(path)
+    store.put("a", {"text": "甲"})
+    store.close()
+    change(path, f"UPDATE items SET value = {value}")
+    assert store.get("a") is None
+    store.put("a", {"text": "乙"})
+    assert store.get("a") == {"text": "乙"}
+
+
+def test_a_store_of_an_earlier_version_is_read_and_goes_on(tmp_path):
+    path = tmp_path / "ocr.sqlite"
+    change(path, "CREATE TABLE items (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    change(path, """INSERT INTO items VALUES ('old', '{"x": 1}'), ('torn', '{"x')""")
+    store = ItemStore(path)
+    store.put("new", 2)
+    assert store.get_many(["old", "new", "torn"]) == {"old": {"x": 1}, "new": 2}
