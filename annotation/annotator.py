@@ -38,8 +38,8 @@ class Unlabelled:
     question_id: str
     reason: str
     detail: str
-    billed: float = 0.0
-    """What the failed answer did cost."""
+    requests: Sequence[AnnotationRequest] = ()
+    """What was billed, or may have been."""
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.llm.batches import BatchClient
+from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
 from annotation.llm.confidence import value_probability
-from annotation.llm.messages import Answer, AnswerStore, BadAnswerError, ChatRequest, Failed, Outcome, Reason
+from annotation.llm.messages import (
+    Answer,
+    AnswerStore,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Outcome,
+    Reason,
+    Usage,
+    Waste,
+)
+from annotation.llm.replies import final_part
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import Prompt, Shot, by_code, prompts
 from schemas.annotations import AnnotationRequest
@@ -20,7 +31,6 @@ from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName
 
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 _ESTIMATED = {"difficulty"}
 """Dimensions that a model can only guess from the text."""
 
@@ -82,30 +92,36 @@ class LlmAnnotator:
     def _settle(self, question_id: str, outcomes: Sequence[Outcome]) -> Labelled | Unlabelled:
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.request.part, outcome.request.sample))
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        bills = [
+            self._bill(question_id, item)
+            for item in outcomes
+            if isinstance(item, Answer) or item.waste != Waste()
+        ]
         if failed:
-            costs = [
-                self._options.cost(item.usage.prompt_tokens, item.usage.completion_tokens) for item in failed
-            ]
-            return Unlabelled(
-                question_id, failed[0].reason, failed[0].detail, sum(cost or 0.0 for cost in costs)
-            )
+            return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
         verdicts: dict[str, Verdict] = {}
         answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
         for part, prompt in enumerate(self._prompts):
             own = [answer for answer in answers if answer.request.part == part]
             verdicts |= _verdicts(own, prompt.dimensions)
-        requests = [self._bill(question_id, answer) for answer in answers]
-        return Labelled(question_id, verdicts, requests)
+        return Labelled(question_id, verdicts, bills)
 
-    def _bill(self, question_id: str, answer: Answer) -> AnnotationRequest:
+    def _bill(self, question_id: str, outcome: Outcome) -> AnnotationRequest:
+        answer = outcome if isinstance(outcome, Answer) else None
+        usage = Usage() if answer is None else answer.usage
+        unusable_cost, unseen_cost = wasted(outcome.waste, self._options)
         return AnnotationRequest(
             question_id=question_id,
             annotator=self.identity.name,
-            prompt_hash=self._prompts[answer.request.part].hash,
+            prompt_hash=self._prompts[outcome.request.part].hash,
             model=self._options.model or "",
-            prompt_tokens=answer.usage.prompt_tokens,
-            completion_tokens=answer.usage.completion_tokens,
-            cost=answer.cost,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            cost=0.0 if answer is None else answer.cost,
+            unusable=outcome.waste.calls,
+            unusable_cost=unusable_cost,
+            unseen=outcome.waste.unseen,
+            unseen_cost=unseen_cost,
         )
 
 
@@ -170,7 +186,7 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
 
 
 def _read_object(text: str) -> Mapping[str, object]:
-    bare = _THOUGHTS.sub("", text)
+    bare = final_part(text)
     try:
         said = json.loads(bare[bare.index("{") : bare.rindex("}") + 1])
     except ValueError:

@@ -37,7 +37,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     annotations = [
         row for found in labelled for row in _rows(by_id[found.question_id], found, annotator.identity)
     ]
-    requests = [request for found in labelled for request in found.requests]
+    requests = [request for found in _in_order(questions, outcomes) for request in found.requests]
     return Result(
         tables={
             "annotations": Annotation.to_frame(annotations),
@@ -47,7 +47,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         review=[_review(found) for found in waiting],
         facts=_facts(annotator.identity, requests, annotations, params),
         complete=not waiting,
-        notes=[*annotator.identity.notes, *_failure_notes(waiting, params)],
+        notes=[*annotator.identity.notes, *_failure_notes(waiting), *_waste_notes(requests, params)],
     )
 
 
@@ -104,7 +104,7 @@ def _facts(
     annotations: Sequence[Annotation],
     params: AnnotateParams,
 ) -> dict[str, Any]:
-    """What the manifest says: the same for the same answers, however many runs it took to get them."""
+    """What the manifest says: the same for the same answers and bills, however many runs it took to get them."""
     measured = sum(row.annotator == HUMAN_ACCURACY for row in annotations)
     facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
     facts |= identity.facts
@@ -118,7 +118,19 @@ def _facts(
         "completion_tokens": _total([request.completion_tokens for request in requests]),
         "cost": _total([request.cost for request in requests]),
         "currency": params.llm.currency,
+        **_waste(requests),
     }
+
+
+def _waste(requests: Sequence[AnnotationRequest]) -> dict[str, Any]:
+    """What was billed for nothing, or may have been; nothing where nothing was."""
+    sums: dict[str, float] = {
+        "unusable_calls": sum(request.unusable for request in requests),
+        "unusable_cost": round(sum(request.unusable_cost for request in requests), 6),
+        "unseen_calls": sum(request.unseen for request in requests),
+        "unseen_cost_at_most": round(sum(request.unseen_cost for request in requests), 6),
+    }
+    return {name: value for name, value in sums.items() if value}
 
 
 def _total(values: Sequence[float | None]) -> float | None:
@@ -127,15 +139,27 @@ def _total(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if len(known) == len(values) else None
 
 
-def _failure_notes(waiting: Sequence[Unlabelled], params: AnnotateParams) -> list[str]:
+def _failure_notes(waiting: Sequence[Unlabelled]) -> list[str]:
     if not waiting:
         return []
     reasons = tallied((found.reason, found.detail) for found in waiting)
     notes = [
         f"{counted(len(waiting), 'question')} got no labels ({reasons}): run annotate again to ask again"
     ]
-    if billed := sum(found.billed for found in waiting):
-        notes.append(f"answers that could not be used cost {billed:.4f} {params.llm.currency}")
     if any(found.reason == "spending_cap" for found in waiting):
         notes.append("stopped before max_cost: raise it in [annotate.llm] to go on")
+    return notes
+
+
+def _waste_notes(requests: Sequence[AnnotationRequest], params: AnnotateParams) -> list[str]:
+    waste, currency = _waste(requests), params.llm.currency
+    notes = []
+    if calls := waste.get("unusable_calls"):
+        cost = f" cost {waste.get('unusable_cost', 0):.4f} {currency}" if params.llm.price_in else ""
+        notes.append(f"{calls} answers that could not be used{cost}")
+    if calls := waste.get("unseen_calls"):
+        most = (
+            f": at most {waste.get('unseen_cost_at_most', 0):.4f} {currency}" if params.llm.price_in else ""
+        )
+        notes.append(f"{calls} calls whose answers never came may have been billed{most}")
     return notes

@@ -25,7 +25,10 @@ class Annotation(Record):
 
 
 class AnnotationRequest(Record):
-    """One answered request to a model, and what it cost. Costs are kept apart from labels: five labels, one request."""
+    """One request to a model, answered or billed in vain, and what it cost, over all runs.
+
+    Costs are kept apart from labels: five labels, one request.
+    """
 
     question_id: str
     annotator: str
@@ -34,7 +37,15 @@ class AnnotationRequest(Record):
     prompt_tokens: int | None
     completion_tokens: int | None
     cost: float | None
-    """In the currency of the price table; null when no price is configured."""
+    """Of the answer that is kept, 0 where there is none; in the currency of the price table; null when no price is
+    configured."""
+    unusable: int = 0
+    """Calls beside it that were billed and whose answers are of no use."""
+    unusable_cost: float = 0.0
+    unseen: int = 0
+    """Calls that may have been billed and whose answers never came."""
+    unseen_cost: float = 0.0
+    """Most that those can have cost."""
 
 
 class ExpertReview(Record):

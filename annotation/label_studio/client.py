@@ -30,8 +30,12 @@ def where(column: str, operator: str, value: Any, kind: str = "Number") -> Filte
     return {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
 
 
-class ReplyLostError(Exception):
-    """A request was sent and its reply did not come: what it asked for may have happened or not."""
+class ReplyLostError(UserError):
+    """A request was sent and no good reply came: what it asked for may have happened, in part or not at all.
+
+    On SQLite the server runs a request again that met a locked database, whatever half of it was done, and gives up
+    with status 500 after some minutes.
+    """
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Project:
     tasks: int
     annotations: int
     """Submitted ones, without those that were skipped."""
+    predictions: int = 0
+    description: str = ""
 
 
 class Studio:
@@ -87,44 +93,38 @@ class Studio:
         with self._told():
             return {user.id: user.email or f"user {user.id}" for user in self._sdk.users.list()}
 
-    def find_project(self, marker: str) -> Project | None:
-        """The oldest project whose description contains ``marker``."""
+    def projects(self, words: str) -> list[Project]:
+        """Projects whose description contains ``words``, the oldest first."""
         with self._told():
             found = [
-                project.id for project in self._sdk.projects.list() if marker in (project.description or "")
+                _project(each) for each in self._sdk.projects.list() if words in (each.description or "")
             ]
-            return self.project(min(found)) if found else None
-
-    def find_projects(self, markers: Sequence[str]) -> dict[str, bool]:
-        """For each marker whether there is a project whose description contains it."""
-        with self._told():
-            texts = [project.description or "" for project in self._sdk.projects.list()]
-        return {marker: any(marker in text for text in texts) for marker in markers}
+        return sorted(found, key=lambda project: project.id)
 
     def project(self, project_id: int) -> Project:
         """A project with its counts."""
         with self._told():
-            found = self._sdk.projects.get(project_id)
-        return Project(
-            id=found.id,
-            title=found.title,
-            created_at=found.created_at.isoformat(),
-            label_config=found.label_config,
-            model_version=found.model_version,
-            tasks=found.task_number or 0,
-            annotations=found.total_annotations_number or 0,
-        )
+            return _project(self._sdk.projects.get(project_id))
 
     def create_project(self, **settings: Any) -> int:
-        """Create a project; its id."""
-        with self._told():
+        """Create a project, once; its id.
+
+        Raises:
+            ReplyLostError: it may be there or not, also more than once.
+        """
+        with self._told(lost=True):
             project_id: int = self._sdk.projects.create(**settings, request_options=_ONCE).id
         return project_id
 
     def update_project(self, project_id: int, **settings: Any) -> None:
         """Change settings of a project."""
-        with self._told():
+        with self._told(lost=True):
             self._sdk.projects.update(project_id, **settings)
+
+    def delete_project(self, project_id: int) -> None:
+        """Delete a project with all that is in it."""
+        with self._told(lost=True):
+            self._sdk.projects.delete(project_id)
 
     def tasks(self, project_id: int, *filters: Filter, answers: bool = False) -> Iterator[dict[str, Any]]:
         """Tasks that match all filters, in the order of their ids: ``id``, ``data`` and ``total_annotations``.
@@ -171,7 +171,7 @@ class Studio:
         """Add a prediction to each of those tasks, by task id."""
         request = [{"task": task_id, **prediction} for task_id, prediction in sorted(predictions.items())]
         if request:
-            with self._told():
+            with self._told(lost=True):
                 self._sdk.projects.import_predictions(project_id, request=request, request_options=_ONCE)
 
     def delete_predictions(self, project_id: int, task_ids: Sequence[int]) -> None:
@@ -181,7 +181,7 @@ class Studio:
 
     def update_task(self, task_id: int, data: Mapping[str, Any]) -> None:
         """Replace a task's data."""
-        with self._told():
+        with self._told(lost=True):
             self._sdk.tasks.update(str(task_id), data=dict(data))
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> int:
@@ -215,12 +215,13 @@ class Studio:
 
         reply = self._sdk._client_wrapper.httpx_client.request(path, method="GET", params=params)
         if not reply.is_success:
-            raise ApiError(status_code=reply.status_code, body=reply.json())
+            is_json = "json" in reply.headers.get("content-type", "")
+            raise ApiError(status_code=reply.status_code, body=reply.json() if is_json else reply.text)
         return reply.json()
 
     def _act(self, action: str, project_id: int, task_ids: Sequence[int]) -> None:
         """Do something to tasks, of which there must be some: without any, the server takes all of the project."""
-        with self._told():
+        with self._told(lost=True):
             self._sdk.actions.create(
                 id=action,
                 project=project_id,
@@ -249,9 +250,8 @@ class Studio:
                 f"Label Studio does not answer at {self.url}: start it with `make label-studio`, or set review.url"
             ) from None
         except httpx.TransportError as error:
-            if lost:
-                raise ReplyLostError(str(error)) from error
-            raise UserError(
+            kind = ReplyLostError if lost else UserError
+            raise kind(
                 f"the connection to Label Studio at {self.url} broke ({type(error).__name__}): run it again,"
                 " nothing is added twice"
             ) from None
@@ -259,13 +259,17 @@ class Studio:
             # The SDK reads replies unchecked: what is not Label Studio's makes it stumble in many ways.
             raise UserError(_stranger(self.url)) from None
         except ApiError as error:
-            if lost and (error.status_code or 0) >= 500:
-                raise ReplyLostError(f"status {error.status_code}") from error
-            raise UserError(self._refusal(error.status_code, error.body)) from None
+            kind = ReplyLostError if lost and (error.status_code or 0) >= 500 else UserError
+            raise kind(self._refusal(error.status_code, error.body)) from None
 
     def _refusal(self, status: int | None, body: Any) -> str:
         if status is not None and status < 400:
             return _stranger(self.url)
+        if status == 403 and not isinstance(body, dict):
+            return (
+                f"something before Label Studio at {self.url} refuses access (403; a firewall or a proxy, since the"
+                " reply is not Label Studio's): ask who runs it"
+            )
         if status in (401, 403):
             return (
                 f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
@@ -285,3 +289,17 @@ class Studio:
 
 def _stranger(url: str) -> str:
     return f"what answers at {url} is not Label Studio: set review.url"
+
+
+def _project(found: Any) -> Project:
+    return Project(
+        id=found.id,
+        title=found.title,
+        created_at=found.created_at.isoformat(),
+        label_config=found.label_config,
+        model_version=found.model_version,
+        tasks=found.task_number or 0,
+        annotations=found.total_annotations_number or 0,
+        predictions=found.total_predictions_number or 0,
+        description=found.description or "",
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.label_studio.filling import Filling, cheapest
-from annotation.label_studio.tasks import ARM, BATCH, DIGEST, QUESTION_ID, Task
+from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, Task
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,21 @@ class Remote:
     """With which it was sent; 0 where it does not say."""
     annotations: int
     """Submitted ones."""
+    batch_size: int = 0
+    """Questions that were to be sent with it; 0 where it does not say."""
 
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> Remote:
         """From the server's own words."""
         data = task["data"]
-        batch = str(data.get(BATCH) or "")
         return cls(
             task_id=task["id"],
             question_id=data.get(QUESTION_ID),
             digest=data.get(DIGEST),
             arm=data.get(ARM),
-            batch=int(batch) if batch.isdecimal() else 0,
+            batch=_number(data.get(BATCH)),
             annotations=task.get("total_annotations") or 0,
+            batch_size=_number(data.get(BATCH_SIZE)),
         )
 
 
@@ -49,6 +52,17 @@ class Comparison:
     questions: dict[int, str] = field(default_factory=dict)
     """The question of each task that is there and wanted."""
     last_batch: int = 0
+    sizes: dict[int, int] = field(default_factory=dict)
+    """Of batches: questions that were to be sent."""
+    arrived: Counter[int] = field(default_factory=Counter)
+    """By batch: tasks that are there, of whatever question."""
+    predicted: dict[int, int] = field(default_factory=dict)
+    """Predictions of each task that is there."""
+
+    @property
+    def interrupted(self) -> int:
+        """How many questions the last batch lacks: it was interrupted."""
+        return max(0, self.sizes.get(self.last_batch, 0) - self.arrived[self.last_batch])
 
     def updated(self) -> set[str]:
         """Questions of whose tasks something is to be changed."""
@@ -75,16 +89,20 @@ def compare(
         version: the annotator whose labels are to be filled in.
     """
     present: dict[str | None, list[Remote]] = {}
+    found = Comparison(Filling(version), predicted={each: len(own) for each, own in predictions.items()})
     for remote in there:
+        if remote.question_id not in present:
+            found.arrived[remote.batch] += 1
         present.setdefault(remote.question_id, []).append(remote)
+        found.sizes[remote.batch] = max(found.sizes.get(remote.batch, 0), remote.batch_size)
     wanted: dict[int, Mapping[str, Any] | None] = {}
-    found = Comparison(Filling(version))
     for task in tasks:
         remotes = present.get(task.question_id, [])
         if not remotes:
             found.missing.append(task)
         for remote in remotes:
-            own = task.sent(arm=remote.arm, batch=str(remote.batch) if remote.batch else None)
+            batch = str(remote.batch) if remote.batch else None
+            own = task.sent(arm=remote.arm, batch=batch, of=remote.batch_size)
             wanted[remote.task_id] = own.prediction
             found.questions[remote.task_id] = task.question_id
             found.last_batch = max(found.last_batch, remote.batch)
@@ -111,3 +129,8 @@ def useless(tasks: Iterable[Task], there: Iterable[Remote]) -> list[int]:
     """Ids of tasks that nobody answered, and whose questions are not wanted any more."""
     wanted = {None, *(task.question_id for task in tasks)}
     return [each.task_id for each in there if each.question_id not in wanted and each.annotations == 0]
+
+
+def _number(value: object) -> int:
+    text = str(value or "")
+    return int(text) if text.isdecimal() else 0

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 from annotation.label_studio.client import ReplyLostError, Studio
 from annotation.label_studio.kinds import Kind
+from annotation.label_studio.projects import SETTLE_PAUSE
 from annotation.label_studio.tasks import QUESTION_ID, Task
 from schemas.errors import UserError
 
-SETTLE_SECONDS = 10.0
-"""An import of 5,000 questions, whose reply is lost, is in the database by then."""
-_SETTLE_PAUSE = 0.5
 _ATTEMPTS = 3
 
 
@@ -49,4 +47,4 @@ def _arrived(studio: Studio, project_id: int, wanted: set[str], settle_seconds: 
         there = wanted & {task["data"].get(QUESTION_ID) for task in studio.tasks(project_id)}
         if there == wanted or time.monotonic() >= deadline:
             return there
-        time.sleep(_SETTLE_PAUSE)
+        time.sleep(SETTLE_PAUSE)

@@ -11,6 +11,16 @@ from annotation.label_studio.verification import verification_config
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Whose a project is: two folders may give their datasets one name."""
+
+    dataset: str
+    """Its name."""
+    token: str
+    """Of the folder, drawn once."""
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of project."""
 
@@ -29,17 +39,21 @@ class Kind:
     command: str = "build-dataset review push"
     """What sends its questions, for messages."""
 
-    def marker(self, dataset: str) -> str:
+    def marker(self, owner: Owner) -> str:
         """What identifies the dataset's project: it stands in its description, whatever people call it."""
-        return f"[build-dataset {self.name}: {dataset}]"
+        return f"[build-dataset {self.name}: {owner.dataset} #{owner.token}]"
+
+    def old_marker(self, owner: Owner) -> str:
+        """The same before folders had tokens: such a project goes to the first folder that asks for it."""
+        return f"[build-dataset {self.name}: {owner.dataset}]"
 
     def title(self, dataset: str) -> str:
         """Its title when it is made."""
         return f"{dataset} {self.zh} {self.name}"
 
-    def description(self, dataset: str) -> str:
+    def description(self, owner: Owner) -> str:
         """Its description, with the marker."""
-        return f"{self.purpose} {self.marker(dataset)}"
+        return f"{self.purpose} {self.marker(owner)}"
 
 
 REVIEW = Kind(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
 
 from annotation.label_studio.client import Filter, Project, Studio, where
-from annotation.label_studio.kinds import Kind
-from annotation.label_studio.read import Reading, read_task, timestamp
+from annotation.label_studio.kinds import Kind, Owner
+from annotation.label_studio.projects import find
+from annotation.label_studio.read import Reading, read_task, signed, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import ExpertReview
 from schemas.base import Record
@@ -23,13 +25,22 @@ _OVERLAP = timedelta(seconds=10)
 """Looked at again each time: a transaction may become visible after a later one. Reading twice changes nothing."""
 
 
+_ORDER = {"reviews": ("question_id", "dimension", "reviewer"), "corrections": ("question_id", "field", "by")}
+
+
 class SeenAnnotation(Record):
-    """An annotation that was there at the last pull, whether it counts or not."""
+    """An annotation that was there at a pull, whether it counts or not."""
 
     question_id: str
     annotation_id: int
     updated_at: str
     skipped: bool
+    reviewer: str | None = None
+    """Who made it; null where the server does not say."""
+    answer: str | None = None
+    """As it is imported again, JSON; null where it was pulled before that was kept."""
+    gone: bool | None = None
+    """True where the server has it no more."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,21 @@ class Pulled:
     """Which project on which server it is from."""
     since: str | None = None
     """The latest change that was seen."""
+    people: Mapping[int, str] = field(default_factory=dict)
+    """E-mail addresses by user id, as of then."""
+
+    def answers(self, known: Iterable[str]) -> dict[str, list[Mapping[str, Any]]]:
+        """The latest annotation of each of the ``known`` people by question, as they are imported."""
+        rows = self.annotations.filter(pl.col("answer").is_not_null() & pl.col("reviewer").is_in(list(known)))
+        latest = rows.sort("updated_at", "annotation_id").unique(
+            ["question_id", "reviewer"], keep="last", maintain_order=True
+        )
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for question_id, answer in (
+            latest.sort("question_id", "reviewer").select("question_id", "answer").iter_rows()
+        ):
+            found.setdefault(question_id, []).append(json.loads(answer))
+        return found
 
 
 @dataclass(frozen=True)
@@ -70,43 +96,87 @@ class PullReport:
     """What does not count, by reason, in all."""
     third_experts: tuple[str, ...]
     """Questions that more people reviewed than were asked."""
+    kept: int = 0
+    """Annotations that are gone from the server and stay here, in all."""
+    newly_gone: int = 0
+    """Those of them that were still there the last time."""
 
 
 def pull(
     studio: Studio,
     kind: Kind,
-    dataset: str,
+    owner: Owner,
     before: Pulled,
     *,
     full: bool = False,
+    force: bool = False,
+    adopt: bool = False,
     advance: Callable[[int], object] = int,
 ) -> tuple[Pulled, PullReport]:
     """Fetch what changed since ``before``; everything when ``full`` or when it is from another project.
 
+    What is gone from the server stays unless ``force``, as long as its author gave no other answer.
+
     Raises:
-        UserError: see ``Studio``; there is no project.
+        UserError: see ``Studio``; there is no project, or it is another folder's.
     """
-    project = _project(studio, kind, dataset, before)
+    project = _project(studio, kind, owner, before, adopt=adopt)
     name = _name(studio, project)
-    start = Pulled(project=name) if full or before.project != name else before
-    after = _fetch(studio, kind, project, start, advance)
+    people = studio.reviewers()
+    # A person who changed address would otherwise count under both.
+    renamed = any(people.get(user, name) != name for user, name in before.people.items())
+    empty = Pulled(project=name)
+    start = empty if full or force or renamed or before.project != name else before
+    after = _fetch(studio, kind, project, start, people, advance)
     if start.since is not None and not _whole(studio, project, after):
-        start = Pulled(project=name)
-        after = _fetch(studio, kind, project, start, advance)
-    return after, _report(kind, before, after, full=start.since is None)
+        start = empty
+        after = _fetch(studio, kind, project, start, people, advance)
+    if not force:
+        after = with_lost(before, after)
+    return replace(after, people=people), _report(kind, before, after, full=start.since is None)
 
 
-def _project(studio: Studio, kind: Kind, dataset: str, before: Pulled) -> Project:
-    project = studio.find_project(kind.marker(dataset))
+def with_lost(before: Pulled, after: Pulled) -> Pulled:
+    """What was pulled now, with what was pulled earlier and is gone: nobody's work is lost by deleting it there.
+
+    An annotation counts as there, whoever it is now ascribed to, unless the server does not say; and it is not
+    missed where its author has given another answer to the question.
+    """
+    key = ["question_id", "annotation_id"]
+    named = after.annotations.filter(pl.col("reviewer").is_not_null())
+    missed = (
+        before.annotations.filter(~pl.col("skipped") & pl.col("reviewer").is_not_null())
+        .join(named, on=key, how="anti")
+        .join(named.filter(~pl.col("skipped")), on=["question_id", "reviewer"], how="anti")
+    )
+    if missed.is_empty():
+        return after
+    there = after.annotations.select(key).with_columns(there=True)
+    missed = missed.join(there, on=key, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
+    kept: dict[str, Any] = {
+        "annotations": pl.concat([after.annotations.join(missed, on=key, how="anti"), missed]).sort(key)
+    }
+    for name, author in (("reviews", "reviewer"), ("corrections", "by")):
+        own: pl.DataFrame = getattr(before, name).join(missed, on=key, how="semi")
+        now: pl.DataFrame = getattr(after, name)
+        order = _ORDER[name]
+        lost = own.join(now, on=["question_id", author], how="anti")
+        kept[name] = pl.concat([now, lost]).sort(order, nulls_last=False, maintain_order=True)
+    return replace(after, **kept)
+
+
+def _project(studio: Studio, kind: Kind, owner: Owner, before: Pulled, *, adopt: bool) -> Project:
+    project = find(studio, kind, owner, adopt=adopt)
     if project is not None:
         return project
     if before.project is None:
         raise UserError(
-            f"Label Studio at {studio.url} has no {kind.name} project for dataset {dataset}: run `{kind.command}`"
+            f"Label Studio at {studio.url} has no {kind.name} project for dataset {owner.dataset}: run"
+            f" `{kind.command}`"
         )
     raise UserError(
-        f"the {kind.name} project of dataset {dataset} is gone from Label Studio at {studio.url}: what was pulled"
-        f" stays; `{kind.command}` makes a new project"
+        f"the {kind.name} project of dataset {owner.dataset} is gone from Label Studio at {studio.url}: what was"
+        f" pulled stays; `{kind.command}` makes a new project and puts the answers back into it"
     )
 
 
@@ -115,7 +185,12 @@ def _name(studio: Studio, project: Project) -> str:
 
 
 def _fetch(
-    studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]
+    studio: Studio,
+    kind: Kind,
+    project: Project,
+    start: Pulled,
+    people: Mapping[int, str],
+    advance: Callable[[int], object],
 ) -> Pulled:
     seen: dict[str, list[Mapping[str, Any]]] = {}
     data: dict[str, Mapping[str, Any]] = {}
@@ -130,14 +205,11 @@ def _fetch(
         moment = timestamp(task["updated_at"])
         since = moment if since is None else max(since, moment)
     if not seen:
-        return Pulled(
-            start.reviews, start.corrections, start.rejects, start.annotations, start.project, since
-        )
-    people = studio.reviewers()
+        return replace(start, since=since)
     reading = Reading()
     for question_id, found in seen.items():
         reading.extend(read_task(data[question_id], found, people, kind.name))
-    return _merge(start, reading, seen, since)
+    return _merge(start, reading, seen, people, since)
 
 
 def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
@@ -152,7 +224,11 @@ def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Map
 
 
 def _merge(
-    start: Pulled, reading: Reading, seen: Mapping[str, Iterable[Mapping[str, Any]]], since: str | None
+    start: Pulled,
+    reading: Reading,
+    seen: Mapping[str, Iterable[Mapping[str, Any]]],
+    people: Mapping[int, str],
+    since: str | None,
 ) -> Pulled:
     """What was pulled before, with everything about the questions that were seen replaced."""
     gone = list(seen)
@@ -162,18 +238,36 @@ def _merge(
             annotation_id=item["id"],
             updated_at=timestamp(item["updated_at"]),
             skipped=bool(item.get("was_cancelled")),
+            reviewer=signed(item, people)[0],
+            answer=_as_imported(item, people),
+            gone=False,
         )
         for question_id, items in seen.items()
         for item in items
     ]
     return Pulled(
-        reviews=_replaced(start.reviews, gone, reading.reviews, ("question_id", "dimension", "reviewer")),
-        corrections=_replaced(start.corrections, gone, reading.corrections, ("question_id", "field", "by")),
+        reviews=_replaced(start.reviews, gone, reading.reviews, _ORDER["reviews"]),
+        corrections=_replaced(start.corrections, gone, reading.corrections, _ORDER["corrections"]),
         rejects=_replaced(start.rejects, gone, reading.rejects, ("item_id", "reason", "detail", "item")),
         annotations=_replaced(start.annotations, gone, annotations, ("question_id", "annotation_id")),
         project=start.project,
         since=since,
     )
+
+
+def _as_imported(item: Mapping[str, Any], people: Mapping[int, str]) -> str | None:
+    """An annotation as it goes back into the server, JSON; None where it does not say whose it is."""
+    reviewer, problem = signed(item, people)
+    if reviewer is None or problem is not None:
+        return None
+    answer = {
+        "result": item.get("result") or [],
+        "completed_by": {"email": reviewer},
+        "was_cancelled": bool(item.get("was_cancelled")),
+        "lead_time": item.get("lead_time"),
+        "ground_truth": False,
+    }
+    return json.dumps(answer, ensure_ascii=False)
 
 
 def _replaced(
@@ -189,7 +283,11 @@ def _replaced(
 def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullReport:
     key = ["question_id", "annotation_id"]
     old = before.annotations if before.project == after.project else before.annotations.clear()
-    both = after.annotations.join(old, on=key, suffix="_old")
+    old = old.filter(~pl.col("gone").fill_null(value=False))
+    kept = after.annotations.filter(pl.col("gone").fill_null(value=False))
+    kept_before = before.annotations.filter(pl.col("gone").fill_null(value=False))
+    there = after.annotations.join(kept, on=key, how="anti")
+    both = there.join(old, on=key, suffix="_old")
     signed = [
         frame.select("question_id", reviewer=name)
         for frame, name in ((after.reviews, "reviewer"), (after.corrections, "by"))
@@ -200,13 +298,15 @@ def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullRep
     return PullReport(
         kind=kind.name,
         full=full,
-        new=after.annotations.height - both.height,
+        new=there.height - both.height,
         changed=both.filter(pl.col("updated_at") != pl.col("updated_at_old")).height,
         deleted=old.height - both.height,
         reviews=after.reviews.height,
         questions=people.height,
         rejects=dict(reasons.iter_rows()),
         third_experts=tuple(third),
+        kept=kept.height,
+        newly_gone=kept.join(kept_before, on=key, how="anti").height,
     )
 
 
@@ -220,4 +320,5 @@ def _whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
 
 def _submitted(pulled: Pulled) -> int:
     """Annotations without skipped ones, as Label Studio counts them."""
-    return pulled.annotations.filter(~pl.col("skipped")).height
+    gone = pl.col("gone").fill_null(value=False)
+    return pulled.annotations.filter(~pl.col("skipped") & ~gone).height

@@ -112,7 +112,8 @@ def read_task(
     reading = Reading()
     latest: dict[str, _Answer] = {}
     for annotation in sorted(annotations, key=lambda item: (timestamp(item["updated_at"]), item["id"])):
-        reviewer, problem = _signed(annotation, people)
+        name, problem = signed(annotation, people)
+        reviewer = name or "unknown"
         answer = _Answer(question_id, reviewer, project, data, annotation)
         if problem is not None:
             reading.rejects.append(answer.rejection(*problem))
@@ -135,15 +136,17 @@ def timestamp(value: datetime | str) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _signed(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[str, tuple[str, str] | None]:
-    """Who made an annotation; and what is wrong with the signature.
+def signed(
+    annotation: Mapping[str, Any], people: Mapping[int, str]
+) -> tuple[str | None, tuple[str, str] | None]:
+    """Who made an annotation, None where nobody knows; and what is wrong with the signature.
 
     Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
     """
     author = _user(annotation.get("completed_by"))
     sender = _user(annotation.get("updated_by"))
     if author is None or author not in people:
-        return "unknown", (UNKNOWN_USER, f"made by user {author}, whom the server does not list")
+        return None, (UNKNOWN_USER, f"made by user {author}, whom the server does not list")
     name = people[author]
     if sender is not None and sender != author:
         other = people.get(sender, f"user {sender}")

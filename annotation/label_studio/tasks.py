@@ -22,6 +22,8 @@ DIGEST = "digest"
 BATCH, ARM = "batch", "arm"
 """Keys in a task's data that say with which batch it was sent, and whether labels are filled in. They stay as they
 were when the question was first sent, whatever changes."""
+BATCH_SIZE = "batch_size"
+"""The key in a task's data that says how many questions its batch was to have: fewer, and it was interrupted."""
 BLIND, PREFILLED = "blind", "prefilled"
 _LOTS = 2**32
 
@@ -37,17 +39,22 @@ class Task:
     """Labels to fill in; None when there are none."""
     arm: str = PREFILLED
     batch: str = "1"
+    answers: tuple[Mapping[str, Any], ...] = ()
+    """Annotations that it had before, as they are imported."""
 
-    def sent(self, *, arm: str | None = None, batch: str | None = None, version: str | None = None) -> Task:
+    def sent(
+        self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int = 0
+    ) -> Task:
         """As it is sent: with the arm and the batch of the first time; a blind one has nothing filled in.
 
         Args:
             arm: of the first time.
             batch: of the first time.
             version: that its prediction gets.
+            of: questions that the batch was to have.
         """
         arm, batch = arm or self.arm, batch or self.batch
-        data = {**self.data, ARM: arm, BATCH: batch}
+        data = {**self.data, ARM: arm, BATCH: batch, BATCH_SIZE: str(of or "")}
         prediction = None if arm == BLIND else self.prediction
         if prediction is not None and version is not None:
             prediction = {**prediction, "model_version": version}
@@ -55,7 +62,13 @@ class Task:
 
     def payload(self) -> dict[str, Any]:
         """As it is imported."""
-        return {"data": dict(self.data), "predictions": [dict(self.prediction)] if self.prediction else []}
+        predictions = [dict(self.prediction)] if self.prediction else []
+        answers = {"annotations": list(self.answers)} if self.answers else {}
+        return {"data": dict(self.data), "predictions": predictions, **answers}
+
+    def submitted(self) -> int:
+        """Its earlier answers without those that were skipped."""
+        return sum(not each.get("was_cancelled") for each in self.answers)
 
 
 def tasks_of(

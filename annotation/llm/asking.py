@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
+from typing import Any
 
+from annotation.llm.budget import Bills
 from annotation.llm.messages import AnswerStore, ChatRequest, Outcome
 from annotation.llm.options import LlmOptions
 from annotation.llm.replies import answer_of, spread
@@ -64,8 +67,14 @@ class Client(ABC):
             groups.setdefault(request.key(self._options), []).append(request)
         stored = store.get_many(groups)
         if stored:
+            bills = Bills({key: groups[key] for key in stored}, store, self._options)
             answers = (
-                (answer_of(groups[key][0], value, self._options, stored=True), groups[key])
+                (
+                    replace(
+                        answer_of(groups[key][0], value, self._options, stored=True), waste=bills.waste(key)
+                    ),
+                    groups[key],
+                )
                 for key, value in stored.items()
             )
             yield [outcome for answer, group in answers for outcome in spread(answer, group)]
@@ -77,3 +86,25 @@ class Client(ABC):
         self, missing: Sequence[str], groups: Groups, store: AnswerStore
     ) -> Generator[list[Outcome], None, None]:
         """Ask for what is missing; yields what has just ended, for every request of a group."""
+
+
+def connected(options: LlmOptions, kind: str, http_client: Any) -> Any:
+    """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
+
+    Args:
+        options: of the endpoint; Azure's classic API has clients of its own, with the key in another header.
+        kind: ``""`` or ``"Async"``, as the SDK's names begin.
+        http_client: to send with.
+    """
+    import openai
+
+    azure = options.api_version is not None
+    more = {"api_version": options.api_version} if azure else {}
+    return getattr(openai, f"{kind}{'Azure' * azure}OpenAI")(
+        api_key=options.api_key() or "none",
+        base_url=options.base_url,
+        timeout=options.timeout,
+        max_retries=0,
+        http_client=http_client,
+        **more,
+    )

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annotation.llm.asking import Client, Groups
+from annotation.llm.asking import Client, Groups, connected
 from annotation.llm.batch_files import ENDPOINT, MOST_BYTES, MOST_ROWS, Batch, Batches, Row, lines_of, rows_of
-from annotation.llm.budget import paid_before, remember_waste, worst_cost
+from annotation.llm.budget import Bills, worst_cost
 from annotation.llm.faults import Fault, of_status
 from annotation.llm.messages import (
     AnswerStore,
@@ -22,7 +22,6 @@ from annotation.llm.messages import (
     Failed,
     Outcome,
     Reason,
-    Usage,
 )
 from annotation.llm.options import LlmOptions
 from annotation.llm.replies import answer_of, billed, is_whole, spread, stored_value, with_hint
@@ -47,15 +46,9 @@ class BatchClient(Client):
     def _ask(
         self, missing: Sequence[str], groups: Groups, store: AnswerStore
     ) -> Generator[list[Outcome], None, None]:
-        from openai import DefaultHttpxClient, OpenAI
+        from openai import DefaultHttpxClient
 
-        with OpenAI(
-            api_key=self._options.api_key() or "none",
-            base_url=self._options.base_url,
-            timeout=self._options.timeout,
-            max_retries=0,  # what was submitted twice would be paid twice
-            http_client=DefaultHttpxClient(follow_redirects=False),
-        ) as sdk:
+        with connected(self._options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
             yield from _Run(self._options, store, groups, sdk).outcomes(missing)
 
 
@@ -72,7 +65,7 @@ class _Run:
         self._asked: dict[str, ChatRequest] = {}
         """By key, what is still to be answered, as it is asked: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
-        self._usage: dict[str, Usage] = {}
+        self._bills = Bills(groups, store, options, batched=True)
         self._queue_is_full = False
 
     def outcomes(self, missing: Sequence[str]) -> Iterator[list[Outcome]]:
@@ -108,7 +101,7 @@ class _Run:
         waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
         if self._options.max_cost is None:
             return waiting
-        left = self._options.max_cost - paid_before(self._groups, self._store, self._options)
+        left = self._options.max_cost - self._bills.spent()
         left -= sum(self._worst(self._asked[key]) for key in open_keys & self._asked.keys())
         fitting = {}
         for key, request in waiting.items():
@@ -220,7 +213,8 @@ class _Run:
         self._store.put(key, found)
         del self._asked[key]
         group = self._groups[key]
-        return spread(answer_of(group[0], found, self._options, stored=False), group)
+        answer = answer_of(group[0], found, self._options, stored=False)
+        return spread(replace(answer, waste=self._bills.waste(key)), group)
 
     def _read(self, key: str, row: Row | None) -> dict[str, Any] | Fault:
         """What is to be stored of a row; where it is not to be used, why."""
@@ -228,14 +222,14 @@ class _Run:
             return _NOT_ANSWERED
         if row.status != 200:
             return of_status(row.status, row.code, self._options)
-        if not is_whole(row.body):
-            return _UNREADABLE
         request, usage = self._groups[key][0], billed(row.body)
+        if not is_whole(row.body):
+            self._bills.unusable(key, usage, self._asked[key])
+            return _UNREADABLE
         try:
             return stored_value(row.body, usage, request) | {"batched": True}
         except BadAnswerError as bad:
-            self._usage[key] = self._usage.get(key, Usage()) + usage
-            remember_waste(key, usage, self._store, batched=True)
+            self._bills.unusable(key, usage, self._asked[key])
             if bad.hint is None or self._asked[key] is not request:
                 return Fault(bad.reason, bad.detail, retry=False)
             self._asked[key] = with_hint(request, row.body, bad.hint)
@@ -243,7 +237,7 @@ class _Run:
 
     def _failed(self, key: str, reason: Reason, detail: str) -> list[Outcome]:
         group = self._groups[key]
-        return spread(Failed(group[0], reason, detail, self._usage.get(key, Usage())), group)
+        return spread(Failed(group[0], reason, detail, self._bills.waste(key)), group)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from annotation.llm.messages import AnswerStore, ChatRequest, Usage
+from annotation.llm.messages import AnswerStore, ChatRequest, Usage, Waste
 from annotation.llm.options import LlmOptions
 
 
@@ -51,13 +52,17 @@ class Budget:
             self._changed.notify_all()
 
 
+def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
+    """Most tokens of one request and its answer: no tokenizer makes more than a token of a byte of UTF-8."""
+    body = request.body(options) | options.extra_body
+    return len(json.dumps(body, ensure_ascii=False, default=dict).encode()), options.max_tokens
+
+
 def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = False) -> float:
-    """Most that one request can cost: no tokenizer makes more than a token of a byte of UTF-8."""
+    """Most that one request can cost."""
     if options.price_in is None:
         return 0.0
-    body = request.body(options) | options.extra_body
-    prompt = len(json.dumps(body, ensure_ascii=False, default=dict).encode())
-    return options.cost(prompt, options.max_tokens, batched=batched) or 0.0
+    return options.cost(*worst_tokens(request, options), batched=batched) or 0.0
 
 
 def paid(value: Mapping[str, Any], options: LlmOptions) -> float | None:
@@ -66,24 +71,80 @@ def paid(value: Mapping[str, Any], options: LlmOptions) -> float | None:
     return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
 
 
-def paid_before(keys: Iterable[str], store: AnswerStore, options: LlmOptions) -> float:
-    """What requests of those keys did cost in earlier runs, unusable answers included."""
-    keys = list(keys)
-    values = store.get_many([name for key in keys for name in (key, *_wasted(key))])
-    return sum(paid(value, options) or 0.0 for value in values.values())
+def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
+    """What calls without a usable answer did cost for certain, and what the others may have cost at most.
+
+    What a batch may have cost counts at the full price.
+    """
+    known = options.cost(waste.prompt_tokens, waste.completion_tokens)
+    unseen = options.cost(waste.most_prompt, waste.most_completion)
+    return known or 0.0, unseen or 0.0
 
 
-def remember_waste(key: str, usage: Usage, store: AnswerStore, *, batched: bool = False) -> None:
-    """Keep what a failure did cost, so that the cap counts it on the next run too."""
-    if usage == Usage():
-        return
-    name = _wasted(key)[batched]
-    before = store.get_many([name]).get(name, {})
-    total = usage + Usage(before.get("prompt_tokens", 0), before.get("completion_tokens", 0))
-    tokens = {"prompt_tokens": total.prompt_tokens, "completion_tokens": total.completion_tokens}
-    store.put(name, tokens | ({"batched": True} if batched else {}))
+class Bills:
+    """What requests cost beside the answers that are kept, in this run and in earlier ones.
+
+    Written down at once: what was spent before a kill counts after it.
+
+    Args:
+        groups: all requests, by key.
+        store: keeps it, beside the answers.
+        options: prices.
+        batched: whether it goes through a Batch API, which has its own prices.
+    """
+
+    def __init__(
+        self,
+        groups: Mapping[str, Sequence[ChatRequest]],
+        store: AnswerStore,
+        options: LlmOptions,
+        *,
+        batched: bool = False,
+    ) -> None:
+        self._groups, self._store, self._options = groups, store, options
+        self._prefix = "wasted:batch:" if batched else "wasted:"
+        self._other = "wasted:" if batched else "wasted:batch:"
+        values = store.get_many([prefix + key for key in groups for prefix in (self._prefix, self._other)])
+        self._known = {name: _waste_in(value) for name, value in values.items()}
+
+    def waste(self, key: str) -> Waste:
+        """Of a request."""
+        return self._of(self._prefix + key) + self._of(self._other + key)
+
+    def unusable(self, key: str, usage: Usage, request: ChatRequest) -> None:
+        """Count an answer that could not be used; one without a count of tokens as if it had the most."""
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            self.unseen(key, request)
+        else:
+            self._add(key, Waste(1, usage.prompt_tokens, usage.completion_tokens))
+
+    def unseen(self, key: str, request: ChatRequest) -> None:
+        """Count a call that may have been billed and whose answer never came."""
+        most_prompt, most_completion = worst_tokens(request, self._options)
+        self._add(key, Waste(0, 0, 0, 1, most_prompt, most_completion))
+
+    def spent(self) -> float:
+        """What all requests have cost so far, answers included; what may have been billed counts as if it was."""
+        total = 0.0
+        for name, waste in self._known.items():
+            share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
+            total += share * sum(wasted(waste, self._options))
+        for key, value in self._store.get_many(self._groups).items():
+            cost = paid(value, self._options)
+            total += worst_cost(self._groups[key][0], self._options) if cost is None else cost
+        return total
+
+    def _of(self, name: str) -> Waste:
+        return self._known.get(name, Waste())
+
+    def _add(self, key: str, waste: Waste) -> None:
+        name = self._prefix + key
+        self._known[name] = self._of(name) + waste
+        self._store.put(name, asdict(self._known[name]))
 
 
-def _wasted(key: str) -> tuple[str, str]:
-    """Where waste is kept: of single requests, of batches."""
-    return f"wasted:{key}", f"wasted:batch:{key}"
+def _waste_in(value: Mapping[str, Any]) -> Waste:
+    """As stored, also before calls were counted."""
+    tokens = {name: value.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")}
+    more = {name: value[name] for name in ("unseen", "most_prompt", "most_completion") if name in value}
+    return Waste(calls=value.get("calls", 1), **tokens, **more)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Coroutine, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annotation.llm.asking import Client, Groups
-from annotation.llm.budget import Budget, paid_before, remember_waste, worst_cost
+from annotation.llm.asking import Client, Groups, connected
+from annotation.llm.budget import Bills, Budget, worst_cost
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
@@ -17,7 +18,6 @@ from annotation.llm.messages import (
     Failed,
     Outcome,
     Reason,
-    Usage,
 )
 from annotation.llm.options import LlmOptions
 from annotation.llm.pace import Pace
@@ -29,16 +29,26 @@ from annotation.llm.replies import (
     spread,
     stored_value,
     with_hint,
+    words,
 )
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from annotation.llm.faults import Fault
+
+_NO_COMPLETION = BadAnswerError(Reason.MALFORMED_JSON, "not a chat completion")
+
 _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
 _WRONG_FORM_AFTER = 5
 """Requests refused for their form, with none accepted, after which the form is to blame."""
+_UNUSABLE_AFTER = 10
+"""Replies in a row that are paid and of no use, with none of use before, after which the rest is not asked: the
+endpoint, the model and the options do not fit together."""
+_UNUSABLE_LATER = 60
+"""The same after some were of use: one question in four then fails by itself, and so many in a row do not."""
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
 
@@ -68,28 +78,26 @@ class _Run:
         self._store = store
         self._groups = groups
         self._pace = Pace(options.concurrency, options.max_retries)
-        spent = paid_before(groups, store, options) if options.max_cost is not None else 0.0
+        self._bills = Bills(groups, store, options)
+        spent = self._bills.spent() if options.max_cost is not None else 0.0
         self._budget = Budget(options.max_cost, spent)
         self._outages = 0
         self._wrong_form = 0
         self._answered = 0
+        self._unusable = 0
+        self._refusal = ""
 
     async def outcomes(self, missing: Sequence[str]) -> AsyncIterator[list[Outcome]]:
         """What has just ended, batch by batch: entering and leaving the event loop costs more than an item."""
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+        from openai import DefaultAsyncHttpxClient
 
         ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
         waiting = iter(missing)
-        async with AsyncOpenAI(
-            api_key=self._options.api_key() or "none",
-            base_url=self._options.base_url,
-            timeout=self._options.timeout,
-            max_retries=0,
-            http_client=DefaultAsyncHttpxClient(
-                follow_redirects=False,  # the key is for this address alone
-                event_hooks={"response": [self._hear]},
-            ),
-        ) as sdk:
+        http = DefaultAsyncHttpxClient(
+            follow_redirects=False,  # the key is for this address alone
+            event_hooks={"response": [self._hear]},
+        )
+        async with connected(self._options, "Async", http) as sdk:
             count = min(self._options.concurrency, len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
             try:
@@ -120,29 +128,45 @@ class _Run:
         """Ask, check, ask once more where the check gave a hint; store what is good."""
         if self._outages >= max(_DEAD_AFTER, 2 * self._options.concurrency):
             return Failed(request, Reason.NOT_ASKED, f"{self._options.base_url} does not answer")
-        asked, usage, repaired = request, Usage(), False
+        asked, repaired = request, False
         while True:
-            completion = await self._complete(sdk, asked)
+            completion = await self._complete(sdk, key, asked)
             if isinstance(completion, Failed):
-                failure = replace(completion, request=request, usage=usage)
+                failure = replace(completion, request=request)
                 break
-            usage += billed(completion)
+            usage = billed(completion)
             try:
                 value = stored_value(completion, usage, request)
             except BadAnswerError as bad:
+                self._bills.unusable(key, usage, asked)
+                self._count_unusable(bad, completion)
                 if bad.hint is None or repaired:
-                    failure = Failed(request, bad.reason, bad.detail, usage)
+                    failure = Failed(request, bad.reason, bad.detail)
                     break
                 asked, repaired = with_hint(request, completion, bad.hint), True
                 continue
             self._store.put(key, value)
-            return answer_of(request, value, self._options, stored=False)
-        remember_waste(key, usage, self._store)
-        return failure
+            self._unusable = 0
+            answer = answer_of(request, value, self._options, stored=False)
+            return replace(answer, waste=self._bills.waste(key))
+        return replace(failure, waste=self._bills.waste(key))
 
-    async def _complete(self, sdk: AsyncOpenAI, request: ChatRequest) -> Completion | Failed:
+    def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
+        """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject.
+
+        Raises:
+            UserError: it is so.
+        """
+        self._unusable += bad.reason is not Reason.REFUSED
+        if self._unusable >= (_UNUSABLE_LATER if self._answered else _UNUSABLE_AFTER):
+            raise UserError(
+                f"{self._unusable} answers of {self._options.model} in a row are of no use ({bad.detail}), and the rest"
+                f" was not asked; it says: {words(completion, self._options)}"
+            )
+
+    async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
         """One completion, with as many attempts as help."""
-        from annotation.llm.faults import classify
+        from annotation.llm.faults import NOT_A_COMPLETION, classify
 
         body = request.body(self._options)
         worst = worst_cost(request, self._options)
@@ -151,35 +175,52 @@ class _Run:
             if not await self._budget.reserve(worst):
                 cap = f"{self._options.max_cost:g} {self._options.currency}"
                 return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
-            await self._pace.turn()
-            cost = worst
+            cost = 0.0
             try:
-                completion = await self._create(sdk, body)
-            except Exception as error:
-                fault = classify(error, self._options)
-                cost = worst if fault.maybe_billed else 0.0
-            else:
-                usage = billed(completion)
-                cost = self._options.cost(usage.prompt_tokens, usage.completion_tokens) or worst
-                return completion
+                await self._pace.turn()
+                try:
+                    cost = worst
+                    completion: Completion = await self._create(sdk, body)
+                    usage = billed(completion)
+                    cost = _or(self._options.cost(usage.prompt_tokens, usage.completion_tokens), worst)
+                    if is_whole(completion):
+                        return completion
+                    self._bills.unusable(key, usage, request)
+                    self._count_unusable(_NO_COMPLETION, completion)
+                    fault = NOT_A_COMPLETION
+                except asyncio.CancelledError:
+                    self._bills.unseen(key, request)  # it goes on at the endpoint
+                    raise
+                except UserError:
+                    raise
+                except Exception as error:
+                    fault = classify(error, self._options)
+                    self._hear_refusal(error, fault)
+                    if not fault.maybe_billed:
+                        cost = 0.0
+                    else:
+                        self._bills.unseen(key, request)
+                    if fault is NOT_A_COMPLETION:
+                        self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
+                finally:
+                    self._pace.leave()
             finally:
-                self._pace.leave()
                 await self._budget.settle(worst, cost)
             if not await self._pace.again(fault, attempt):
                 return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
             attempt += 1
 
-    async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Completion:
+    async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:
         # As plain JSON: walking the body through the SDK's types and back took half of a request's CPU time
         # (1.28 ms, this way 0.65), and checks nothing.
         began = time.monotonic()
         completion: Any = await sdk.post(
             "/chat/completions", body=body | self._options.extra_body, cast_to=object
         )
-        if not is_whole(completion):
-            raise ValueError("not a chat completion")
+        if isinstance(completion, str):  # JSON that says it is text
+            completion = json.loads(completion)
         self._pace.took(billed(completion).total(), time.monotonic() - began)
-        return dict(completion)
+        return completion
 
     async def _hear(self, response: Any) -> None:
         """Take in a response's headers, before its body is read."""
@@ -195,8 +236,20 @@ class _Run:
         if self._wrong_form >= _WRONG_FORM_AFTER and not self._answered:
             raise UserError(
                 f"{self._options.base_url} refused the first {self._wrong_form} requests as malformed (HTTP 4xx): "
-                "it may not support response_format, temperature, seed or max_tokens_field as configured"
+                "it may not support response_format, logprobs, temperature, seed or max_tokens_field as configured; "
+                f"it says: {self._refusal}"
             )
+
+    def _hear_refusal(self, error: Exception, fault: Fault) -> None:
+        """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
+        if fault.reason is Reason.BAD_REQUEST:
+            body = getattr(error, "body", None)
+            said = body.get("message") if isinstance(body, dict) else None
+            self._refusal = words(said or body or str(error), self._options)
+
+
+def _or(cost: float | None, otherwise: float) -> float:
+    return otherwise if cost is None else cost
 
 
 def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:

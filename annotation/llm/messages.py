@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -127,6 +127,24 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Waste:
+    """What calls for one request cost, or may have cost, in all runs, that gave no usable answer."""
+
+    calls: int = 0
+    """Whose bill is known: the answer came and could not be used."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    unseen: int = 0
+    """Calls whose bill never came: timeouts, broken connections, replies without a count of tokens."""
+    most_prompt: int = 0
+    most_completion: int = 0
+    """Most tokens that those can have had."""
+
+    def __add__(self, other: Waste) -> Waste:
+        return Waste(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+
+
+@dataclass(frozen=True)
 class Answer:
     """A model's answer, fresh or stored."""
 
@@ -144,6 +162,8 @@ class Answer:
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     shared: bool = False
     """Whether an earlier request of this call is the same to the letter and bears tokens and cost."""
+    waste: Waste = Waste()
+    """What was paid beside ``usage``."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +174,8 @@ class Failed:
     reason: Reason
     detail: str
     """One sentence of ours; never the provider's error text."""
-    usage: Usage = Usage()
-    """What was billed all the same."""
+    waste: Waste = Waste()
+    """What was billed all the same, or may have been."""
 
 
 Outcome = Answer | Failed

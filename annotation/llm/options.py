@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from schemas.params import Address, Params, VariableName, knob
 
+_AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"
 
 
@@ -17,6 +19,11 @@ class LlmOptions(Params):
 
     base_url: Address = Field(
         OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
+    )
+    api_version: str | None = Field(
+        None,
+        description="Version of Azure's classic API, e.g. 2024-10-21: base_url ends in /openai/deployments/NAME. "
+        "It may stand behind base_url as ?api-version=….",
     )
     model: str | None = Field(None, description="The model's name at that endpoint.")
     api_key_env: VariableName = knob(
@@ -51,6 +58,15 @@ class LlmOptions(Params):
     )
 
     poll: float = knob(60.0, "Seconds between looks at a batch that is under way.", gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_version(cls, values: Any) -> Any:
+        """Azure shows addresses with ``?api-version=…`` behind them, and the whole path of a request."""
+        address = values.get("base_url") if isinstance(values, dict) else None
+        if isinstance(address, str) and (found := _AZURE.fullmatch(address)):
+            return {**values, "base_url": found[1], "api_version": values.get("api_version") or found[2]}
+        return values
 
     @model_validator(mode="after")
     def _priced_cap(self) -> LlmOptions:

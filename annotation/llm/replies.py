@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from annotation.llm.budget import paid
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Message, Outcome, Reason, Usage
+from annotation.llm.messages import (
+    Answer,
+    BadAnswerError,
+    ChatRequest,
+    Message,
+    Outcome,
+    Reason,
+    Usage,
+    Waste,
+)
 from annotation.llm.options import LlmOptions
 
 Completion = Mapping[str, Any]
 """A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
+_HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
+_SECRET = re.compile(r"\b(?:sk|key|Bearer)[-_ ][\w-]{6,}")
+"""Something like a key, which providers quote in their errors: `Incorrect API key provided: sk-abc…`."""
+_ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}
+"""Other names of a whole answer's end."""
 _MOST_TOKENS = 10**8
 """More tokens than any request has: an endpoint that says so is mistaken."""
+
+
+def words(completion: object, options: LlmOptions, most: int = 160) -> str:
+    """The start of what an endpoint said, in one line, for messages on the screen; never the key."""
+    text = said(completion) if is_whole(completion) and isinstance(completion, dict) else ""
+    text = text or (
+        completion if isinstance(completion, str) else json.dumps(completion, ensure_ascii=False, default=str)
+    )
+    key = options.api_key()
+    text = _SECRET.sub("…", text.replace(key, "…") if key else text)
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text[:most] + ("…" if len(text) > most else "")
 
 
 def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
@@ -24,8 +52,9 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
         BadAnswerError: it is not one.
     """
     choice = completion["choices"][0]
-    text = said(completion)
+    text = said(completion, elsewhere=not request.keep_unfinished)
     finished = choice.get("finish_reason") or "stop"
+    finished = "stop" if finished in _ENDS else finished
     refused = bool(choice["message"].get("refusal")) or finished == "content_filter"
     finish = "refusal" if refused else finished
     if not request.keep_unfinished:
@@ -53,18 +82,56 @@ def is_whole(completion: object) -> bool:
         return False
     choice = completion["choices"][0] if completion["choices"] else None
     message = choice.get("message") if isinstance(choice, dict) else None
-    return isinstance(message, dict) and isinstance(message.get("content"), str | None)
+    return isinstance(message, dict) and isinstance(message.get("content"), str | list | None)
 
 
-def said(completion: Completion) -> str:
-    """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark."""
-    text: str = completion["choices"][0]["message"].get("content") or ""
+def said(completion: Completion, *, elsewhere: bool = True) -> str:
+    """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark.
+
+    Args:
+        completion: a whole one.
+        elsewhere: where the message has no text, take the arguments of its tool call, or its reasoning if that
+            holds JSON: servers put answers there that were asked for in a schema.
+    """
+    message = completion["choices"][0]["message"]
+    text = _text(message.get("content"))
+    if not text.strip() and elsewhere:
+        reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+        text = _arguments(message) or (reasoning if "{" in reasoning else text)
     return text.encode("utf-8", "replace").decode()
 
 
-def billed(completion: Completion) -> Usage:
+def final_part(text: str) -> str:
+    """What a model says after thinking.
+
+    Thoughts end in `</think>`, also without an opening, which some servers' templates hold; in Harmony (gpt-oss), where
+    the server passes channels on, the answer is in the channel `final`.
+    """
+    bare = text.rpartition("</think>")[2]
+    return _HARMONY_END.sub("", bare.rpartition("<|channel|>final<|message|>")[2])
+
+
+def _text(content: object) -> str:
+    """The text of a message's content, which is a string or a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _arguments(message: Mapping[str, Any]) -> str:
+    """The arguments of the first tool call."""
+    try:
+        arguments = message["tool_calls"][0]["function"]["arguments"]
+    except (KeyError, IndexError, TypeError):
+        return ""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+def billed(completion: object) -> Usage:
     """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
-    usage = completion.get("usage")
+    usage = completion.get("usage") if isinstance(completion, dict) else None
     if not isinstance(usage, dict):
         return Usage(None, None)
     return Usage(_tokens(usage.get("prompt_tokens")), _tokens(usage.get("completion_tokens")))
@@ -126,7 +193,9 @@ def spread(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
     for request in group[1:]:
         if isinstance(outcome, Answer):
             cost = None if outcome.cost is None else 0.0
-            shared.append(replace(outcome, request=request, usage=Usage(), cost=cost, shared=True))
+            shared.append(
+                replace(outcome, request=request, usage=Usage(), cost=cost, shared=True, waste=Waste())
+            )
         else:
-            shared.append(replace(outcome, request=request, usage=Usage()))
+            shared.append(replace(outcome, request=request, waste=Waste()))
     return [outcome, *shared]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from annotation.label_studio.push import PushReport
 
 Full = Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")]
+Adopt = Annotated[bool, typer.Option("--adopt", help="Take over the project of another folder that is gone.")]
 _NAMED = 5
 """Question ids in a line."""
 _T = TypeVar("_T")
@@ -48,7 +49,7 @@ def section(config: ConfigBase, stage: str, kind: type[_T]) -> _T:
 def tell_push(report: PushReport) -> None:
     """Say what a push did."""
     made = "made" if report.created else "found"
-    batch = f" as batch {report.batch}" if report.added and report.kind == "review" else ""
+    batch = f" in batch {report.batch}" if report.added and report.kind == "review" else ""
     say(
         f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
         f"{report.unchanged} unchanged"
@@ -64,6 +65,8 @@ def tell_push(report: PushReport) -> None:
             "other tasks in the project, which belong to no question of this dataset: left alone",
         ),
         (report.replies_lost, "replies lost on the way; what had arrived was not sent again"),
+        (report.mended, "times the server had kept less than was sent; put right"),
+        (report.restored, "answers that were pulled earlier put back into the project"),
     ):
         if count:
             say(f"{count} {what}")
@@ -76,6 +79,13 @@ def tell_pull(report: PullReport) -> None:
         f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
         f"{report.questions} questions answered"
     )
+    if report.newly_gone:
+        warn(
+            f"{report.newly_gone} answers are gone from Label Studio: they stay here and count"
+            " (`pull --force` lets go of them)"
+        )
+    elif report.kept:
+        say(f"{report.kept} answers that are gone from Label Studio count from earlier pulls")
     for reason, count in report.rejects.items():
         warn(f"does not count: {reason} {count}")
     if report.third_experts:

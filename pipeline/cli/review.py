@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +15,7 @@ from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Full, at_work, say, section, tell_pull, tell_push, warn
+from pipeline.cli.label_studio import Adopt, Full, at_work, say, section, tell_pull, tell_push, warn
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
@@ -71,13 +73,16 @@ def push(
             "--count", help="Send at most so many new questions, as a batch; all when absent.", min=1
         ),
     ] = None,
+    adopt: Adopt = False,
     overrides: Overrides = None,
 ) -> None:
     """Send the questions, prefilled with their labels, to Label Studio; again, it adds nothing."""
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner):
-        report = sending.push(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW), count=count)
+        report = sending.push(
+            runner.tables(REVIEW), _params(loaded), runner.context(REVIEW), count=count, adopt=adopt
+        )
     tell_push(report)
 
 
@@ -85,28 +90,35 @@ def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None)
     """Send what experts disagree on or flagged to a third one, who sees both labels and no names."""
     from pipeline.review import sending
 
-    with at_work(config, overrides) as (loaded, runner):
-        report = sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW))
-    tell_push(report)
+    with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
+        tell_push(sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
     """Send what waits in parse, clean and dedup, beside the cut-out from its page, to be verified."""
     from pipeline.review import sending
 
-    with at_work(config, overrides) as (loaded, runner):
+    with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
         report, without = sending.verify(_params(loaded), runner.context(REVIEW))
-    tell_push(report)
-    if without:
-        say(f"{without} items not sent: no question is in them")
+        tell_push(report)
+        if without:
+            say(f"{without} items not sent: no question is in them")
 
 
-def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
+def pull(
+    config: ConfigPath = DEFAULT_CONFIG,
+    full: Full = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let go of answers that are gone from Label Studio.")
+    ] = False,
+    adopt: Adopt = False,
+    overrides: Overrides = None,
+) -> None:
     """Fetch what people did, then settle labels and measure the experts' agreement."""
     from pipeline.review import fetching
 
     with at_work(config, overrides) as (loaded, runner):
-        reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full)
+        reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
         unknown = fetching.unknown_people(_params(loaded))
     for report in reports:
         tell_pull(report)
@@ -138,6 +150,17 @@ def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
         say(
             "nothing was pulled yet: `review push` sends the questions, `review pull` fetches what experts did"
         )
+
+
+@contextmanager
+def _nothing_is_fine() -> Iterator[None]:
+    """Where there is nothing to send, say so: that is no error."""
+    from annotation.label_studio.projects import NothingToSendError
+
+    try:
+        yield
+    except NothingToSendError as nothing:
+        say(str(nothing))
 
 
 def _params(config: ConfigBase) -> ReviewParams:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from annotation.params import ReviewParams
-from pipeline.review.folder import combine, read_all, read_pulled, write_pulled
+from pipeline.review.folder import combine, owner_of, read_all, read_pulled, write_pulled
 from pipeline.review.sending import connect
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import CORRECTIONS
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from annotation.label_studio.pull import PullReport
 
 
-def pull(params: ReviewParams, context: Context, *, full: bool = False) -> list[PullReport]:
+def pull(
+    params: ReviewParams, context: Context, *, full: bool = False, force: bool = False, adopt: bool = False
+) -> list[PullReport]:
     """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
 
     Args:
         params: of the stage.
         context: of the stage.
         full: fetch everything.
+        force: let go of what is gone from the server.
+        adopt: take over another folder's projects.
 
     Returns:
         A report a project; of the projects for adjudication and verification only where they were made.
@@ -34,17 +38,18 @@ def pull(params: ReviewParams, context: Context, *, full: bool = False) -> list[
     """
     from annotation.label_studio import pull as pulling
     from annotation.label_studio.kinds import KINDS
+    from annotation.label_studio.projects import find
 
     studio = connect(params)
-    name = context.dataset.name
-    present = studio.find_projects([kind.marker(name) for kind in KINDS])
+    owner = owner_of(context)
+    present = {kind.name: find(studio, kind, owner, adopt=adopt) is not None for kind in KINDS}
     reports = []
     with context.progress(None, "questions") as advance:
         for kind in KINDS:
             before = read_pulled(context.build, kind)
-            if not present[kind.marker(name)] and before.project is None and _optional(kind.name, present):
+            if not present[kind.name] and before.project is None and _optional(kind.name, present):
                 continue
-            after, report = pulling.pull(studio, kind, name, before, full=full, advance=advance)
+            after, report = pulling.pull(studio, kind, owner, before, full=full, force=force, advance=advance)
             write_pulled(context.build, kind, after)
             reports.append(report)
     combine(context.build, read_all(context.build), params)

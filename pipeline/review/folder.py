@@ -6,32 +6,53 @@ Each kind of project has a folder of its own there; over them stand the tables o
 from __future__ import annotations
 
 import json
+import secrets
+import shutil
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from annotation.corrections import judged
-from annotation.label_studio.kinds import KINDS, Kind
+from annotation.label_studio.kinds import KINDS, Kind, Owner
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
 from annotation.progress import adjudicated_questions
 from pipeline.runtime.publish import write_json, write_table
+from pipeline.stage import Context
 from schemas.annotations import ExpertReview
 from schemas.base import Record
 from schemas.corrections import Correction
 from schemas.errors import UserError
+from schemas.identity import file_sha256, sha256
 from schemas.questions import Rejection
 
 FOLDER = "reviews"
+HISTORY = "history"
 _STATE = "state.json"
+_TOKEN = "token"  # noqa: S105 - the name of a file
+_SNAPSHOTS = 30
+"""Of the last pulls that are all kept; of earlier ones, the last of each day."""
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
     "corrections": Correction,
     "rejects": Rejection,
     "annotations": SeenAnnotation,
 }
+
+
+def owner_of(context: Context) -> Owner:
+    """Whose the projects of this folder are: its token is drawn when it first asks."""
+    path = context.build / FOLDER / _TOKEN
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        token = secrets.token_hex(6)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(token + "\n", encoding="utf-8")
+    return Owner(context.dataset.name, token)
 
 
 def read_pulled(build: Path, kind: Kind) -> Pulled:
@@ -44,22 +65,46 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
-        return Pulled(**tables, project=state["project"], since=state["since"])
+        people = {int(user): name for user, name in state.get("people", {}).items()}
+        return Pulled(**tables, project=state["project"], since=state["since"], people=people)
     except FileNotFoundError:
         return Pulled()
-    except (ValueError, KeyError, pl.exceptions.PolarsError) as error:
+    except (ValueError, KeyError, AttributeError, pl.exceptions.PolarsError) as error:
         raise UserError(
-            f"{folder} cannot be read ({type(error).__name__}): delete it and run `build-dataset review pull`"
+            f"{folder} cannot be read ({type(error).__name__}): put the latest folder of"
+            f" {build / FOLDER / HISTORY / kind.name} in its place and run `build-dataset review pull`"
         ) from None
 
 
 def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
-    """Tables first, the state last: what is interrupted between is fetched again, which changes nothing."""
+    """Tables first, the state last: what is interrupted between is fetched again, which changes nothing.
+
+    What is new is kept as a snapshot, too, under the moment and a digest.
+    """
     folder = build / FOLDER / kind.name
     folder.mkdir(parents=True, exist_ok=True)
     for name in _TABLES:
         replace_table(folder / f"{name}.parquet", getattr(pulled, name))
-    write_json(folder / _STATE, {"project": pulled.project, "since": pulled.since})
+    state = {"project": pulled.project, "since": pulled.since, "people": pulled.people}
+    write_json(folder / _STATE, state)
+    _keep(folder, build / FOLDER / HISTORY / kind.name)
+
+
+def _keep(folder: Path, history: Path) -> None:
+    """Keep a snapshot unless nothing changed: of the last days one a day, of the last pulls each."""
+    names = [f"{name}.parquet" for name in _TABLES]
+    digest = sha256(*(file_sha256(folder / name) for name in names))[:12]
+    there = sorted(history.glob("*Z-*"))
+    if there and there[-1].name.endswith(digest):
+        return
+    snapshot = history / f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{digest}"
+    snapshot.mkdir(parents=True)
+    for name in (*names, _STATE):
+        shutil.copyfile(folder / name, snapshot / name)
+    latest_of_day = {each.name[:8]: each for each in there}
+    for each in there[:-_SNAPSHOTS]:
+        if each not in latest_of_day.values():
+            shutil.rmtree(each)
 
 
 def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> None:
@@ -93,7 +138,14 @@ def _invited(corrections: Iterable[Correction], params: ReviewParams) -> Iterabl
 
 def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     frame = pl.read_parquet(path, glob=False)
-    if frame.schema != record.polars_schema():
+    schema = record.polars_schema()
+    fields = record.model_fields.items()
+    optional = [name for name, each in fields if not each.is_required() and each.default is None]
+    new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}
+    frame = frame.with_columns(**new).select(
+        pl.col(name) for name in schema if name in {*frame.columns, *new}
+    )
+    if frame.schema != schema:
         raise ValueError(f"{path} has other columns")
     return frame
 

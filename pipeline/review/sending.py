@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from annotation.params import ReviewParams
 from annotation.standing import State
+from pipeline.review.folder import owner_of, read_pulled
 from pipeline.review.settling import settle
 from pipeline.stage import Context, Failure, Tables
 from schemas.annotations import Annotation
@@ -26,7 +27,14 @@ _CROP_BYTES = 400_000
 """Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
 
 
-def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> PushReport:
+def push(
+    tables: Tables,
+    params: ReviewParams,
+    context: Context,
+    *,
+    count: int | None = None,
+    adopt: bool = False,
+) -> PushReport:
     """Send questions, prefilled with their labels, to two experts; again, it adds nothing.
 
     Args:
@@ -34,6 +42,7 @@ def push(tables: Tables, params: ReviewParams, context: Context, *, count: int |
         params: of the stage.
         context: of the stage.
         count: send at most so many that were not sent before; all when None.
+        adopt: take over another folder's project.
 
     Raises:
         UserError: no token, no server, or it refuses.
@@ -53,7 +62,8 @@ def push(tables: Tables, params: ReviewParams, context: Context, *, count: int |
     )
     if params.priority == "uncertainty":
         tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
-    return _send(REVIEW, tasks, params, context, version=model_version(annotations), count=count)
+    version = model_version(annotations)
+    return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
@@ -121,21 +131,25 @@ def _send(
     *,
     version: str,
     count: int | None = None,
+    adopt: bool = False,
 ) -> PushReport:
     from annotation.label_studio import push as pushing
     from annotation.label_studio.kinds import REVIEW
 
     studio = connect(params)
+    before = read_pulled(context.build, kind)
     with context.progress(len(tasks), "questions") as advance:
         return pushing.push(
             studio,
             kind,
-            context.dataset.name,
+            owner_of(context),
             tasks,
             title=params.project if kind is REVIEW else None,
             version=version,
             batch=params.batch,
             count=count,
+            answers=before.answers(studio.reviewers().values()),
+            adopt=adopt,
             advance=advance,
         )
 

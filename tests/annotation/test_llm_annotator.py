@@ -92,7 +92,9 @@ def test_a_question_with_one_failed_dimension_waits_and_pays_only_for_that_one_a
 def test_what_a_failed_answer_cost_is_told(serve):
     server = serve(lambda question, earlier, body: Reply(finish_reason="length"))
     (found,) = run(server, 1, price_in=10.0, price_out=10.0)
-    assert found.billed == pytest.approx(110 * 10 / 1e6)
+    [bill] = found.requests
+    assert (bill.unusable, bill.cost) == (1, 0)
+    assert bill.unusable_cost == pytest.approx(110 * 10 / 1e6)
 
 
 @pytest.mark.parametrize(

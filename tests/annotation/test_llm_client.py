@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 
@@ -8,7 +9,9 @@ import pytest
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
 from annotation.llm.options import LlmOptions
+from annotation.llm_annotator import read_labels
 from schemas.errors import UserError
+from schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD_TEXT, Reply
 
 
@@ -141,7 +144,7 @@ def test_a_label_outside_the_set_is_asked_once_more_with_a_hint(serve):
     outcomes = ask(server, 3, store)
     assert all(isinstance(outcome, Answer) for outcome in outcomes)
     assert set(server.asked.values()) == {2}
-    assert outcomes[0].usage.prompt_tokens == 200
+    assert (outcomes[0].usage.prompt_tokens, outcomes[0].waste.prompt_tokens) == (100, 100)
     assert all(outcome.stored for outcome in ask(server, 3, store))
 
 
@@ -163,15 +166,19 @@ def test_a_wrong_key_stops_at_once_and_is_told_without_the_key(serve, monkeypatc
         (Reply(status=404, content="model_not_found"), "no model 'm'"),
         (Reply(status=429, content="insufficient_quota"), "no credit"),
         (Reply(status=403), "does not accept the key"),
+        (Reply(status=403, raw=b"<html>blocked</html>", headers={"content-type": "text/html"}), "a firewall"),
         (Reply(status=307, headers={"location": "http://127.0.0.1:9/v1"}), "redirects elsewhere"),
-        (Reply(status=400, content="unsupported_parameter"), "response_format"),
+        (Reply(status=400, content="unsupported_parameter"), "response_format, logprobs.* provider says: …"),
+        (Reply(content="我不会 JSON", raw=None), "10 answers of m in a row are of no use .*我不会 JSON"),
+        (Reply(raw=b'{"choices": [], "note": "empty"}'), "of no use .*empty"),
+        (Reply(raw=b"<html>login</html>", headers={"content-type": "text/html"}), "of no use .*login"),
     ],
 )
 def test_what_no_request_can_overcome_stops_early(serve, reply, says):
     server = serve(lambda question, earlier, body: reply)
     with pytest.raises(UserError, match=says):
         ask(server, 200, Store(), concurrency=4)
-    assert sum(server.asked.values()) <= 12
+    assert sum(server.asked.values()) <= 14
 
 
 def test_failures_never_carry_what_the_provider_said(serve):
@@ -344,3 +351,113 @@ def test_token_counts_that_cannot_be_are_not_counted(serve, usage):
     (answer,) = ask(serve(lambda *given: Reply(raw=raw)), 1, Store(), price_in=1.0, price_out=1.0)
     assert answer.usage.completion_tokens is None
     assert answer.cost is None
+
+
+LABEL = '{"疾病组": "循环系统疾病"}'
+
+
+def message(**fields) -> bytes:
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": None, **fields},
+    }
+    return json.dumps(
+        {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(content=f"先想想 {{}}……\n</think>\n{LABEL}"),
+        Reply(content=f"<think>{{}}</think>{LABEL}"),
+        Reply(
+            content="<|channel|>analysis<|message|>{想}<|end|><|start|>assistant"
+            f"<|channel|>final<|message|>{LABEL}<|return|>"
+        ),
+        Reply(raw=message(content=[{"type": "text", "text": LABEL}])),
+        Reply(raw=message(content=LABEL), headers={"content-type": "text/plain"}),
+        Reply(raw=message(tool_calls=[{"function": {"name": "labels", "arguments": LABEL}}])),
+        Reply(raw=message(content="", reasoning_content=f"想好了 {LABEL}")),
+    ],
+    ids=["open thoughts", "thoughts", "harmony", "parts", "text/plain", "tool call", "reasoning"],
+)
+def test_answers_in_unusual_places_are_read(serve, reply):
+    dimension = dimensions()["disease_group"]
+    asked = requests(3, check=lambda text: read_labels(text, [dimension]))
+    server = serve(lambda question, earlier, body: reply)
+    outcomes = ask(server, 0, Store(), asked=asked)
+    assert [read_labels(outcome.text, [dimension])["disease_group"].zh for outcome in outcomes] == [
+        "循环系统疾病"
+    ] * 3
+    assert set(server.asked.values()) == {1}
+
+
+def test_azure_s_classic_api_gets_its_version_and_its_header(serve, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "azure-key")
+    server = serve()
+    address = f"{server.url}/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"
+    for settings in (
+        {"base_url": address},
+        {"base_url": address.split("/chat")[0], "api_version": "2024-10-21"},
+    ):
+        ask(server, 2, Store(), api_key_env="MY_KEY", **settings)
+    assert server.paths == {"/v1/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"}
+    assert (server.authorization, server.api_keys) == ({""}, {"azure-key"})
+
+
+BILLED = {
+    1: Reply(drop=True),
+    3: Reply(stall=3.0),
+    5: Reply(raw=b'{"choices": [], "usage": {"prompt_tokens": 90, "completion_tokens": 0}}'),
+    7: Reply(content="就不告诉你"),
+    9: Reply(finish_reason="length"),
+    11: Reply(raw=b'{"id": "x", "choices": [{"ind'),
+    13: Reply(status=504),
+    15: Reply(raw=json.dumps({"choices": [{"message": {"content": GOOD_TEXT}}]}).encode()),
+}
+"""Faults of calls that the server bills; 5, 7 and 9 and good answers tell how many tokens."""
+FREE = {17: Reply(status=429, headers={"retry-after": "0"}), 19: Reply(status=500)}
+
+
+def test_the_account_is_the_servers_own_ledger(serve):
+    """Calls, tokens that were told, and never more than what the cap allows, over several runs."""
+    ledger: Counter[str] = Counter()
+
+    def script(question, earlier, body):
+        number = int(question) % 40
+        number = 40 if number == 3 else number  # a stall counts by how busy the machine is
+        reply = {**BILLED, **FREE}.get(number) if earlier < 2 else None
+        told = reply is None or number in (5, 7, 9)
+        ledger["calls"] += number not in FREE or reply is None
+        ledger["told"] += told
+        ledger["prompt"] += (90 if number == 5 and reply else 100) * told
+        return reply or Reply()
+
+    server, store = serve(script), Store()
+    for _ in range(4):
+        outcomes = ask(server, 200, store, max_retries=1, price_in=1.0, price_out=1.0)
+    good = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
+    assert len(good) == 200
+    wasted = [outcome.waste for outcome in outcomes]
+    untold = sum(answer.usage.prompt_tokens is None for answer in good)
+    assert len(good) + sum(each.calls + each.unseen for each in wasted) == ledger["calls"]
+    assert len(good) - untold + sum(each.calls for each in wasted) == ledger["told"]
+    prompt = sum(answer.usage.prompt_tokens or 0 for answer in good)
+    assert prompt + sum(each.prompt_tokens for each in wasted) == ledger["prompt"]
+
+
+@pytest.mark.parametrize("number", [1, 3, 5, 11, 13, 15])
+def test_the_cap_counts_what_may_have_been_billed_over_all_runs(serve, number):
+    calls = Counter()
+
+    def script(question, earlier, body):
+        calls["all"] += 1
+        return BILLED[number]
+
+    server, store = serve(script), Store()
+    for _ in range(8):
+        with contextlib.suppress(UserError):
+            ask(server, 4, store, timeout=0.5, max_retries=1, max_cost=2.0, **PRICES)
+    assert calls["all"] * (0.09 if number == 5 else 0.11) <= 2.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import re
+import threading
 import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import polars as pl
 import pytest
 
@@ -22,6 +25,7 @@ from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.review import fetching, sending
 from pipeline.review import stage as review
+from pipeline.review.folder import owner_of
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -67,6 +71,15 @@ def pull_reviews(params: ReviewParams, context) -> PullReport:
 
 def pulled(context) -> pl.DataFrame:
     return pl.read_parquet(context.build / "reviews" / "pulled.parquet")
+
+
+def what_counts(context) -> pl.DataFrame:
+    return what_counts_of(pulled(context))
+
+
+def what_counts_of(reviews: pl.DataFrame) -> pl.DataFrame:
+    """Reviews without the server's own names for them."""
+    return reviews.drop("annotation_id", "updated_at")
 
 
 def settle(context, params: ReviewParams, found: dict[str, pl.DataFrame]):
@@ -240,23 +253,39 @@ def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params
     expert.delete(mine[2])
     label_studio.as_expert(LI).submit(task_ids(label_studio, pushed.project)[3], answer())
     report = pull_reviews(params, context)
-    assert (report.full, report.new, report.changed, report.deleted) == (False, 1, 1, 1)
+    assert (report.full, report.new, report.changed, report.newly_gone) == (False, 1, 1, 1)
     rows = pulled(context)
-    assert question(2).question_id not in set(rows["question_id"])
+    assert question(2).question_id in set(rows["question_id"]), "what was deleted there stays here"
     changed = rows.filter(
         (pl.col("question_id") == question(1).question_id) & (pl.col("dimension") == "difficulty")
     )
     assert changed["label"].to_list() == ["较难"]
 
 
-def test_a_deleted_task_takes_its_reviews_along(label_studio, params, context, pushed):
+def test_a_deleted_task_loses_no_review_and_comes_back_with_its_answers(
+    label_studio, params, context, pushed
+):
+    answer_all(label_studio, pushed.project, ZHANG, {5: answer(flags=["答案有误"], note="应为 B")})
+    pull_reviews(params, context)
+    before = pulled(context)
+    label_studio.as_expert(ADMIN).delete_task(task_ids(label_studio, pushed.project)[5])
+    report = pull_reviews(params, context)
+    assert (report.newly_gone, report.full) == (1, True)
+    assert pulled(context).equals(before)
+    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    assert (again.added, again.restored, again.batch) == (1, 1, 1)
+    assert pull_reviews(params, context).kept == 0
+    assert what_counts(context).equals(what_counts_of(before))
+    assert label_studio.as_expert(ZHANG).next_task(pushed.project) is None, "it is asked for again"
+
+
+def test_force_lets_go_of_what_is_gone(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     pull_reviews(params, context)
     label_studio.as_expert(ADMIN).delete_task(task_ids(label_studio, pushed.project)[5])
-    report = pull_reviews(params, context)
-    assert (report.deleted, report.full) == (1, True)
+    assert fetching.pull(params, context, force=True)[0].deleted == 1
     assert question(5).question_id not in set(pulled(context)["question_id"])
-    assert sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context).added == 1
+    assert len(list((context.build / "reviews" / "history" / "review").iterdir())) == 2
 
 
 def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, params, context, pushed):
@@ -279,15 +308,63 @@ def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, 
     assert pull_reviews(params, context).full is False
 
 
-def test_a_deleted_project_is_told_and_nothing_pulled_is_lost(label_studio, params, context, pushed):
+def test_a_deleted_project_is_filled_again_with_all_that_was_pulled(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
+    answer_all(label_studio, pushed.project, LI, {3: answer(flags=["答案有误"], note="应为 B")})
     pull_reviews(params, context)
-    before = _bytes(context.build / "reviews")
-    label_studio.as_expert(ADMIN).delete_project(pushed.project)
+    before, everything = pulled(context), _bytes(context.build / "reviews")
+    label_studio.as_expert(ZHANG).delete_project(pushed.project)
     with pytest.raises(UserError, match="is gone from Label Studio"):
         pull_reviews(params, context)
-    assert _bytes(context.build / "reviews") == before
-    assert sending.push(tables(map(question, range(1, 4))), params, context).created
+    assert _bytes(context.build / "reviews") == everything
+    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    assert (again.created, again.added, again.restored) == (True, QUESTIONS, 2 * QUESTIONS)
+    report = pull_reviews(params, context)
+    assert (report.kept, dict(report.rejects), report.third_experts) == (0, {}, ())
+    assert what_counts(context).equals(what_counts_of(before))
+    assert label_studio.as_expert(LI).next_task(again.project) is None
+
+
+def test_a_project_of_another_folder_is_refused(label_studio, params, context, pushed, tmp_path):
+    context.build = tmp_path / "another"
+    found = tables(map(question, range(1, 3)))
+    for command in (partial(sending.push, found, params, context), partial(pull_reviews, params, context)):
+        with pytest.raises(UserError, match="belongs to another folder"):
+            command()
+    assert sending.push(found, params, context, adopt=True).project == pushed.project
+
+
+def test_while_experts_save_a_push_makes_one_project_with_all_labels(label_studio, params, context, pushed):
+    """The server's database is locked again and again: it runs requests again, half done or without labels."""
+    stop = threading.Event()
+
+    def save(account) -> None:
+        expert = label_studio.as_expert(account)
+        mine = expert.submit(task_ids(label_studio, pushed.project)[1], answer())
+        while not stop.is_set():
+            with contextlib.suppress(httpx.HTTPError):
+                expert.change(mine, answer())
+
+    savers = [threading.Thread(target=save, args=(account,)) for account in (ZHANG, LI, WANG)]
+    for saver in savers:
+        saver.start()
+    try:
+        context.build = context.build.with_name("busy")
+        context.dataset = context.dataset.model_copy(update={"name": "busy", "build": context.build})
+        report = sending.push(tables(map(question, range(1, 121))), params, context)
+    finally:
+        stop.set()
+        for saver in savers:
+            saver.join()
+    admin = label_studio.as_expert(ADMIN).http
+    own = [
+        project
+        for project in admin.get("/api/projects/", params={"page_size": 100}).json()["results"]
+        if "review: busy #" in project["description"]
+    ]
+    assert [project["id"] for project in own] == [report.project]
+    assert (own[0]["task_number"], own[0]["total_predictions_number"]) == (120, 120)
+    pull_reviews(params, context)
 
 
 def test_a_pull_before_any_push_says_to_push(params, context):
@@ -352,7 +429,7 @@ def _push_slowly(found, params, context) -> None:
 
 def _progress(server: LabelStudioServer, context) -> int:
     projects = server.as_expert(ADMIN).http.get("/api/projects/").json()["results"]
-    marker = REVIEW.marker(context.dataset.name)
+    marker = REVIEW.marker(owner_of(context))
     return sum(project["task_number"] for project in projects if marker in project["description"])
 
 

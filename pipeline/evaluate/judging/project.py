@@ -15,7 +15,7 @@ from annotation.rubric.aspects import aspects
 from pipeline.evaluate.judging.experts import Given, answers_given, expert_judgements, sample
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from pipeline.evaluate.params import EvaluateParams
-from pipeline.review.folder import FOLDER, read_pulled, replace_table, write_pulled
+from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from pipeline.review.sending import connect
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import ANSWER_SCORES
@@ -83,11 +83,12 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
         report = pushing.push(
             studio,
             kind,
-            context.dataset.name,
+            owner_of(context),
             tasks,
             title=None,
             version="none",
             batch=review.batch,
+            answers=read_pulled(context.build, kind).answers(studio.reviewers().values()),
             advance=advance,
         )
     if not report.created:
@@ -107,7 +108,7 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
     before = read_pulled(context.build, kind)
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(
-            connect(review), kind, context.dataset.name, before, full=full, advance=advance
+            connect(review), kind, owner_of(context), before, full=full, advance=advance
         )
     write_pulled(context.build, kind, after)
     scores = AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))

@@ -47,7 +47,7 @@ def server(answer):
 @pytest.mark.parametrize("answer", [(200, 5), (200, []), (200, "hello"), (302, {})])
 def test_a_server_that_answers_something_else_is_told_in_one_line(answer):
     with server(lambda path: answer) as url, pytest.raises(UserError, match="is not Label Studio"):
-        Studio(url, "token", key_env="KEY", timeout=5).find_project("x")
+        Studio(url, "token", key_env="KEY", timeout=5).projects("x")
 
 
 def test_a_server_whose_pages_never_end_is_not_asked_for_ever():

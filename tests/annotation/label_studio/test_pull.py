@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import pytest
+
 from annotation.label_studio.client import Project
-from annotation.label_studio.kinds import REVIEW
+from annotation.label_studio.kinds import REVIEW, Owner
 from annotation.label_studio.pull import Pulled, pull
 from annotation.label_studio.tasks import choice
+from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 
 PEOPLE = {1: "a@example.org", 2: "b@example.org", 3: "c@example.org"}
+OWNER = Owner("demo", "0123456789ab")
 RESULT = [choice(name, [dimension.zh_names()[0]]) for name, dimension in dimensions().items()]
 
 
@@ -23,6 +27,8 @@ class Studio:
 
     stored: dict[int, dict[str, Any]] = field(default_factory=dict)
     url: str = "http://studio"
+    description: str = REVIEW.marker(OWNER)
+    people: dict[int, str] = field(default_factory=lambda: PEOPLE)
     meanwhile: Callable[[], None] | None = None
     """What people do between the first and the second request."""
 
@@ -46,15 +52,18 @@ class Studio:
             "annotations": annotations,
         }
 
-    def find_project(self, marker: str) -> Project:
-        count = sum(len(task["annotations"]) for task in self.stored.values())
-        return Project(1, "t", "now", "", None, len(self.stored), count)
+    def projects(self, words: str) -> list[Project]:
+        return [self.project(1)] if words in self.description else []
+
+    def update_project(self, project_id: int, *, description: str) -> None:
+        self.description = description
 
     def project(self, project_id: int) -> Project:
-        return self.find_project("")
+        count = sum(len(task["annotations"]) for task in self.stored.values())
+        return Project(1, "t", "now", "", None, len(self.stored), count, 0, self.description)
 
     def reviewers(self) -> dict[int, str]:
-        return PEOPLE
+        return self.people
 
     def tasks(self, project_id, *filters, answers=False):
         assert answers
@@ -84,10 +93,10 @@ def test_a_pull_reads_what_changed_and_a_while_before():
     studio = Studio()
     for number, second in enumerate((0, 20, 25, 30)):
         studio.answered(number, 1, second=second)
-    first, report = pull(studio, REVIEW, "demo", Pulled())
+    first, report = pull(studio, REVIEW, OWNER, Pulled())
     assert (report.full, report.new, report.questions) == (True, 4, 4)
     studio.answered(2, 1, 2, second=24)  # became visible after a later change was seen
-    second, report = pull(studio, REVIEW, "demo", first)
+    second, report = pull(studio, REVIEW, OWNER, first)
     assert (report.full, report.new, report.deleted, report.third_experts) == (False, 1, 0, ())
     assert second.since == first.since
     assert second.reviews.height == first.reviews.height + len(RESULT)
@@ -97,19 +106,74 @@ def test_where_annotations_are_missing_without_a_trace_everything_is_read():
     studio = Studio()
     studio.answered(1, 1, second=0)
     studio.answered(2, 1, 2, second=40)
-    before, _ = pull(studio, REVIEW, "demo", Pulled())
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
     del studio.stored[1]
-    after, report = pull(studio, REVIEW, "demo", before)
-    assert (report.full, report.deleted) == (True, 1)
-    assert set(after.reviews["question_id"]) == {"q2"}
+    after, report = pull(studio, REVIEW, OWNER, before)
+    assert (report.full, report.deleted, report.newly_gone, report.kept) == (True, 1, 1, 1)
+    assert set(after.reviews["question_id"]) == {"q1", "q2"}
+    again, report = pull(studio, REVIEW, OWNER, after)
+    assert (report.full, report.newly_gone, report.kept) == (False, 0, 1)
+    assert again.reviews.equals(after.reviews)
+    let_go, report = pull(studio, REVIEW, OWNER, again, force=True)
+    assert report.kept == 0
+    assert set(let_go.reviews["question_id"]) == {"q2"}
+
+
+def test_an_answer_given_anew_takes_the_place_of_the_deleted_one():
+    studio = Studio()
+    studio.answered(1, 1, 2, second=0)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.answered(1, 1, 2, second=20)
+    studio.stored[1]["annotations"][0]["id"] = 99
+    after, report = pull(studio, REVIEW, OWNER, before)
+    assert (report.kept, after.annotations.height) == (0, 2)
+    assert after.reviews.height == before.reviews.height
+    assert set(after.reviews["annotation_id"]) == {99, 12}
+
+
+def test_a_person_who_changed_address_or_left_counts_once_and_goes_on_counting():
+    studio = Studio()
+    studio.answered(1, 1, 2, second=0)
+    studio.answered(2, 1, second=0)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.people = {**PEOPLE, 1: "new@example.org"}
+    renamed, report = pull(studio, REVIEW, OWNER, before)
+    assert (report.full, report.kept) == (True, 0)
+    assert set(renamed.reviews["reviewer"]) == {"new@example.org", PEOPLE[2]}
+    studio.people = {2: PEOPLE[2]}
+    left, _ = pull(studio, REVIEW, OWNER, renamed, full=True)
+    assert left.reviews.equals(renamed.reviews)
+
+
+def test_answers_go_back_with_their_questions_one_a_person():
+    studio = Studio()
+    studio.answered(1, 1, 2, second=0)
+    pulled, _ = pull(studio, REVIEW, OWNER, Pulled())
+    back = pulled.answers(PEOPLE.values())
+    assert [each["completed_by"]["email"] for each in back["q1"]] == [PEOPLE[1], PEOPLE[2]]
+    assert all(each["result"] == RESULT for each in back["q1"])
+    assert list(pulled.answers([PEOPLE[2]])) == ["q1"]
+
+
+def test_the_project_of_another_folder_is_refused_and_one_without_a_token_taken():
+    studio = Studio(description="[build-dataset review: demo #ffffffffffff]")
+    with pytest.raises(UserError, match=r"belongs to another folder.*--adopt"):
+        pull(studio, REVIEW, OWNER, Pulled())
+    pull(studio, REVIEW, OWNER, Pulled(), adopt=True)
+    assert REVIEW.marker(OWNER) in studio.description
+    studio.description = REVIEW.old_marker(OWNER)
+    pull(studio, REVIEW, OWNER, Pulled())
+    assert REVIEW.marker(OWNER) in studio.description
+    with pytest.raises(UserError, match="belongs to another folder"):
+        pull(studio, REVIEW, Owner("demo", "eeeeeeeeeeee"), Pulled())
 
 
 def test_what_people_answer_during_a_pull_is_no_reason_to_read_everything():
     studio = Studio()
     studio.answered(1, 1, second=0)
-    before, _ = pull(studio, REVIEW, "demo", Pulled())
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
     studio.meanwhile = lambda: studio.answered(2, 1, second=30)
-    after, report = pull(studio, REVIEW, "demo", before)
+    after, report = pull(studio, REVIEW, OWNER, before)
     assert (report.full, report.new) == (False, 1)
     assert set(after.reviews["question_id"]) == {"q1", "q2"}
 
@@ -118,4 +182,4 @@ def test_questions_that_a_third_person_answered_are_named():
     studio = Studio()
     studio.answered(1, 1, 2, second=0)
     studio.answered(2, 1, 2, 3, second=0)
-    assert pull(studio, REVIEW, "demo", Pulled())[1].third_experts == ("q2",)
+    assert pull(studio, REVIEW, OWNER, Pulled())[1].third_experts == ("q2",)

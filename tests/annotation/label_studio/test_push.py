@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Project, ReplyLostError
-from annotation.label_studio.kinds import ADJUDICATION, REVIEW
+from annotation.label_studio.kinds import ADJUDICATION, REVIEW, Owner
 from annotation.label_studio.tasks import Task, prediction_of
 from schemas.errors import UserError
+
+OWNER = Owner("demo", "0123456789ab")
 
 
 @dataclass
@@ -24,23 +26,44 @@ class LossyStudio:
     """A Label Studio in memory, whose imports meet the faults of a script."""
 
     faults: list[str] = field(default_factory=list)
-    """For each import: ``ok``, ``done`` (added, reply lost), ``not done`` (request lost)."""
+    """For each import: ``ok``, ``done`` (added, reply lost), ``not done`` (request lost), ``no labels``."""
+    keeps_predictions: bool = True
+    copies: int = 0
+    """Empty projects that the server makes beside the wanted one, as when it runs a request again."""
+    create: str = "ok"
+    extra: list[int] = field(default_factory=list)
     stored: dict[int, dict[str, Any]] = field(default_factory=dict)
     settings: dict[str, Any] | None = None
     url: str = "http://studio"
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
-    def find_project(self, marker: str) -> Project | None:
-        return self.project(1) if self.settings and marker in self.settings["description"] else None
+    def projects(self, words: str) -> list[Project]:
+        if not self.settings or words not in self.settings["description"]:
+            return []
+        empty = replace(self.project(1), tasks=0, predictions=0)
+        return [*(replace(empty, id=each) for each in self.extra), self.project(1)]
+
+    def delete_project(self, project_id: int) -> None:
+        self.extra.remove(project_id)
 
     def project(self, project_id: int) -> Project:
         settings = self.settings or {}
         return Project(
-            1, "t", "now", settings["label_config"], settings["model_version"], len(self.stored), 0
+            1,
+            "t",
+            "now",
+            settings["label_config"],
+            settings["model_version"],
+            len(self.stored),
+            0,
+            sum(len(task["predictions"]) for task in self.stored.values()),
         )
 
     def create_project(self, **settings: Any) -> int:
         self.settings = settings
+        self.extra = [-number for number in range(self.copies)]
+        if self.create == "lost":
+            raise ReplyLostError
         return 1
 
     def update_project(self, project_id: int, **settings: Any) -> None:
@@ -53,8 +76,13 @@ class LossyStudio:
         fault = self.faults.pop(0) if self.faults else "ok"
         if fault != "not done":
             for payload in payloads:
-                self.stored[next(self._ids)] = {**payload, "annotations": 0}
-        if fault != "ok":
+                bare = fault == "no labels"
+                answers = 0 if bare else len(payload.get("annotations", ()))
+                predictions = [] if bare else list(payload["predictions"])
+                self.stored[next(self._ids)] = {
+                    "data": payload["data"], "predictions": predictions, "annotations": answers
+                }  # fmt: skip
+        if fault in ("done", "not done"):
             raise ReplyLostError
 
     def tasks(self, project_id, *filters, answers=False):
@@ -66,7 +94,7 @@ class LossyStudio:
         return {task_id: task.get("predictions", []) for task_id, task in self.stored.items()}
 
     def add_predictions(self, project_id, predictions):
-        for task_id, prediction in predictions.items():
+        for task_id, prediction in predictions.items() if self.keeps_predictions else ():
             self.stored[task_id]["predictions"].append(prediction)
 
     def delete_predictions(self, project_id, task_ids):
@@ -90,9 +118,9 @@ def tasks(count: int, digest: str = "1") -> list[Task]:
     return [Task(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
 
 
-def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, count=None, version="v"):
+def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, version="v", **more):
     return pushing.push(
-        studio, kind, "demo", wanted, title=None, version=version, batch=batch, count=count, settle_seconds=0
+        studio, kind, OWNER, wanted, title=None, version=version, batch=batch, settle_seconds=0, **more
     )
 
 
@@ -334,3 +362,47 @@ def test_cases_that_need_no_ruling_any_more_are_withdrawn_unless_somebody_ruled(
 
 def pushing_choice(control: str, label: str) -> dict[str, Any]:
     return {"from_name": control, "to_name": "question", "type": "choices", "value": {"choices": [label]}}
+
+
+def test_labels_that_the_server_drops_without_a_word_are_sent_again():
+    studio = LossyStudio(faults=["no labels", "ok", "no labels"])
+    report = push(studio, labelled("疾病治疗", 8))
+    assert report.mended == 1
+    assert all(len(task["predictions"]) == 1 for task in studio.stored.values())
+    assert push(studio, labelled("疾病治疗", 8)).mended == 0
+
+
+def test_a_server_that_keeps_nothing_of_labels_is_told():
+    studio = LossyStudio(faults=["no labels"] * 9, keeps_predictions=False)
+    with pytest.raises(UserError, match="does not keep what it is sent"):
+        push(studio, labelled("疾病治疗", 4))
+
+
+@pytest.mark.parametrize("reply", ["ok", "lost"])
+def test_a_project_that_the_server_made_three_times_is_one_in_the_end(reply):
+    studio = LossyStudio(copies=2, create=reply)
+    report = push(studio, labelled("疾病治疗", 4))
+    assert (report.created, report.added, report.project) == (True, 4, 1)
+    assert studio.extra == []
+
+
+def test_the_rest_of_an_interrupted_batch_belongs_to_it():
+    studio = LossyStudio(faults=["ok", *["not done"] * 3])
+    with pytest.raises(UserError):
+        push(studio, tasks(8))
+    assert (report := push(studio, tasks(8))).batch == 1
+    assert (report.added, push(studio, tasks(12), count=3).batch) == (4, 2)
+    sent = Counter(task["data"]["batch"] for task in studio.stored.values())
+    assert sent == {"1": 8, "2": 3}
+
+
+def test_questions_that_are_gone_come_back_with_their_answers():
+    studio = LossyStudio()
+    answers = {"q001": [{"result": [], "completed_by": {"email": "a@example.org"}}]}
+    report = push(studio, tasks(3), answers=answers)
+    assert report.restored == 1
+    assert [task["annotations"] for task in studio.stored.values()] == [0, 1, 0]
+    lossy = LossyStudio(faults=["no labels"])
+    assert push(lossy, tasks(3), answers=answers).duplicates_removed == 1
+    assert sorted(task["annotations"] for task in lossy.stored.values()) == [0, 0, 1]
+    assert lossy.ids() == ["q000", "q001", "q002"]

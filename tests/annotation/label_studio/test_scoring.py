@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.label_studio.kinds import KINDS, SCORING
+from annotation.label_studio.kinds import KINDS, SCORING, Owner
 from annotation.label_studio.read import read_task
 from annotation.label_studio.scoring import scoring_config, scoring_tasks
 from annotation.label_studio.tasks import QUESTION_ID, choice
@@ -134,5 +134,5 @@ def test_an_aspect_without_a_score_does_not_touch_the_others():
 
 def test_scoring_is_a_project_of_its_own_beside_the_review():
     assert SCORING not in KINDS
-    markers = {kind.marker("x") for kind in (*KINDS, SCORING)}
+    markers = {kind.marker(Owner("x", "t")) for kind in (*KINDS, SCORING)}
     assert len(markers) == len(KINDS) + 1

@@ -51,7 +51,7 @@ def test_what_was_pulled_is_read_back_as_it_was_written(tmp_path):
 def test_a_damaged_folder_of_reviews_is_told_in_one_line(tmp_path, name):
     write_pulled(tmp_path, REVIEW, pulled([review("a")]))
     (tmp_path / "reviews" / "review" / name).write_bytes(b"\x00damaged")
-    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
+    with pytest.raises(UserError, match="history/review in its place and run `build-dataset review pull`"):
         read_pulled(tmp_path, REVIEW)
 
 
@@ -59,7 +59,7 @@ def test_a_table_of_another_version_is_told_in_one_line(tmp_path):
     write_pulled(tmp_path, REVIEW, pulled([review("a")]))
     path = tmp_path / "reviews" / "review" / "reviews.parquet"
     read_table(path).drop("project").write_parquet(path)
-    with pytest.raises(UserError, match="delete it and run `build-dataset review pull`"):
+    with pytest.raises(UserError, match="history/review in its place and run `build-dataset review pull`"):
         read_pulled(tmp_path, REVIEW)
 
 
