@@ -16,12 +16,12 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
-from pipeline.dedup.phrases import ASKED, FILLER, OPPOSITES
+from pipeline.dedup.phrases import ASKED, FILLER, FUNCTION, OPPOSITES
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
 COPIES = ("exact", "reordered", "reworded", "noise1", "noise3", "noise5")
-TWINS = ("negation", "number", "unit", "sex", "age")
+TWINS = ("negation", "number", "unit", "sex", "age", "term")
 
 
 def _pairs(*lines: str) -> tuple[tuple[str, str], ...]:
@@ -53,6 +53,7 @@ _UNITS = (
 )
 _WORDS = re.compile("|".join([FILLER, *ASKED, "[0-9A-Za-z]+", *(f"[{pair}]" for pair in OPPOSITES)]))
 _IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
+_TERM = re.compile("[\u4e00-\u9fff]{2,8}")
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,19 @@ def generate(bases: list[Question], size: int, seed: int) -> list[Made]:
     made: list[Made] = []
     for replica in count():
         renamed = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
+        terms = Terms(renamed)
         for base in renamed:
             if len(made) >= size:
                 rng.shuffle(made)
                 return made[:size]
             made.append(Made(base, "base", base.question_id, base.question_id))
-            made += _family(base, renamed, alphabet, rng)
+            made += _family(base, renamed, alphabet, terms, rng)
     return made
 
 
-def _family(base: Question, bases: list[Question], alphabet: list[str], rng: random.Random) -> Iterator[Made]:
+def _family(
+    base: Question, bases: list[Question], alphabet: list[str], terms: Terms, rng: random.Random
+) -> Iterator[Made]:
     name = base.question_id
     makers: dict[str, Maker] = {
         "exact": _typeset,
@@ -125,6 +129,7 @@ def _family(base: Question, bases: list[Question], alphabet: list[str], rng: ran
         "unit": lambda base, _: _stem(base, _unit_changed(base.stem)),
         "sex": lambda base, _: _stem(base, base.stem.translate(str.maketrans("男女", "女男"))),
         "age": lambda base, rng: _stem(base, _renumbered(base.stem, r"[0-9]+(?=岁)", rng)),
+        "term": lambda base, rng: _keyed_otherwise(terms.exchanged(base, rng), rng),
         **HELD_OUT_TWINS,
     }
     for kind in rng.sample(list(makers), 5):
@@ -187,7 +192,35 @@ def _noisy(base: Question, rate: float, alphabet: list[str], rng: random.Random)
                 out.append(char + rng.choice(alphabet))
         return "".join(out) or text
 
-    return with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
+    read = with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
+    return read.model_copy(update={"confidence": 0.9})  # a scan, which knows that it was unsure
+
+
+class Terms:
+    """Real terms by kind: two options of one question are of a kind (a drug and another, a disease and another)."""
+
+    def __init__(self, bases: list[Question]) -> None:
+        """Collect the options that are words."""
+        self._kinds: dict[str, list[list[str]]] = {}
+        for base in bases:
+            words = [option.text for option in base.options if _TERM.fullmatch(option.text)]
+            words = [word for word in words if not FUNCTION.issuperset(word)]
+            for word in words:
+                self._kinds.setdefault(word, []).append(words)
+        self._pattern = re.compile(
+            "|".join(sorted(map(re.escape, self._kinds), key=len, reverse=True)) or "(?!)"
+        )
+
+    def exchanged(self, base: Question, rng: random.Random) -> Question | None:
+        """A term of the stem exchanged for another of its kind, under the same options as a list of stems has."""
+        places = list(self._pattern.finditer(base.stem))
+        if not places:
+            return None
+        found = rng.choice(places)
+        others = [word for word in rng.choice(self._kinds[found.group()]) if word not in found.group()]
+        if not others:
+            return None
+        return _stem(base, base.stem[: found.start()] + rng.choice(others) + base.stem[found.end() :])
 
 
 def _swapped(text: str, pairs: tuple[tuple[str, str], ...]) -> str | None:
@@ -211,6 +244,16 @@ def _unit_changed(text: str) -> str | None:
         if found := re.search(rf"(?<=[0-9]){re.escape(old)}(?![A-Za-z])", text):
             return text[: found.start()] + new + text[found.end() :]
     return None
+
+
+def _keyed_otherwise(base: Question | None, rng: random.Random) -> Question | None:
+    """The question with another key, or with its own, as often."""
+    others = (
+        [option.label for option in base.options if option.label not in (base.answer or [])] if base else []
+    )
+    if base is None or not others or rng.random() < 0.5:
+        return base
+    return base.model_copy(update={"answer": [rng.choice(others)]})
 
 
 def _other_key(base: Question, rng: random.Random) -> Question:

@@ -94,6 +94,8 @@ def report(made: list[Made], result: Result, misses: int) -> None:
         f"same question: recall {_share(found, total, COPIES)}, held out {_share(found, total, HELD_OUT_COPIES)}, "
         f"precision {1 - len(wrong) / len(moved):.4f} ({len(wrong)} wrong of {len(moved)})"
     )
+    for name in wrong if misses else ():
+        print(f"  wrong: {_line(by_id[name].question)}\n  in: {_line(by_id[place[name]].question)}")
     print(
         f"twins merged: {sum(found[kind] for kind in TWINS)} of {sum(total[kind] for kind in TWINS)}, held out "
         f"{sum(found[kind] for kind in HELD_OUT_TWINS)} of {sum(total[kind] for kind in HELD_OUT_TWINS)}"

@@ -54,13 +54,23 @@ def with_texts(base: Question, stem: str, texts: list[str]) -> Question:
 
 
 def look_alike(base: Question, rng: random.Random) -> Question | None:
-    """3 % of the characters of stem and options, one at least, read as ones that look like them."""
+    """3 % of the characters, one at least, read by an unsure recognition as ones that look like them."""
 
     def misread(text: str) -> str:
         return "".join(_LOOK_ALIKE.get(char, char) if rng.random() < 0.06 else char for char in text)
 
     made = with_texts(base, misread(base.stem), [misread(option.text) for option in base.options])
-    return made if made != base else None
+    return made.model_copy(update={"confidence": 0.9}) if made != base else None
+
+
+def mistyped(base: Question, rng: random.Random) -> Question | None:
+    """One character of the stem typed as one that looks like it, in a table, which nothing read."""
+    places = [place for place, char in enumerate(base.stem) if char in _LOOK_ALIKE]
+    if not places:
+        return None
+    at = rng.choice(places)
+    stem = base.stem[:at] + _LOOK_ALIKE[base.stem[at]] + base.stem[at + 1 :]
+    return with_texts(base, stem, [option.text for option in base.options])
 
 
 def headed(base: Question, rng: random.Random) -> Question:
@@ -132,6 +142,7 @@ def option_number(base: Question, rng: random.Random) -> Question | None:
 
 HELD_OUT_COPIES: dict[str, Maker] = {
     "look_alike": look_alike,
+    "mistyped": mistyped,
     "headed": headed,
     "put_otherwise": put_otherwise,
     "case_apart": case_apart,

@@ -9,6 +9,9 @@ import polars as pl
 
 from pipeline.dedup.meaning import Meaning, meaning
 
+_UNSURE = 0.95
+"""Recognition confidence of the worst line below which characters of it may be misread: clean scans have 0.97."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
@@ -21,6 +24,8 @@ class Item:
         options: comparison keys of its options, as ``labels``.
         keys: every set of letters that earns the mark; empty when it has no key.
         group: what ties it to other questions of its document: they are different questions by construction.
+        doubtful: whether recognition was unsure of a line of it; never for text layers and tables.
+        explanation: as it stands; empty when there is none.
     """
 
     index: int
@@ -33,6 +38,8 @@ class Item:
     options: tuple[str, ...]
     keys: tuple[frozenset[str], ...]
     group: str | None
+    doubtful: bool = False
+    explanation: str = ""
 
     @property
     def meaning(self) -> Meaning:
@@ -49,10 +56,12 @@ def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> d
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
+        (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
+        pl.col("explanation").fill_null(""),
     )[chosen]
     compared = keys.select("key", "core", "ask", "option_keys")[chosen]
     made = {}
-    for row, (question_id, labels, answer, accepted, group), (key, core, ask, options) in zip(
+    for row, (question_id, labels, answer, accepted, *known), (key, core, ask, options) in zip(
         chosen, columns.iter_rows(), compared.iter_rows(), strict=True
     ):
         made[row] = Item(
@@ -65,7 +74,7 @@ def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> d
             tuple(labels),
             tuple(options[: len(labels)]),
             _keys(answer, accepted),
-            group,
+            *known,
         )
     return made
 

@@ -1,8 +1,8 @@
 """Comparison keys: what two copies of a question have in common, whatever typed or read them.
 
-A key folds width, case, script (traditional and simplified), white space and punctuation; numbers keep their decimal
-points, ranges and lists. A core is the key without the set phrases of exams. All vectorised: 280,000 questions pass
-through here.
+A key folds width, case, script (traditional and simplified), white space, punctuation, and how units, charges and
+percentages are typed; numbers keep their decimal points, ranges and lists. A core is the key without the set phrases
+of exams. All vectorised: 280,000 questions pass through here.
 """
 
 from __future__ import annotations
@@ -23,9 +23,44 @@ _CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，�
 
 _HEAD = (
     r"^\s*(?:第?\s*[0-9０-９]{1,4}\s*[题題]|[0-9０-９]{1,4}\s*(?:[．、)）]|\.\s)"
-    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[题題]|[题題]|[选選])[】\]）)〕])\s*([^0-9０-９\s])"
+    r"|[【\[（(〔][^】\]）)〕]{0,16}(?:共用题干|共用備?备?選?选?答案)[^】\]）)〕]{0,4}[】\]）)〕]"
+    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[題题]|[题題]|[选選])[】\]）)〕])\s*([^0-9０-９\s])"
 )
-"""What papers and question banks put before a stem: its number, its kind, its marks. A list of numbers is none."""
+"""What papers and question banks put before a stem: its number, its kind, its marks, （135～136共用题干）. A list of
+numbers is none."""
+_TAIL = r"[（(][^（()）0-9]{0,8}[0-9]{1,5}[^（()）0-9]{0,6}(?:[0-9]{1,4}[题題]|[题題])[)）]\s*$"
+"""Where a question came from, after its stem: （模拟卷三第47题）."""
+_ASK_NUMBER = r"([。；？！])\s*[0-9]{1,3}\s*[．.、]\s*([^0-9\s])"
+"""The number of a question between a case and what is asked of it: ……3天。1．最可能的诊断是."""
+
+_TYPED = (
+    (r"[º˚]", "°"),  # NFKC makes an o of the ordinal sign: 38ºC
+    (r"[⁻₋]", "-"),  # a charge, an exponent: Cl⁻ is typed Cl- too
+    (r"([另哪任某同第])[—─ー\-]([^—─ー\-])", "${1}一${2}"),  # 另—种: a dash for the numeral
+)
+"""How signs are typed, before NFKC."""
+_SIGNS = (
+    (r"[‐‑‒–—―─−﹣－]", "-"),
+    (r"([0-9])[x×*✕](10|[0-9])", "${1}×${2}"),  # 12X10⁹
+    (r"([0-9])°?c([^a-z0-9]|$)", "${1}°c${2}"),  # 37.8℃, 37.8C, 37.8°C
+    (r"([0-9/])u(mol|l|g|m)([^a-z]|$)", "${1}μ${2}${3}"),  # 110umol, 5/ul; 40U/L is no microlitre
+    (r"([^a-z0-9.])l(cm|mm|周|天|日|年|岁|次|小时|个月)", "${1}1${2}"),  # l周
+    (r"([0-9])(?:小时|hours?|hr)", "${1}h"),
+    (r"([0-9])分钟", "${1}min"),
+    (r"([0-9])(?:毫克)", "${1}mg"),
+    (r"([0-9])(?:毫升)", "${1}ml"),
+    (r"([0-9])公斤", "${1}kg"),
+    (r"([0-9])(?:日|天)", "${1}天"),
+    (r"([0-9])周岁", "${1}岁"),
+    (r"([0-9]{2})\.([0-9]+)%", "0.${1}${2}"),  # 16.5% is .165
+    (r"(^|[^0-9.])([0-9])\.([0-9]+)%", "${1}0.0${2}${3}"),
+    (r"(^|[^0-9.])([0-9]{2})%", "${1}0.${2}"),
+    (r"(^|[^0-9.])([0-9])%", "${1}0.0${2}"),
+    (r"([0-9]\.[0-9]*?[1-9])0+([^0-9]|$)", "${1}${2}"),  # 0.50
+    (r"([0-9])\.0+([^0-9]|$)", "${1}${2}"),  # 6.0
+)
+"""How signs, units and numbers are typed, after NFKC and in lower case. A percentage becomes a share: a count of white
+cells gives neutrophils as 70 % or as .70."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
@@ -59,21 +94,27 @@ def _without_head(text: pl.Expr) -> pl.Expr:
     """A text without what stands before stems: at most three such marks."""
     for _ in range(3):
         text = text.str.replace(_HEAD, "${1}")
-    return text
+    return text.str.replace(_TAIL, "").str.replace_all(_ASK_NUMBER, "${1}${2}")
 
 
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
+    text = _replaced(text, _TYPED)
+    text = simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
     return (
-        simplified(text.str.normalize("NFKC"))
-        .str.to_lowercase()
-        .str.replace_all(r"\s+", "")
+        _replaced(text, _SIGNS)
         .str.replace_all(_LISTED, f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
-        .str.replace_all(r"([0-9])[~\-–—〜]([0-9])", "${1}~${2}")
-        .str.replace_all(r"(^|[^\p{L}0-9])[-−–—]([0-9])", "${1}−${2}")
+        .str.replace_all(r"([0-9])[~\-〜]([0-9])", "${1}~${2}")
+        .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")
         .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
     )
+
+
+def _replaced(text: pl.Expr, signs: tuple[tuple[str, str], ...]) -> pl.Expr:
+    for pattern, written in signs:
+        text = text.str.replace_all(pattern, written)
+    return text
 
 
 def core(key: pl.Expr) -> pl.Expr:

@@ -16,6 +16,8 @@ _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)
 _EXCEPT = re.compile(EXCEPT)
 _NEGATION = re.compile("[不无未非没否勿莫]")
+_NO_NEGATION = re.compile("不良|不全|不足|不适|不孕|不育|不稳|不规则|非典型|非甾体|无菌|无机|无水|未成年")
+"""Words that name something: 消化不良 negates no statement."""
 _UNIT = (
     "[a-zα-ωμ%°]+|岁|周|天|日|个?月|月龄|年|小时|分钟|分|秒|毫克|微克|千克|公斤|克|毫升|升|毫米|厘米|米|"
     "次|片|粒|倍|度|元|级|期|支|滴|个"
@@ -44,7 +46,7 @@ class Meaning:
 
     @cached_property
     def _rest(self) -> str:
-        return _POSITIVE.sub("", _NEGATIVE.sub("", _EXCEPT.sub(r"\1", self.key)))
+        return _POSITIVE.sub("", _NEGATIVE.sub("", _EXCEPT.sub(r"\1", _NO_NEGATION.sub("", self.key))))
 
     @cached_property
     def asks_for_wrong(self) -> int:

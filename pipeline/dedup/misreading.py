@@ -1,15 +1,21 @@
-"""Whether the difference of two texts looks like a misreading, or like another word or number."""
+"""Which differences of two texts are shown to be misreadings; all others make another question.
+
+In a mixed bank the same options stand under many stems, so that they vouch for nothing: 泼尼松 and 泼尼松龙 under one
+list of features are two questions. A text layer and a table do not misread. A scan may, where recognition was unsure;
+whatever typed a bank exchanges characters that look alike (己 / 已) and drops single ones in long texts.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, cast
 
 from rapidfuzz.distance import Levenshtein
 
+from pipeline.dedup.glyphs import look_alike
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.phrases import OPPOSITES
+from pipeline.dedup.phrases import FUNCTION, OPPOSITES, SUFFIXES
 
 _CLASSES = {
     "digit": "0123456789·−",
@@ -18,20 +24,31 @@ _CLASSES = {
     "sex": "男女",
     "letter": "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°",
     "unit": "岁周天月年日时分秒次片度克升级期型",
+    "colour": "红黄白黑青绿紫蓝灰褐棕",
+    "chemical": "氢氧氮氟氯溴碘氨氰烷烯炔酮酯醇酸醛酚醚酐胺铵酰磺砜苷肽嘌嘧呤啶钠钾钙镁铁铜锌铝铅汞磷硫硒锰",
 }
-"""Characters that questions turn on. Within a class one is exchanged for another on purpose; recognition rather
-exchanges them for something foreign (不良 read as 态良)."""
+"""Characters that questions turn on. Within a class one is exchanged for another on purpose, even where the two look
+alike (氟 / 氯); recognition rather exchanges them for something foreign (不良 read as 态良)."""
 _DROPPED = frozenset(
     "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
 )
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _CLASS_OF = {char: name for name, chars in _CLASSES.items() for char in chars}
-_TELLING = frozenset(_CLASS_OF)
+_TELLING = frozenset("".join(chars for name, chars in _CLASSES.items() if name not in ("chemical", "colour")))
 _LETTERS = frozenset(_CLASSES["letter"])
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
-_MODIFIERS = frozenset("亚次超拟抗类伪假副单双再初原继新老重轻全部易难特真复非似旁共总主异同自他微巨泛遗")
+_MODIFIERS = frozenset(
+    "亚次超拟抗类伪假副单双再初原继新老重轻全部易难特真复非似旁共总主异同自他微巨泛遗上下左右前后内外中"
+)
 """Characters that make another term of a term: 亚急性, 抗心律失常."""
 _MEANT = _TELLING | _DROPPED | _MODIFIERS | frozenset("".join(OPPOSITES))
+_FRAME = "\x1f"
+"""Stands around a text, so that its first and last characters have neighbours."""
+_LONG = 20
+"""Least length of a text in which one dropped character is a slip rather than another term: it leaves a
+bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
+_PER_SLIP = 40
+"""Characters of text for each further slip."""
 
 
 class Edit(NamedTuple):
@@ -50,6 +67,14 @@ class Edit(NamedTuple):
     new_place: str
 
     @property
+    def is_harmless(self) -> bool:
+        """Whether only particles (的, 可) or suffixes that stand for one another (喷射性 / 喷射状) are concerned."""
+        return FUNCTION.issuperset(self.old + self.new) or any(
+            suffixes.issuperset(self.old + self.new) and len(self.old + self.new) <= 2
+            for suffixes in SUFFIXES
+        )
+
+    @property
     def is_deliberate(self) -> bool:
         """Whether it exchanges, adds or drops what questions turn on, as somebody does who asks something else."""
         if opposite_pair(self.old, self.new):
@@ -64,52 +89,116 @@ class Edit(NamedTuple):
         return not (_TELLING.isdisjoint(self.old) and _TELLING.isdisjoint(self.new))
 
     @property
-    def is_slip(self) -> bool:
-        """Whether one character too many or too few is all it is, and not one that makes another term (亚, 新)."""
-        return len(self.old) + len(self.new) == 1 and _MEANT.isdisjoint(self.old + self.new)
+    def is_single(self) -> bool:
+        """Whether one character stands for one other, or for none: characters are misread, not words."""
+        return len(self.old) <= 1 and len(self.new) <= 1
 
-    def is_foreign(self, vocabulary: Vocabulary) -> bool:
-        """Whether only a misreading explains it: characters are misread, not words."""
-        return (
-            len(self.old) <= 2
-            and len(self.new) <= 2
-            and not self.is_deliberate
-            and (
-                _unknown(self.old_place, vocabulary, changed=bool(self.old))
-                or _unknown(self.new_place, vocabulary, changed=bool(self.new))
-            )
-        )
+    @property
+    def is_inside(self) -> bool:
+        """Whether ideographs that are no particles stand on both sides: 上皮细(胞)增生, and not 泼尼松(龙)的."""
+        beside = {self.old_place[0], self.old_place[-1]}
+        return all("\u4e00" <= char <= "\u9fff" for char in beside) and beside.isdisjoint(FUNCTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Two texts as they were read, and what is known of how.
+
+    Attributes:
+        first: a comparison key.
+        second: the other.
+        vocabulary: of the collection.
+        doubtful: whether recognition was unsure of the first, and of the second.
+        explained: whether both stand over one explanation, with the same options and answer.
+    """
+
+    first: str
+    second: str
+    vocabulary: Vocabulary
+    doubtful: tuple[bool, bool] = (False, False)
+    explained: bool = False
+
+    def looks_misread(self, edit: Edit) -> bool:
+        """Whether an unsure recognition read one or two characters as something that nobody else writes.
+
+        Elsewhere one character must have been taken for another that looks like it; one explanation under both texts
+        vouches for less likeness, and for no other term: stems that were written for one list of options share an
+        explanation too. Without enough of a collection nothing looks misread.
+        """
+        if not self.vocabulary.is_evidence or edit.is_deliberate or max(len(edit.old), len(edit.new)) > 2:
+            return False
+        if any(unsure and any(self._rare(edit, side)) for side, unsure in enumerate(self.doubtful)):
+            return True
+        if (
+            len(edit.old) != 1
+            or len(edit.new) != 1
+            or not look_alike(edit.old, edit.new, loosely=self.explained)
+        ):
+            return False
+        return any(any(self._rare(edit, side)) for side in (0, 1))
+
+    def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
+        """Whether one character was dropped or, where that is believed, ``exchanged``, and none that makes a term.
+
+        Where recognition was sure, one of the readings, and only one, is met nowhere else, and the character that was
+        dropped is the last or first of no term.
+        """
+        if not edit.is_single or edit.is_deliberate or not _MEANT.isdisjoint(edit.old + edit.new):
+            return False
+        if any(self.doubtful):
+            return not edit.old or not edit.new
+        one, other = any(self._rare(edit, 0)), any(self._rare(edit, 1))
+        if not self.vocabulary.is_evidence or one == other:
+            return False
+        return exchanged if edit.old and edit.new else edit.is_inside
+
+    def _rare(self, edit: Edit, side: int) -> list[bool]:
+        """Whether each bigram of a reading is met there alone or, if a character changed, no more often than by chance.
+
+        Bigrams that stand in a core but not in the key, because a set phrase stood between, say nothing.
+        """
+        text = _FRAME + (self.first, self.second)[side] + _FRAME
+        around = [pair for pair in pairwise((edit.old_place, edit.new_place)[side]) if "".join(pair) in text]
+        rare = [self.vocabulary.count(a, b) <= 1 for a, b in around]
+        if any(rare) or not (edit.old, edit.new)[side]:
+            return rare
+        return [bool(around) and all(self.vocabulary.by_chance(a, b) for a, b in around)]
 
 
 def edits(first: str, second: str) -> list[Edit]:
-    """The places where two texts differ."""
+    """The places where two texts differ; what changes side by side is one place."""
     spans = cast("list[tuple[str, int, int, int, int]]", Levenshtein.opcodes(first, second).as_list())
+    places: list[tuple[int, int, int, int]] = []
+    for tag, i, j, k, m in spans:
+        if tag == "equal":
+            continue
+        if places and places[-1][1] == i and places[-1][3] == k:
+            i, _, k, _ = places.pop()
+        places.append((i, j, k, m))
     return [
         Edit(first[i:j], second[k:m], first[max(0, i - 1) : j + 1], second[max(0, k - 1) : m + 1])
-        for tag, i, j, k, m in spans
-        if tag != "equal"
+        for i, j, k, m in places
     ]
 
 
-def looks_misread(first: str, second: str, vocabulary: Vocabulary, *, slips: bool = False) -> bool:
-    """Whether every difference is foreign to the collection. Without enough of it nothing looks misread.
-
-    Args:
-        first: a text.
-        second: the other.
-        vocabulary: of the collection.
-        slips: everything else says that the texts are one, so that a character more or less is believed too.
-    """
-    return vocabulary.is_evidence and all(
-        edit.is_foreign(vocabulary) or (slips and edit.is_slip) for edit in edits(first, second)
-    )
+def framed_edits(first: str, second: str) -> list[Edit]:
+    """The places where two texts differ, which begin and end with a break."""
+    return edits(_FRAME + first + _FRAME, _FRAME + second + _FRAME)
 
 
-def turns_misread(first: str, second: str, vocabulary: Vocabulary) -> bool:
+def content_edits(first: str, second: str) -> list[Edit]:
+    """The places where two texts differ in more than particles and suffixes."""
+    return [edit for edit in framed_edits(first, second) if not edit.is_harmless]
+
+
+def slips_believed(text: str) -> int:
+    """How many slips of the hand may be believed in a text: none in a short one."""
+    return 1 + len(text) // _PER_SLIP if len(text) >= _LONG else 0
+
+
+def turns_misread(pair: Reading) -> bool:
     """Whether the differences in what questions turn on, and these alone, look misread."""
-    if not vocabulary.is_evidence:
-        return False
-    return all(edit.is_foreign(vocabulary) for edit in edits(first, second) if edit.is_telling)
+    return all(pair.looks_misread(edit) for edit in framed_edits(pair.first, pair.second) if edit.is_telling)
 
 
 def may_be_misread(first: str, second: str) -> bool:
@@ -117,22 +206,11 @@ def may_be_misread(first: str, second: str) -> bool:
     return not any(edit.is_deliberate for edit in edits(first, second))
 
 
-def leftovers(first: str, second: str) -> tuple[str, str]:
-    """The characters that only one of the texts has, each sorted; what stands in both in another order is in none."""
-    old, new = Counter(first), Counter(second)
-    return "".join(sorted((old - new).elements())), "".join(sorted((new - old).elements()))
-
-
 def described(first: str, second: str, most: int = 3) -> str:
     """The first few differences for people: ``右→左, –→大``."""
     found = edits(first, second)
     said = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in found[:most]]
     return ", ".join(said) + (" …" if len(found) > most else "")
-
-
-def only_characters_differ(first: str, second: str) -> bool:
-    """Whether single characters differ, apart from each other, and no word: what recognition does."""
-    return all(len(edit.old) <= 1 and len(edit.new) <= 1 for edit in edits(first, second))
 
 
 def opposite_pair(first: str, second: str) -> str | None:
@@ -154,11 +232,3 @@ def letters_exchanged(first: str, second: str) -> str | None:
 
 def _classes(text: str) -> set[str]:
     return {_CLASS_OF[char] for char in text if char in _CLASS_OF}
-
-
-def _unknown(place: str, vocabulary: Vocabulary, *, changed: bool) -> bool:
-    """Whether a bigram is met where it was read alone, or all that were ``changed`` no more often than by chance."""
-    around = list(pairwise(place))
-    if any(vocabulary.count(a, b) <= 1 for a, b in around):
-        return True
-    return changed and all(vocabulary.by_chance(a, b) for a, b in around)

@@ -10,12 +10,6 @@ from schemas.params import Params
 class DedupParams(Params):
     """The ``[dedup]`` section of ``dataset.toml``."""
 
-    same: float = Field(
-        0.8,
-        ge=0.5,
-        le=1,
-        description="Least similarity of two stems, apart from set phrases, for one question in two wordings.",
-    )
     related: float = Field(
         0.8, ge=0.3, le=1, description="Least similarity of two stems for twins that share a cluster."
     )

@@ -46,6 +46,15 @@ ASKED = _one_of(
 ).split("|")
 """What the last clause of a stem may ask for; two clauses that ask for different things are two questions."""
 
+FUNCTION = frozenset(
+    "的地得之其他它与和及并且而则即就也亦又于以所被把将对从由因这那此个种项点请问试可能会较很为是者有呈示显提进予给一"
+)
+"""Characters that make no other question where one copy has them and the other has not, or another of them:
+可引起 / 引起, 给予 / 予, 呈喷射性 / 喷射性. 或, 常, 无 and all that names a thing are none of them."""
+
+SUFFIXES = tuple(map(frozenset, ("性型状样形", "症证征", "脏", "日天", "作做")))
+"""Characters that may be exchanged for one another or left out at the end of a term: 肥厚性 / 肥厚型, 肝 / 肝脏."""
+
 OPPOSITES = _one_of(
     "左右 高低 上下 内外 前后 增减 升降 增降 阴阳 大小 多少 长短 快慢 急慢 早晚 早迟 轻重 深浅 远近 强弱 寒热",
     "虚实 表里 浮沉 松紧 酸碱 男女 父母 收舒 缩张 开闭 进出 吸呼 入出 先后 首末 粗细 厚薄 软硬 新旧 冷热 干湿",

@@ -67,12 +67,20 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
         return Relation(stems.kind, score, _twin_reason(stems)) if close else None
-    if not options.complete or options.score < (
-        _OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME
+    if (
+        not options.complete
+        or _doubted(first, second, options, agreed=agreed)
+        or options.score < (_OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME)
     ):
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
         return Relation("variant", score, "same stem, other options") if telling else None
     return _same_text(first, second, stems, options, score)
+
+
+def _doubted(first: Item, second: Item, options: Matching, *, agreed: bool) -> bool:
+    """Whether reworded options may be other ones: a stem that says something and one answer vouch for them."""
+    vouched = agreed and first.core == second.core and len(first.core) >= _TELLING
+    return bool(options.reworded) and not vouched
 
 
 def _nearly_one(first: Item, second: Item) -> Relation | None:
@@ -111,7 +119,7 @@ def translated(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[
 
 def _same_text(first: Item, second: Item, stems: StemRelation, options: Matching, score: float) -> Relation:
     if contradict(translated(first.keys, options.labels), second.keys):
-        if not stems.certain:
+        if not stems.certain or options.reworded:
             return Relation("term", score, f"other wording and other answer: {stems.reason}")
         return Relation(CONFLICT, score, "same question, different answer", options.labels)
     if not options.in_order:

@@ -10,32 +10,32 @@ from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.items import Item
-from pipeline.dedup.meaning import difference, meaning
+from pipeline.dedup.meaning import difference
 from pipeline.dedup.misreading import (
+    Edit,
+    Reading,
+    content_edits,
     described,
-    leftovers,
+    framed_edits,
     letters_exchanged,
-    looks_misread,
-    only_characters_differ,
     opposite_pair,
+    slips_believed,
     turns_misread,
 )
 from pipeline.dedup.params import DedupParams
+from pipeline.dedup.phrases import ASKED
 
-_SHORT = 12
-"""Cores up to this length differ by a word in what they ask, not in how:
-骨会是 / 脉会是, 属肝经的穴位 / 属肾经的穴位."""
 _MISREAD = 0.25
 """Largest share of misread characters to be believed."""
 _MISREAD_AGREED = 0.35
 """The same where options and answers agree."""
-_CERTAIN = 0.1
-"""Share of single other characters up to which a long stem is the same beyond doubt."""
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
-_TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没男女二三四五六七八九十百千两半]")
-_SAME_CLAUSE = 0.5
-"""Least similarity of last clauses that ask for one thing in two wordings."""
+_TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
+_SAME_EXPLANATION = 90.0
+"""Least similarity (0..100) of two explanations that are one. It vouches for misreadings alone."""
+_EXPLAINED = 12
+"""Least length of an explanation that says something of its question."""
 
 
 @dataclass(frozen=True)
@@ -71,27 +71,62 @@ def compare_stems(
     if first.key == second.key:
         return StemRelation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
+    explained = agreed and _one_explanation(first, second)
+    read = Reading(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), explained)
     found = difference(first.meaning, second.meaning)
-    if found and not turns_misread(first.key, second.key, vocabulary):
+    if found and not turns_misread(read):
         return _twins(first, second, score, found, params)
-    if _few_misread(first.key, second.key, vocabulary, agreed=agreed) or (
-        agreed and _few_misread(first.core, second.core, vocabulary, agreed=True)
-    ):
-        return StemRelation("same", score, "stems differ as misreadings do", certain=_no_doubt(first, second))
+    changes = _moved(content_edits(first.core, second.core))
+    if not changes:
+        return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
+    if said := _shown(first, second, changes, read, agreed=agreed):
+        certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
+        return StemRelation("same", score, said, certain=certain)
     if score < params.related:
         return StemRelation("different", score)
-    if first.core == second.core:
-        return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
-    one, other = leftovers(first.core, second.core)
-    if changed := opposite_pair(one, other) or letters_exchanged(first.core, second.core):
-        return StemRelation("term", score, changed)
-    share = max(len(one), len(other)) / max(len(first.core), len(second.core))
-    said = described(first.core, second.core)
-    if min(len(first.core), len(second.core)) <= _SHORT or share > 1 - params.same:
-        return StemRelation("term", score, said)
-    if not _ask_the_same(first.ask, second.ask):
-        return StemRelation("term", score, f"{first.ask[:20] or '–'} / {second.ask[:20] or '–'}")
-    return StemRelation("same", score, f"reworded: {said}", certain=_no_doubt(first, second))
+    pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
+    changed = opposite_pair(*pair) or letters_exchanged(first.core, second.core)
+    return StemRelation("term", score, changed or described(first.core, second.core))
+
+
+def _shown(first: Item, second: Item, changes: list[Edit], read: Reading, *, agreed: bool) -> str:
+    """The reason when every change is a misreading or, with the same options and answer, a slip.
+
+    Set phrases are misread too: the keys are compared before the cores.
+    """
+    doubtful = any(read.doubtful)
+    if _few(first.key, second.key, agreed=agreed) and all(
+        edit.is_harmless or read.looks_misread(edit) or (doubtful and agreed and read.is_slip(edit))
+        for edit in framed_edits(first.key, second.key)
+    ):
+        return "stems differ as misreadings do"
+    if _few(first.core, second.core, agreed=agreed) and all(map(read.looks_misread, changes)):
+        return "stems differ as misreadings do"
+    if not agreed or not _few(first.core, second.core, agreed=True):
+        return ""
+    rest = [edit for edit in changes if not read.looks_misread(edit)]
+    most = len(rest) if doubtful else slips_believed(min(first.core, second.core, key=len))
+    return "stems differ by a slip" if len(rest) <= most and all(map(read.is_slip, rest)) else ""
+
+
+def _few(first: str, second: str, *, agreed: bool) -> bool:
+    """Whether a small share of the characters differ; one may always."""
+    share = _MISREAD_AGREED if agreed else _MISREAD
+    allowed = max(1, round(share * max(len(first), len(second))))
+    return Levenshtein.distance(first, second, score_cutoff=allowed) <= allowed
+
+
+def _moved(changes: list[Edit]) -> list[Edit]:
+    """The changes without a word of asking that only changed places: 首选的治疗药物 / 治疗首选的药物."""
+    dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
+    moved = dropped & added & frozenset(ASKED)
+    return [edit for edit in changes if (edit.old or edit.new) not in moved]
+
+
+def _one_explanation(first: Item, second: Item) -> bool:
+    """Whether one explanation stands under both."""
+    one, other = first.explanation, second.explanation
+    return min(len(one), len(other)) >= _EXPLAINED and fuzz.ratio(one, other) >= _SAME_EXPLANATION
 
 
 def _twins(
@@ -102,13 +137,6 @@ def _twins(
     if max(score, bare) < params.related:
         return StemRelation("different", score)
     return StemRelation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
-
-
-def _no_doubt(first: Item, second: Item) -> bool:
-    """Whether a long stem differs by few single characters: then another answer is a contradiction, not a twin."""
-    shorter, longer = sorted((len(first.core), len(second.core)))
-    few = Levenshtein.distance(first.core, second.core) <= _CERTAIN * longer
-    return shorter > _SHORT and few and only_characters_differ(first.core, second.core)
 
 
 def similarity(first: str, second: str, letters: tuple[str, str] | None = None) -> float:
@@ -128,20 +156,3 @@ def similarity(first: str, second: str, letters: tuple[str, str] | None = None) 
     one, other = letters or ("".join(sorted(first)), "".join(sorted(second)))
     by_characters: float = fuzz.ratio(one, other)
     return by_characters / 100
-
-
-def _ask_the_same(first: str, second: str) -> bool:
-    """Whether two last clauses ask for one thing: a long case is asked about more than once."""
-    if first == second or not first or not second:
-        return True
-    one, other = meaning(first).asked, meaning(second).asked
-    return (not one or not other or one == other) and similarity(first, second) >= _SAME_CLAUSE
-
-
-def _few_misread(first: str, second: str, vocabulary: Vocabulary, *, agreed: bool) -> bool:
-    """Whether a small share of the characters differ, at least one may, and all look misread."""
-    share = _MISREAD_AGREED if agreed else _MISREAD
-    allowed = max(1, round(share * max(len(first), len(second))))
-    if Levenshtein.distance(first, second, score_cutoff=allowed) > allowed:
-        return False
-    return looks_misread(f"\x1f{first}\x1f", f"\x1f{second}\x1f", vocabulary, slips=agreed)

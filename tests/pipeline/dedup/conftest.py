@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 import pytest
@@ -21,6 +22,14 @@ def make(name: str, stem: str, options: str = GOUT, answer: str | None = "A", **
 
 def run_dedup(questions: list[Question], **params) -> Result:
     return deduplicated(Question.to_frame(questions), **params)
+
+
+@pytest.fixture(scope="session")
+def crowd() -> list[Question]:
+    """Questions unlike one another, enough of them to be evidence of what is written and what is not."""
+    rng = random.Random(0)
+    draw = ["".join(chr(rng.randrange(0x4E00, 0x5E00)) for _ in range(12)) for _ in range(1000)]
+    return [make(f"z{n}", text, " ".join(text[k : k + 4] for k in (0, 4, 8))) for n, text in enumerate(draw)]
 
 
 @pytest.fixture(name="make")

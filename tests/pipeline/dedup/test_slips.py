@@ -42,12 +42,24 @@ def item(key: str, options: str = "出生前 出生后 半岁", answer: str | No
     )
 
 
-@pytest.mark.parametrize(("agreed", "kind"), [(True, "same"), (False, "term")])
-def test_a_dropped_character_is_a_slip_where_options_and_answers_agree(
-    vocabulary, agreed: bool, kind: str
+CASE = "患者长期饮酒后反复上腹部疼痛伴恶心呕吐最可能的胃炎的病因是"
+SLIPPED = CASE.replace("疼痛伴", "疼伴")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agreed", "kind"),
+    [
+        (CASE, SLIPPED, True, "same"),
+        (CASE, SLIPPED, False, "term"),
+        ("胃炎的病因是", "胃炎的因是", True, "term"),  # in a short stem it may be another term
+    ],
+)
+def test_a_dropped_character_in_a_long_stem_is_a_slip_where_options_and_answers_agree(
+    vocabulary, first: str, second: str, agreed: bool, kind: str
 ) -> None:
-    first, second = item("胃炎的病因是"), item("胃炎的病是")
-    assert compare_stems(first, second, vocabulary, DedupParams(), agreed=agreed).kind == kind
+    vocabulary.add(bigrams([f"\x1f{CASE}\x1f"] * 3))
+    found = compare_stems(item(first), item(second), vocabulary, DedupParams(), agreed=agreed)
+    assert found.kind == kind
 
 
 @pytest.mark.parametrize(
@@ -59,7 +71,8 @@ def test_a_character_that_makes_another_term_is_no_slip(vocabulary, first: str, 
 
 @pytest.mark.parametrize(("answer", "kind"), [("A", "same_question"), ("B", "term"), (None, "term")])
 def test_slips_need_the_same_answer(vocabulary, answer: str | None, kind: str) -> None:
-    first, second = item("胃炎的病因是"), item("胃炎的病是", answer=answer, index=1)
+    vocabulary.add(bigrams([f"\x1f{CASE}\x1f"] * 3))
+    first, second = item(CASE), item(SLIPPED, answer=answer, index=1)
     relation = relate(first, second, vocabulary, DedupParams())
     assert relation is not None
     assert relation.kind == kind
@@ -78,8 +91,8 @@ TRACTS = "薄束 红核脊髓束 皮质脊髓束"
 @pytest.mark.parametrize(
     ("first", "second", "complete"),
     [
-        (f"{TRACTS} 楔束", f"{TRACTS} 束", True),  # three others vouch for it
-        ("薄束 红核脊髓束 楔束", "薄束 红核脊髓束 束", False),  # two do not
+        (f"{TRACTS} 室上性心动过速", f"{TRACTS} 室上性心过速", True),  # three others vouch for it
+        (f"{TRACTS} 楔束", f"{TRACTS} 束", False),  # the first character of a term
         (f"{TRACTS} 楔束 红核", f"{TRACTS} 束 病因", False),  # two are left over
         (f"{TRACTS} 楔束", f"{TRACTS} 红核", False),  # a word, not a slip
         (f"{TRACTS} 5mg", f"{TRACTS} 50mg", False),  # a number
