@@ -22,6 +22,7 @@ SAID = {  # stage → (Chinese name, what it makes)
     "leaks": ("泄漏检查", "overlaps"),
     "export": ("导出", "Parquet, card"),
     "evaluate": ("评测", "answers, scores"),
+    "audit": ("答案核查", "wrong keys"),
     "report": ("报告", "one page"),
 }
 INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · JSONL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.params import AnnotateParams, ReviewParams
+from pipeline.audit.params import AuditParams
 from pipeline.calibrate.params import CalibrateParams
 from pipeline.clean.params import CleanParams
 from pipeline.dedup.params import DedupParams
@@ -15,6 +16,7 @@ from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
 from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
+from schemas.audit import AuditItem, AuditRespondent
 from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.corrections import Correction
 from schemas.documents import Document, Line, Page, SourceRow
@@ -188,6 +190,19 @@ STAGES: tuple[Stage, ...] = (
             "build-dataset evaluate",
             "build-dataset evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",
         ),
+    ),
+    Stage(
+        name="audit",
+        title="Find keys that are probably wrong: explanations, copies, models and people against the key.",
+        unit="questions",
+        reads=("dedup/questions", "dedup/review", "clean/corrections"),
+        optional=("clean/questions", "evaluate/predictions"),
+        writes={"items": AuditItem, "respondents": AuditRespondent},
+        params=AuditParams,
+        target="pipeline.audit.stage:run",
+        parallel=True,
+        names_dataset=True,
+        examples=("build-dataset audit", 'build-dataset audit --answers "answers/*.jsonl"'),
     ),
     Stage(
         name="report",

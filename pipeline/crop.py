@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,10 @@ import polars as pl
 
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import read_table
-from pipeline.stage import Failure
+from pipeline.stage import Context, Failure
 from schemas.documents import Box
 from schemas.errors import UnreadableDocument, UserError
-from schemas.questions import Region
+from schemas.questions import Question, Region
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +127,38 @@ def cut_out(task: CropTask) -> dict[str, tuple[str, bytes]]:
             fits = len(content) <= task.most
             found[name] = ("image/png", content) if fits else ("image/jpeg", jpeg(sheet, task.most))
     return found
+
+
+def crops(questions: Iterable[Question], context: Context, most: int) -> dict[str, tuple[str, bytes]]:
+    """Media types and pictures of questions, by id, as far as they can be shown; drawn in worker processes.
+
+    Args:
+        questions: those of one page are cut out of it together.
+        context: for the papers and the workers.
+        most: bytes a picture should take.
+    """
+    found: dict[str, tuple[str, bytes]] = {}
+    for _, cut in context.map(cut_out, _tasks(questions, context, most), timeout=TIMEOUT):
+        if not isinstance(cut, Failure):
+            found |= cut
+    return found
+
+
+def _tasks(questions: Iterable[Question], context: Context, most: int) -> Iterator[CropTask]:
+    """The questions of a page in a task, which is opened once for them."""
+    seen = [question for question in questions if question.regions]
+    for document, mine in groupby(sorted(seen, key=_place), key=lambda question: question.document):
+        try:
+            paper = find_paper(context.build, context.raw, document)
+        except UserError:
+            continue
+        for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
+            places = tuple((question.question_id, tuple(question.regions or ())) for question in some)
+            yield CropTask(paper, places, most)
+
+
+def _place(question: Question) -> tuple[str, list[int], str]:
+    return question.document, question.pages or [0], question.question_id
 
 
 def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:

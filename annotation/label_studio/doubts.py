@@ -39,6 +39,7 @@ NAMES = {
     "room_inside": "两行之间可能缺了一行",
     "several_answers": "单选题有多个答案",
     "several_option_runs": "选项出现了不止一组",
+    "suspicious_key": "答案可疑",
     "text_left_over": "可能混入了别处的文字",
     "unreadable_character": "有无法识别的字符",
     "unreadable_characters": "有无法识别的字符",

@@ -95,7 +95,7 @@ def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None)
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """Send what waits in parse, clean and dedup, beside the cut-out from its page, to be verified."""
+    """Send what waits in parse, clean and dedup, and keys that the audit doubts, to be verified."""
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():

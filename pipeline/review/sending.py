@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.review.folder import owner_of, read_pulled
 from pipeline.review.settling import settle
-from pipeline.stage import Context, Failure, Tables
+from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
-from schemas.errors import UserError
 from schemas.questions import Question
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from annotation.label_studio.kinds import Kind
     from annotation.label_studio.push import PushReport
     from annotation.label_studio.tasks import Task
-    from pipeline.crop import CropTask
 
 _CROP_BYTES = 400_000
 """Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
@@ -94,7 +91,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
-    """Send what waits in parse, clean and dedup, beside the cut-out from its page, to somebody who verifies it.
+    """Send what waits in parse, clean, dedup and audit, beside its cut-out, to somebody who verifies it.
 
     Returns:
         The report, and how many items were not sent because there is no question in them to correct.
@@ -155,35 +152,14 @@ def _send(
 
 
 def _crops(questions: Iterable[Question], context: Context) -> dict[str, str]:
-    """Cut-outs from pages as data addresses, by question, where there are any; drawn in worker processes.
+    """Cut-outs from pages as data addresses, by question, where there are any.
 
     A picture is a help, not a need: a paper that has moved, or shows no pages, is sent without.
     """
-    from pipeline.crop import TIMEOUT, cut_out
+    from pipeline.crop import crops
 
-    found: dict[str, str] = {}
-    for _, cut in context.map(cut_out, _crop_tasks(questions, context), timeout=TIMEOUT):
-        if not isinstance(cut, Failure):
-            for name, (kind, content) in cut.items():
-                if len(content) <= _CROP_BYTES:
-                    found[name] = f"data:{kind};base64,{base64.b64encode(content).decode()}"
-    return found
-
-
-def _crop_tasks(questions: Iterable[Question], context: Context) -> Iterator[CropTask]:
-    """The questions of a page in a task, which is opened once for them."""
-    from pipeline.crop import CropTask, find_paper
-
-    seen = [question for question in questions if question.regions]
-    for document, mine in groupby(sorted(seen, key=_place), key=lambda question: question.document):
-        try:
-            paper = find_paper(context.build, context.raw, document)
-        except UserError:
-            continue
-        for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
-            places = tuple((question.question_id, tuple(question.regions or ())) for question in some)
-            yield CropTask(paper, places, _CROP_BYTES)
-
-
-def _place(question: Question) -> tuple[str, list[int], str]:
-    return question.document, question.pages or [0], question.question_id
+    return {
+        name: f"data:{kind};base64,{base64.b64encode(content).decode()}"
+        for name, (kind, content) in crops(questions, context, _CROP_BYTES).items()
+        if len(content) <= _CROP_BYTES
+    }

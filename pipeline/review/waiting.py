@@ -1,4 +1,4 @@
-"""Questions that wait in the stages before annotation, as people have to see them."""
+"""Questions that wait before annotation, and those whose keys the audit doubts, as people have to see them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 
-_STAGES = ("parse", "clean", "dedup")
+_STAGES = ("parse", "clean", "dedup", "audit")
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
-    """What waits in parse, clean and dedup with its question, tidy as clean makes it.
+    """What waits in parse, clean, dedup and the audit with its question, tidy as clean makes it.
 
     A conflict of several questions gives a pair for each of them.
 

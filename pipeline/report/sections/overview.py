@@ -71,7 +71,7 @@ def _aside(build: Build) -> Tile | None:
     if not stages:
         return None
     rejected = sum(stage.counts["rejected"] for stage in stages)
-    waiting = sum(stage.counts["waiting"] for stage in stages if stage.name != "review")
+    waiting = sum(stage.counts["waiting"] for stage in stages if stage.name not in ("review", "audit"))
     return number(rejected), "taken out", "剔除", f"{number(waiting)} more wait"
 
 

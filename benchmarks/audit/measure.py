@@ -1,0 +1,263 @@
+"""Plants wrong keys and counts how many the audit finds; see README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.audit.answers import Answers
+from pipeline.audit.params import AuditParams
+from pipeline.audit.stage import audit
+from schemas.identity import content_hash
+from schemas.questions import Option, Question, QuestionType
+
+SHARE = 0.02
+Planted = dict[str, str]
+"""The wrong key by question."""
+Ranking = list[str]
+
+
+@dataclass
+class Material:
+    """Questions with what models answered."""
+
+    questions: list[Question]
+    answers: Answers
+
+
+def question(
+    name: str, stem: str, options: dict[str, str], key: str, explanation: str | None = None
+) -> Question:
+    return Question(
+        question_id=name,
+        document="benchmark",
+        section=None,
+        number=None,
+        question_type=QuestionType.X if len(key) > 1 else QuestionType.A1,
+        stem=stem,
+        options=[Option(label=label, text=text) for label, text in options.items()],
+        answer=list(key),
+        explanation=explanation,
+        content_hash=content_hash(stem, options.values()),
+    )
+
+
+def cmexam(path: Path) -> Material:
+    """CMExam's questions that have an explanation and one answer."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        options = dict(re.findall(r"(?m)^([A-Z])\s+(.*)$", row["Options"]))
+        said = row["Explanation"]
+        if said and said != "nan" and row["Answer"] in options:
+            found.append(question(f"q{row['row']:05}", row["Question"], options, row["Answer"], said))
+    return Material(found, {})
+
+
+def cnmleqa(path: Path) -> Material:
+    """Questions of the physicians' examination with the letters that models answered."""
+    found, answers = [], {}
+    for row in json.loads(path.read_text(encoding="utf-8")):
+        options = {letter.upper(): row[f"op{letter}"] for letter in "abcde" if row.get(f"op{letter}")}
+        found.append(question(row["id"], row["question"], options, row["answer"][-1].upper()))
+        models = [name for name, said in row.items() if isinstance(said, str) and re.fullmatch("[A-E]", said)]
+        answers[row["id"]] = {name: frozenset(row[name]) for name in models}
+    return Material(found, answers)
+
+
+def simulated(respondents: int, seed: int, items: int = 2000) -> Material:
+    """Answers by the two-parameter model; those who miss an item prefer its most attractive distractor."""
+    draw = np.random.default_rng(seed)
+    abilities = draw.normal(1, 1, respondents)
+    slopes, levels = np.exp(draw.normal(0, 0.4, items)), draw.normal(0, 1.5, items)
+    pulls = draw.dirichlet([0.7] * 4, items)
+    right = draw.random((items, respondents)) < 1 / (
+        1 + np.exp(-slopes[:, None] * (abilities - levels[:, None]))
+    )
+    found, answers = [], {}
+    for at in range(items):
+        name = f"s{at:05}"
+        found.append(question(name, name, {letter: f"{name} {letter}" for letter in "ABCDE"}, "A"))
+        wrong = draw.choice(list("BCDE"), respondents, p=pulls[at])
+        answers[name] = {
+            f"r{who:03}": frozenset("A" if right[at, who] else str(wrong[who])) for who in range(respondents)
+        }
+    return Material(found, answers)
+
+
+def planted(material: Material, seed: int) -> tuple[Material, Planted]:
+    """The same with 2 % of the keys wrong: a distractor that some model chose, else any."""
+    draw = np.random.default_rng(seed)
+    chosen = draw.choice(len(material.questions), ceil(SHARE * len(material.questions)), replace=False)
+    wrong: Planted = {}
+    for at in sorted(chosen.tolist()):
+        row = material.questions[at]
+        others = [option.label for option in row.options if option.label not in (row.answer or ())]
+        said = {
+            letter for letters in material.answers.get(row.question_id, {}).values() for letter in letters
+        }
+        wrong[row.question_id] = str(draw.choice([letter for letter in others if letter in said] or others))
+    changed = [
+        row.model_copy(update={"answer": [wrong[row.question_id]]}) if row.question_id in wrong else row
+        for row in material.questions
+    ]
+    return Material(changed, material.answers), wrong
+
+
+def ours(material: Material) -> Ranking:
+    found = audit(Question.to_frame(material.questions), material.answers, AuditParams())
+    return [case.question.question_id for case in found.cases]
+
+
+def lowest_accuracy(material: Material) -> Ranking:
+    """The questions that most models miss first; ties by lot."""
+    lot = np.random.default_rng(1).random(len(material.questions))
+    share = [
+        np.mean([letters == frozenset(row.answer or ()) for letters in said.values()] or [1.0])
+        for row in material.questions
+        for said in [material.answers.get(row.question_id, {})]
+    ]
+    return [material.questions[at].question_id for at in np.lexsort((lot, share))]
+
+
+def vote(material: Material) -> Ranking:
+    """A vote weighted by each model's log-odds of agreeing with the keys."""
+    total: dict[str, list[bool]] = {}
+    for row in material.questions:
+        for name, letters in material.answers[row.question_id].items():
+            total.setdefault(name, []).append(letters == frozenset(row.answer or ()))
+    weights = {name: np.log(4 * np.mean(s) / (1 - np.mean(s))) for name, s in total.items()}
+    scores = []
+    for row in material.questions:
+        votes: dict[frozenset[str], float] = {}
+        for name, letters in material.answers[row.question_id].items():
+            votes[letters] = votes.get(letters, 0.0) + weights[name]
+        key = votes.pop(frozenset(row.answer or ()), 0.0)
+        scores.append(key - max(votes.values(), default=0.0))
+    lot = np.random.default_rng(1).random(len(scores))
+    return [material.questions[at].question_id for at in np.lexsort((lot, scores))]
+
+
+def cleanlab_votes(material: Material) -> Ranking:
+    """Cleanlab on the share of models that gave each letter."""
+    from cleanlab.rank import get_label_quality_scores
+
+    letters = "ABCDE"
+    shares = np.full((len(material.questions), len(letters)), 0.01)
+    for at, row in enumerate(material.questions):
+        for said in material.answers[row.question_id].values():
+            shares[at, letters.index(min(said))] += 1
+    return _by_quality(material, shares / shares.sum(1, keepdims=True), get_label_quality_scores)
+
+
+def cleanlab_text(material: Material) -> Ranking:
+    """Cleanlab on a classifier of options as keys by what the explanation says of them, out of fold."""
+    from cleanlab.rank import get_label_quality_scores
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+
+    rows = [(at, option) for at, row in enumerate(material.questions) for option in row.options]
+    features = np.array([_overlap(material.questions[at], option) for at, option in rows])
+    keys = np.array([option.label in (material.questions[at].answer or ()) for at, option in rows])
+    groups = [at for at, _ in rows]
+    model = LogisticRegression(max_iter=1000, class_weight="balanced")
+    chances = cross_val_predict(
+        model, features, keys, groups=groups, cv=GroupKFold(5), method="predict_proba"
+    )[:, 1]
+    shares = np.full((len(material.questions), 5), 1e-3)
+    for (at, option), chance in zip(rows, chances, strict=True):
+        shares[at, "ABCDE".index(option.label)] = chance
+    return _by_quality(material, shares / shares.sum(1, keepdims=True), get_label_quality_scores)
+
+
+def _overlap(row: Question, option: Option) -> list[float]:
+    said = row.explanation or ""
+    pairs = {option.text[at : at + 2] for at in range(len(option.text) - 1)} or {option.text}
+    shared = sum(pair in said for pair in pairs) / len(pairs)
+    judged = re.findall(rf"[（(][^（()）]*{option.label}[A-Z]*([对错])", said)
+    return [
+        shared, float(option.text in said), said.count(option.label), float("对" in judged), float("错" in judged),
+        float(bool(re.search(rf"(?:选|答案)\W*{option.label}", said))),
+    ]  # fmt: skip
+
+
+def _by_quality(material: Material, shares: np.ndarray, quality: Callable[..., np.ndarray]) -> Ranking:
+    labels = np.array(["ABCDE".index((row.answer or ["A"])[0]) for row in material.questions])
+    lot = np.random.default_rng(1).random(len(labels))
+    order = np.lexsort((lot, quality(labels, shares)))
+    return [material.questions[at].question_id for at in order]
+
+
+def measured(
+    name: str, material: Material, ways: dict[str, Callable[[Material], Ranking]], seeds: int
+) -> None:
+    """Print a row a way: planted keys in the first 1 % and in the first 5 %, mean over seeds."""
+    count = len(material.questions)
+    first, budget, total = int(0.01 * count), round(0.05 * count), ceil(SHARE * count)
+    print(f"\n{name}: {count:,} questions, {total} planted, {seeds} draws\n")
+    print(
+        f"| | planted in the first {first} | precision | in the first {budget} | recall |\n|---|---:|---:|---:|---:|"
+    )
+    draws = [planted(material, seed) for seed in range(seeds)]
+    for way, ranking in ways.items():
+        ranks = [(ranking(changed), wrong) for changed, wrong in draws]
+        one = np.mean([len(set(order[:first]) & set(wrong)) for order, wrong in ranks])
+        five = np.mean([len(set(order[:budget]) & set(wrong)) for order, wrong in ranks])
+        print(f"| {way} | {one:.1f} | {one / first:.2f} | {five:.1f} | {five / total:.2f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cmexam", type=Path, help="val_dev.jsonl, or another file of its form")
+    parser.add_argument("--models", type=Path, help="cnmleqa_models_dev.json, or another file of its form")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument(
+        "--top", type=int, default=0, help="list so many of the most suspicious, nothing planted"
+    )
+    args = parser.parse_args()
+    by_answers = {
+        "lowest accuracy first": lowest_accuracy,
+        "Cleanlab": cleanlab_votes,
+        "vote weighted by ability": vote,
+        "audit": ours,
+    }
+    for path, read, ways in (
+        (args.cmexam, cmexam, {"Cleanlab": cleanlab_text, "audit": ours}),
+        (args.models, cnmleqa, by_answers),
+    ):
+        if path and args.top:
+            _list(read(path), args.top)
+        elif path:
+            measured(path.name, read(path), ways, args.seeds)
+    if not args.top:
+        for respondents in (8, 30, 100):
+            measured(
+                f"simulated, {respondents} respondents",
+                simulated(respondents, 7),
+                by_answers,
+                min(args.seeds, 5),
+            )
+
+
+def _list(material: Material, top: int) -> None:
+    found = audit(Question.to_frame(material.questions), material.answers, AuditParams())
+    for at, case in enumerate(found.cases[:top], start=1):
+        row = case.question
+        options = " ".join(f"{option.label}.{option.text}" for option in row.options)
+        said = "; ".join(f"{e.kind} {e.source[:60]}: {e.detail}" for e in case.evidence)
+        suggested = "".join(sorted(case.suggested or "?"))
+        print(
+            f"{at}. {case.suspicion:.3f} key {''.join(sorted(case.key))} suggested {suggested} | {row.stem} | {options}"
+        )
+        print(f"   {said}\n   {(row.explanation or '')[:600]}")
+
+
+if __name__ == "__main__":
+    main()

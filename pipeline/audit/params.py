@@ -1,0 +1,50 @@
+"""Options of the audit stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from annotation.params import file_digest
+from schemas.errors import UserError
+from schemas.params import Params, knob
+
+_OPTION = "[audit] answers"
+
+
+class AuditParams(Params):
+    """The ``[audit]`` section of ``dataset.toml``."""
+
+    answers: Path | None = knob(
+        None,
+        'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.',
+    )
+    wrong: float = Field(
+        0.03,
+        gt=0,
+        lt=0.5,
+        description="Share of keys that are thought wrong before anything is known of them.",
+    )
+    verify: float = Field(
+        0.5, gt=0, lt=1, description="Questions from this suspicion on go to people with `review verify`."
+    )
+    shown: int = Field(100, ge=1, le=1000, description="Questions on the page, the most suspicious first.")
+
+    def files(self) -> list[Path]:
+        """The files with answers.
+
+        Raises:
+            UserError: some are named and none is there.
+        """
+        if self.answers is None:
+            return []
+        found = sorted(self.answers.parent.glob(self.answers.name))
+        if not found:
+            raise UserError(f"{_OPTION} = {self.answers}: no such file")
+        return found
+
+    def semantic(self) -> dict[str, Any]:
+        """With what the files say in place of where they lie."""
+        return super().semantic() | {"answers": [file_digest(path, _OPTION) for path in self.files()]}

@@ -1,0 +1,312 @@
+"""The audit stage: which keys are probably wrong, by explanations, copies, models, people and the options."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from annotation.label_studio.editable import ANSWER, VERDICT
+from pipeline.audit import irt, page
+from pipeline.audit.answers import Answers, of_others, of_runs
+from pipeline.audit.explanation import Stated, stated
+from pipeline.audit.params import AuditParams
+from pipeline.audit.weighing import (
+    Case,
+    Letters,
+    weigh_answers,
+    weigh_copies,
+    weigh_experts,
+    weigh_explanations,
+    weigh_options,
+    weigh_people,
+)
+from pipeline.dedup.keys import with_keys
+from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.audit import AuditItem, AuditRespondent
+from schemas.questions import Question, ReviewItem
+from schemas.wording import counted
+
+STAGE, REASON = "audit", "suspicious_key"
+_BATCH = 500
+"""Explanations that a worker reads at a time."""
+_ENOUGH = 30
+"""Respondents from which a distractor that nobody picks says something."""
+
+
+def run(tables: Tables, params: AuditParams, context: Context) -> Result:
+    """Say of every question how suspicious its key is, and why. Nothing is taken out.
+
+    Args:
+        tables: ``questions`` and ``review`` of dedup, ``clean/questions`` for copies whose keys contradict each other,
+            ``clean/corrections``, and ``evaluate/predictions`` where there are any.
+        params: the ``[audit]`` section.
+        context: for worker processes and cut-outs.
+
+    Returns:
+        Tables ``items`` (the most suspicious first) and ``respondents``, the page; review items of what people
+        should look at: these wait, and stay in the release.
+
+    Raises:
+        UserError: a file with answers cannot be read.
+    """
+    conflicts = _conflicts(tables["review"], tables.get("clean/questions"))
+    questions = _audited(tables, conflicts)
+    answers = of_runs(tables["evaluate/predictions"]) if "evaluate/predictions" in tables else {}
+    others = of_others(params.files(), questions)
+    for name, said in others.answers.items():
+        answers.setdefault(name, {}).update(said)
+    found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
+    waiting = _review_items(found.cases, params, conflicts)
+    rows = found.items()
+    return Result(
+        tables={
+            "items": AuditItem.to_frame(rows),
+            "respondents": AuditRespondent.to_frame(found.respondents),
+        },
+        counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
+        review=waiting,
+        files=page.files(found, rows, answers, params, context),
+        facts={
+            "respondents": len(found.respondents),
+            "answers_of_unknown_questions": others.unknown,
+            "answers_not_read": others.unread,
+            "suspicious": len(waiting),
+            "evidence": dict(sorted(Counter(e.kind for row in rows for e in row.evidence).items())),
+        },
+        notes=_notes(found, len(waiting), others.unknown, others.unread),
+    )
+
+
+class Audited:
+    """What an audit came to."""
+
+    def __init__(
+        self, cases: list[Case], respondents: list[AuditRespondent], analysis: Mapping[str, dict[str, object]]
+    ) -> None:
+        self.cases = sorted(cases, key=lambda case: (-case.odds, case.question.question_id))
+        """The most suspicious first."""
+        self.respondents = respondents
+        self._analysis = analysis
+
+    def items(self) -> list[AuditItem]:
+        """The rows of the table."""
+        return [_item(case, self._analysis.get(case.question.question_id, {})) for case in self.cases]
+
+
+def audit(
+    questions: pl.DataFrame,
+    answers: Answers,
+    params: AuditParams,
+    context: Context | None = None,
+    *,
+    conflicts: Mapping[str, Mapping[str, Letters]] | None = None,
+    verified: Mapping[str, Sequence[str]] | None = None,
+) -> Audited:
+    """Weigh all evidence on questions.
+
+    Args:
+        questions: a ``Question`` table; those without a key are passed over.
+        answers: of models, by question and model.
+        params: the ``[audit]`` section.
+        context: for worker processes; without it, all is done here.
+        conflicts: of copies that contradict each other, the others' keys in the question's letters.
+        verified: who verified a question, or its key.
+    """
+    cases = [Case(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
+    keyed = questions.filter(pl.col("answer").list.len() > 0)
+    explained = weigh_explanations(cases, _read(cases, context), params.wrong)
+    for case, keys in zip(cases, with_keys(keyed)["option_keys"].to_list(), strict=True):
+        name = case.question.question_id
+        weigh_options(case, keys[: len(case.question.options)])
+        weigh_people(case)
+        weigh_copies(case, (conflicts or {}).get(name, {}))
+        weigh_experts(case, (verified or {}).get(name, ()))
+    reliability = weigh_answers(cases, answers, params.wrong)
+    respondents = [
+        _respondent(f"explanation: {rule}", "explanation", total, same, (same + 1) / (total + 2))
+        for rule, (total, same) in sorted(explained.items())
+    ]
+    abilities, analysis = _analysed(cases, answers, list(reliability))
+    for at, (name, right) in enumerate(reliability.items()):
+        said = [(case.key, answers.get(case.question.question_id, {}).get(name)) for case in cases]
+        same = [key == letters for key, letters in said if letters is not None]
+        ability = None if abilities is None else round(abilities[at], 4)
+        row = _respondent(name, "model", len(same), sum(same), right)
+        respondents.append(row.model_copy(update={"ability": ability}))
+    return Audited(cases, respondents, analysis)
+
+
+def _respondent(name: str, kind: str, total: int, same: int, reliability: float) -> AuditRespondent:
+    return AuditRespondent(
+        respondent=name,
+        kind=kind,
+        answers=total,
+        agrees=round(same / max(total, 1), 4),
+        reliability=round(reliability, 4),
+    )
+
+
+def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
+    """What explanations argue for, by question; for worker processes."""
+    found = ((question.question_id, stated(question)) for question in questions)
+    return {name: said for name, said in found if said is not None}
+
+
+def _read(cases: Sequence[Case], context: Context | None) -> dict[str, Stated]:
+    """What all explanations argue for, in the questions' order, however the work was shared out."""
+    explained = [case.question for case in cases if case.question.explanation]
+    if context is None or len(explained) <= _BATCH:  # starting workers takes longer
+        return read_explanations(explained)
+    found: dict[str, Stated] = {}
+    batches = [explained[at : at + _BATCH] for at in range(0, len(explained), _BATCH)]
+    with context.progress(len(explained), "explanations") as advance:
+        for batch, said in context.map(read_explanations, batches):
+            # What crashes a worker is read without; the others count.
+            found |= {} if isinstance(said, Failure) else said
+            advance(len(batch))
+    return {each.question_id: found[each.question_id] for each in explained if each.question_id in found}
+
+
+def _analysed(
+    cases: Sequence[Case], answers: Answers, models: Sequence[str]
+) -> tuple[list[float] | None, dict[str, dict[str, object]]]:
+    """Abilities of the models, and the statistics of each question that somebody answered."""
+    asked = [case for case in cases if answers.get(case.question.question_id)]
+    place = {name: at for at, name in enumerate(models)}
+    people = any(case.question.human_accuracy is not None for case in asked)
+    right = np.full((len(asked), len(models) + people), np.nan)
+    for row, case in enumerate(asked):
+        for name, said in answers[case.question.question_id].items():
+            right[row, place[name]] = said == case.key
+        if people and case.question.human_accuracy is not None:
+            right[row, -1] = case.question.human_accuracy
+    classical = _classical(asked, answers, right)
+    if len(models) < irt.FEWEST:
+        return None, classical
+    fitted = irt.fit(right)
+    for row, case in enumerate(asked):
+        names = ("", "_low", "_high")
+        for part, values in (("difficulty", fitted.difficulty), ("discrimination", fitted.discrimination)):
+            classical[case.question.question_id] |= {
+                f"{part}{name}": round(float(value), 3)
+                for name, value in zip(names, values[row], strict=True)
+            }
+    return fitted.abilities.tolist(), classical
+
+
+def _classical(cases: Sequence[Case], answers: Answers, right: irt.Floats) -> dict[str, dict[str, object]]:
+    """Classical item analysis: share right, item-rest correlation, distractors that nobody picks."""
+    asked = np.isfinite(right)
+    total, count = np.nansum(right, 0), asked.sum(0)
+    found: dict[str, dict[str, object]] = {}
+    for row, case in enumerate(cases):
+        said = answers[case.question.question_id]
+        mine, there = right[row], asked[row]
+        rest = (total - np.where(there, mine, 0))[there] / np.maximum(count[there] - 1, 1)
+        varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0
+        picked = frozenset().union(*said.values())
+        unpicked = [o.label for o in case.question.options if o.label not in picked | case.key]
+        found[case.question.question_id] = {
+            "respondents": len(said),
+            "right": round(sum(letters == case.key for letters in said.values()) / len(said), 4),
+            "item_total": round(float(np.corrcoef(mine[there], rest)[0, 1]), 4) if varied else None,
+            "unpicked": unpicked if len(said) >= _ENOUGH else None,
+        }
+    return found
+
+
+def _item(case: Case, analysis: Mapping[str, object]) -> AuditItem:
+    return AuditItem.model_validate(
+        {"respondents": 0, "right": None, "item_total": None, "unpicked": None}
+        | {
+            "question_id": case.question.question_id,
+            "content_hash": case.question.content_hash,
+            "suspicion": case.suspicion,
+            "key": sorted(case.key),
+            "suggested": sorted(case.suggested) if case.suggested else None,
+            "evidence": case.evidence,
+            **analysis,
+        }
+    )
+
+
+def _audited(tables: Tables, conflicts: Mapping[str, object]) -> pl.DataFrame:
+    """The questions that dedup kept, and copies that wait there since their keys contradict each other."""
+    kept = tables["questions"]
+    if not conflicts:
+        return kept
+    waiting = tables["clean/questions"].filter(pl.col("question_id").is_in(list(conflicts)))
+    return pl.concat([kept, waiting.select(kept.columns)]).unique("question_id", maintain_order=True)
+
+
+def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, dict[str, Letters]]:
+    """The keys of other copies in each copy's letters, by options that say the same."""
+    found: dict[str, dict[str, Letters]] = {}
+    groups = review.filter(pl.col("reason") == "conflicting_answers")["question_ids"].to_list()
+    if not groups or cleaned is None:
+        return found
+    wanted = cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names]))
+    known = {row.question_id: row for row in Question.from_frame(wanted)}
+    for names in groups:
+        copies = [known[name] for name in names if name in known]
+        for copy in copies:
+            found[copy.question_id] = dict(
+                _translated(copy, [other for other in copies if other is not copy])
+            )
+    return found
+
+
+def _translated(question: Question, others: Sequence[Question]) -> Iterator[tuple[str, Letters]]:
+    labels = {"".join(option.text.split()): option.label for option in question.options}
+    for other in others:
+        texts = {option.label: "".join(option.text.split()) for option in other.options}
+        letters = frozenset(labels.get(texts.get(letter, ""), letter) for letter in other.answer or ())
+        if letters:
+            yield other.question_id, letters
+
+
+def _verified(tables: Tables) -> dict[str, list[str]]:
+    """Who verified a question, or corrected its key; their word was applied to it as it is now."""
+    found: dict[str, list[str]] = {}
+    mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
+    for name, who in mine.select("question_id", "by").unique(maintain_order=True).iter_rows():
+        found.setdefault(name, []).append(who)
+    return found
+
+
+def _review_items(
+    cases: Sequence[Case], params: AuditParams, conflicts: Mapping[str, object]
+) -> list[ReviewItem]:
+    """What people should look at; copies that contradict each other wait in dedup already."""
+    return [
+        ReviewItem(
+            item_id=case.question.question_id,
+            question_ids=[case.question.question_id],
+            stage=STAGE,
+            reason=REASON,
+            detail="; ".join(_told(case)),
+            item=case.question.model_dump_json(exclude_none=True),
+        )
+        for case in cases
+        if case.suspicion >= params.verify and case.question.question_id not in conflicts
+    ]
+
+
+def _told(case: Case) -> Iterator[str]:
+    suggested = f", perhaps {''.join(sorted(case.suggested))}" if case.suggested else ""
+    yield f"{REASON}: the key {''.join(sorted(case.key))} is wrong with probability {case.suspicion:.2f}{suggested}"
+    for each in case.evidence:
+        yield f"{each.kind} ({each.source}): {each.detail}"
+
+
+def _notes(found: Audited, suspicious: int, unknown: int, unread: int) -> list[str]:
+    models = sum(row.kind == "model" for row in found.respondents)
+    notes = [f"{counted(suspicious, 'suspicious key')}, by {counted(models, 'model')} and all other evidence"]
+    if suspicious:
+        notes.append("`build-dataset review verify` sends them to people (build/audit/index.html shows them)")
+    if unknown or unread:
+        notes.append(f"answers of others: {unknown:,} about questions that are not here, {unread:,} not read")
+    return notes

@@ -1,0 +1,216 @@
+"""All evidence on a question put together: how probable every answer is, and with it that the key is wrong. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from pipeline.audit.answers import Answers
+from pipeline.audit.consensus import Consensus, consensus
+from pipeline.audit.explanation import Stated
+from pipeline.evaluate.intervals import wilson
+from schemas.audit import Evidence
+from schemas.questions import Question
+
+Letters = frozenset[str]
+Floats = NDArray[np.float64]
+_COPIED = 0.5
+"""How often an explanation argues for the key where the key is wrong: its author had both before him."""
+_RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
+"""Share of explanations that argue for the right answer, by how they were read, of CMExam's 2,886."""
+_LIKE = 200
+"""So many such explanations are thought to have been seen before the first one."""
+_COPY = 0.95
+"""Share of copies whose key is right."""
+_SEVERAL, _SAME, _SAME_KEY, _PEOPLE, _UNSURE, _EXPERT = 2.0, 0.7, 3.0, 2.5, 0.7, -8.0
+"""Log-likelihood ratios that nothing measures: several options called right, two alike, people below chance …"""
+_FEW = 30
+"""People that an accuracy stands for where their number is not told."""
+
+
+@dataclass
+class Case:
+    """A question with what is said of it."""
+
+    question: Question
+    key: Letters
+    evidence: list[Evidence] = field(default_factory=list)
+    scores: defaultdict[Letters | None, float] = field(default_factory=lambda: defaultdict(float))
+    """Log-likelihoods of answers, over that of an answer nobody speaks for; None: no single answer is right."""
+    suspicion: float = 0.0
+    odds: float = 0.0
+    """The same as log-odds, which rank where probabilities are all 1."""
+    suggested: Letters | None = None
+
+    @property
+    def alternatives(self) -> int:
+        """Answers that are not the key."""
+        count = len(self.question.options)
+        return max(1, count - 1 if len(self.key) == 1 else 2**count - 2)
+
+    def add(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
+        """Take in what speaks for ``answer``, or for none; for the key ``weight`` counts in its favour."""
+        self.scores[answer] += weight
+        shown = -weight if answer == self.key else weight
+        said = None if answer is None else sorted(answer)
+        self.evidence.append(
+            Evidence(kind=kind, source=source, answer=said, weight=round(shown, 2), detail=detail)
+        )
+
+
+def weigh_explanations(
+    cases: Sequence[Case], stated: Mapping[str, Stated], wrong: float
+) -> dict[str, tuple[int, int]]:
+    """Take in what explanations say, each kind as reliable as its agreement with keys shows.
+
+    Args:
+        cases: the questions.
+        stated: what explanations argue for, by question.
+        wrong: share of keys thought wrong beforehand.
+
+    Returns:
+        By kind, how many there are and how many argue for the key.
+    """
+    known = {case.question.question_id: case for case in cases}
+    counts: dict[str, tuple[int, int]] = {}
+    for name, said in stated.items():
+        total, same = counts.get(said.rule, (0, 0))
+        counts[said.rule] = total + 1, same + (said.answer == known[name].key)
+    for name, said in stated.items():
+        case, (total, same) = known[name], counts[said.rule]
+        if said.answer is None:
+            case.add("explanation", said.rule, said.detail, None, _SEVERAL)
+            continue
+        seen = total - same - wrong * total  # what wrong keys do not account for
+        slips = max(1 - _RULES[said.rule], (seen + (1 - _RULES[said.rule]) * _LIKE) / (total + _LIKE))
+        against, agrees = log(_COPIED * case.alternatives / slips), log((1 - slips) / _COPIED)
+        weight = agrees if said.answer == case.key else against
+        case.add("explanation", said.rule, said.detail, said.answer, weight)
+    return counts
+
+
+def weigh_copies(case: Case, others: Mapping[str, Letters]) -> None:
+    """Take in the keys of the question's copies, by their ids, in its letters."""
+    for name, answer in others.items():
+        if answer != case.key:
+            weight = log(_COPY * case.alternatives / (1 - _COPY))
+            case.add("copies", name, f"the copy {name} has the key {''.join(sorted(answer))}", answer, weight)
+
+
+def weigh_people(case: Case) -> None:
+    """Take in an accuracy of people that guessing would reach."""
+    share, chance = case.question.human_accuracy, 1 / (case.alternatives + 1)
+    if share is None or share >= chance:
+        return
+    count = case.question.respondents or _FEW
+    sure = wilson(share * count, count)[1] < chance
+    detail = f"{share:.0%} of people are right, guessing reaches {chance:.0%}"
+    case.scores[case.key] -= _PEOPLE if sure else _UNSURE
+    weight = _PEOPLE if sure else _UNSURE
+    case.evidence.append(
+        Evidence(kind="people", source="accuracy", answer=None, weight=weight, detail=detail)
+    )
+
+
+def weigh_options(case: Case, keys: Sequence[str]) -> None:
+    """Take in options that say the same.
+
+    Args:
+        case: the question.
+        keys: comparison keys of its options.
+    """
+    for one, other in combinations(range(len(keys)), 2):
+        if keys[one] and keys[one] == keys[other]:
+            pair = {case.question.options[one].label, case.question.options[other].label}
+            weight = _SAME_KEY if pair & case.key else _SAME
+            case.add("options", "text", f"options {' and '.join(sorted(pair))} say the same", None, weight)
+
+
+def weigh_experts(case: Case, people: Sequence[str]) -> None:
+    """Take in that somebody verified the question, or its key, as it is now."""
+    for who in people:
+        case.add("expert", who, f"{who} verified it", case.key, -_EXPERT)
+
+
+def weigh_answers(cases: Sequence[Case], answers: Answers, wrong: float) -> dict[str, float]:
+    """Take in what models answered; then say how suspicious each question is.
+
+    Args:
+        cases: with all other evidence.
+        answers: of models, by question and model.
+        wrong: share of keys thought wrong beforehand.
+
+    Returns:
+        The share that each model gets right by all evidence.
+    """
+    models = sorted({name for own in answers.values() for name in own})
+    place = {name: at for at, name in enumerate(models)}
+    choices = [_choices(case, answers.get(case.question.question_id, {})) for case in cases]
+    width = max(map(len, choices), default=1)
+    prior = np.full((len(cases), width), -np.inf)
+    said = np.zeros((len(cases), len(models), width))
+    for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
+        prior[row, : len(own)] = _prior(case, own, wrong)
+        for name, answer in answers.get(case.question.question_id, {}).items():
+            said[row, place[name], own.index(answer)] = 1
+    counts = np.array([case.alternatives for case in cases], dtype=np.int64)
+    found = consensus(said, counts, prior) if models else Consensus(np.zeros_like(prior), np.zeros(0))
+    for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
+        _tell(case, own, found.evidence[row, : len(own)], answers.get(case.question.question_id, {}))
+        _settle(case, own, (prior[row] + found.evidence[row])[: len(own)])
+    return dict(zip(models, found.reliability.tolist(), strict=True))
+
+
+def _choices(case: Case, said: Mapping[str, Letters]) -> list[Letters | None]:
+    """Answers that could be right: the key first, those that somebody speaks for, and last none of them."""
+    named = {answer for answer in (*case.scores, *said.values()) if answer is not None and answer != case.key}
+    return [case.key, *sorted(named, key=sorted), None]
+
+
+def _prior(case: Case, choices: Sequence[Letters | None], wrong: float) -> list[float]:
+    """Log-probabilities by everything but the models; what nobody speaks for shares its part with None."""
+    each = wrong / (case.alternatives + 1)
+    rest = wrong - each * (len(choices) - 2)
+    start = [1 - wrong, *[each] * (len(choices) - 2), max(rest, each)]
+    return [log(chance) + case.scores[answer] for chance, answer in zip(start, choices, strict=True)]
+
+
+def _tell(
+    case: Case, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]
+) -> None:
+    """Enter the models' word as evidence: against the key where another answer fits it better, else for it."""
+    if not said:
+        return
+    best = int(np.argmax(evidence[1:-1])) + 1 if len(choices) > 2 else 0
+    against = evidence[best] - evidence[0] if best else -np.log(case.alternatives)
+    answer = choices[best] if against > 0 else case.key
+    votes = Counter("".join(sorted(letters)) for letters in said.values())
+    told = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
+    agree = ", ".join(sorted(name for name, letters in said.items() if letters == answer))
+    case.evidence.append(
+        Evidence(
+            kind="models",
+            source=agree,
+            answer=sorted(answer or ()),
+            weight=round(float(against), 2),
+            detail=f"{len(said)} models answered: {told}",
+        )
+    )
+
+
+def _settle(case: Case, choices: Sequence[Letters | None], scores: Floats) -> None:
+    chances = softmax(scores)
+    rest = float(chances[1:].sum())
+    best = 1 + int(np.argmax(scores[1:]))
+    case.suspicion = round(min(1.0, rest), 6)
+    case.odds = float(np.logaddexp.reduce(scores[1:]) - scores[0])
+    spoken_for = [each.answer for each in case.evidence if each.weight > 0 and each.answer]
+    case.suggested = choices[best] if sorted(choices[best] or ()) in spoken_for else None
+    case.evidence.sort(key=lambda each: (-abs(each.weight), each.kind, each.source))

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.audit.consensus import consensus
+
+
+def votes(*rows: str, letters: str = "ABCDE"):
+    """Rows of letters, a column a respondent; the first letter is the key, a dot is no answer."""
+    said = np.array([[[float(given == letter) for letter in letters] for given in row] for row in rows])
+    prior = np.log(np.tile([0.97, *[0.03 / 4] * 4], (len(rows), 1)))
+    return said, np.full(len(rows), 4), prior
+
+
+EASY = ["AAAA"] * 40 + ["AAAB"] * 20 + ["AABC"] * 20
+"""Two able respondents, one fair, one poor."""
+
+
+def against(row: str) -> float:
+    evidence = consensus(*votes(*EASY, row)).evidence[-1]
+    return float(evidence[1:].max() - evidence[0])
+
+
+def test_agreement_on_another_answer_speaks_against_the_key():
+    assert against("BBBB") > 0 > against("AAAA")
+
+
+def test_the_able_weigh_more():
+    assert against("BBAA") > against("AABB")
+
+
+def test_votes_for_one_wrong_answer_say_more_than_scattered_ones():
+    assert against("BBBB") > against("BCDE")
+
+
+def test_who_was_not_asked_says_nothing():
+    assert against("BB..") > against("B...") > 0
+    assert against("....") == pytest.approx(0)
+
+
+def test_reliability_is_the_share_that_is_right_by_all():
+    found = consensus(*votes(*EASY)).reliability
+    assert found[0] > found[2] > found[3]

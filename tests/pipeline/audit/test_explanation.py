@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from pipeline.audit.explanation import stated
+from schemas.questions import Option, Question, QuestionType
+
+OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
+
+
+def question(explanation: str | None, *, stem: str = "下列药物属于激素的是", options=None, key: str = "D"):
+    kind = QuestionType.X if len(key) > 1 else QuestionType.A1
+    texts = [Option(label=label, text=text) for label, text in (options or OPTIONS).items()]
+    return Question(
+        question_id="q", document="d", section=None, number=1, question_type=kind, stem=stem, options=texts,
+        answer=list(key), explanation=explanation, content_hash="h",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("explanation", "answer", "rule"),
+    [
+        (
+            "地塞米松（D对）是激素。阿司匹林（A错）、布洛芬（B错）、可待因（C错）不是，E错误（E错）。",
+            "D",
+            "all judged",
+        ),
+        ("属于激素的是地塞米松（D对ABCE错）。", "D", "all judged"),
+        ("糖皮质激素的一种（D对）。", "D", "marked"),
+        ("三者均可（A对）（B对）（C对）（D对）。", "E", "marked"),
+        ("地塞米松（A对）是激素。", "A", "slipped"),
+        ("它抑制炎症，故选D。", "D", "stated"),
+    ],
+)
+def test_verdicts_and_statements_are_read(explanation, answer, rule):
+    found = stated(question(explanation))
+    assert found is not None
+    assert ("".join(sorted(found.answer or ())), found.rule) == (answer, rule)
+
+
+def test_what_is_asked_for_decides_between_right_and_wrong():
+    asked = "关于用药的叙述，错误的是"
+    found = stated(question("（A对）（B对）（C错）（D对）。", stem=asked))
+    assert found is not None
+    assert found.answer == {"C"}
+    told = stated(question("（B错，为本题正确答案）（A对）", stem=asked))
+    assert told is not None
+    assert told.answer == {"B"}
+
+
+def test_chu_wai_hai_asks_for_what_is_right():
+    found = stated(question("配地塞米松（D对），配可待因无效（C错）。", stem="除休息外，还应选用的药物是"))
+    assert found is not None
+    assert found.answer == {"D"}
+
+
+def test_several_options_called_right_where_one_is_asked_for_speak_for_none():
+    found = stated(question("（A对）（B对）（C错）（D错）"))
+    assert found is not None
+    assert found.answer is None
+    assert found.rule == "several"
+
+
+def test_several_answers_are_what_is_right_of_all_or_wrong_where_that_is_asked():
+    options = {label: OPTIONS[label] for label in "ABCD"}
+    said = "（A对）（B错）（C错）（D对）"
+    right = stated(question(said, options=options, key="AD"))
+    wrong = stated(question(said, options=options, key="BC", stem="下列叙述不正确的有"))
+    assert right is not None
+    assert right.answer == {"A", "D"}
+    assert wrong is not None
+    assert wrong.answer == {"B", "C"}
+
+
+@pytest.mark.parametrize("explanation", [None, "", "本题考查激素。", "维生素A缺乏与（T细胞）无关。"])
+def test_what_says_nothing_says_nothing(explanation):
+    assert stated(question(explanation)) is None
+
+
+@pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
+def test_hostile_text_takes_linear_time(unit):
+    import time
+
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        stated(question(unit * count, stem=unit * 50))
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(8000) < 12 * max(seconds(2000), 0.005)

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from pipeline.audit.params import AuditParams
+from pipeline.audit.stage import run
+from pipeline.catalogue import stage
+from pipeline.stage import Result
+from schemas.corrections import Correction, CorrectionStatus
+from schemas.questions import Option, Question, QuestionType, ReviewItem
+
+LABELS = "ABCD"
+
+
+def question(number: int, key: str = "A", **more) -> Question:
+    texts = more.pop("texts", [f"第{number}题的选项{label}" for label in LABELS])
+    return Question(
+        question_id=f"q{number:03}", document="d", section=None, number=number, question_type=QuestionType.A1,
+        stem=f"第{number}题问的是什么", content_hash=f"h{number}", answer=[key],
+        options=[Option(label=label, text=text) for label, text in zip(LABELS, texts, strict=True)], **more,
+    )  # fmt: skip
+
+
+def correction(name: str, field: str, after: str) -> Correction:
+    return Correction(
+        question_id=name, content_hash="h", field=field, before=None, after=after, by="陈", origin="verification",
+        note=None, annotation_id=1, updated_at="2026-01-01", status=CorrectionStatus.ACCEPTED,
+    )  # fmt: skip
+
+
+def audited(context, questions, *, copies=(), corrections=(), rows=(), tmp_path=None) -> Result:
+    conflict = ReviewItem(
+        item_id="c", question_ids=[each.question_id for each in copies], stage="dedup", reason="conflicting_answers",
+        detail="", item="[" + ",".join(each.model_dump_json() for each in copies) + "]",
+    )  # fmt: skip
+    tables = {
+        "questions": Question.to_frame(questions),
+        "review": ReviewItem.to_frame([conflict] if copies else []),
+        "corrections": Correction.to_frame(corrections),
+        "clean/questions": Question.to_frame([*questions, *copies]),
+    }
+    path = None
+    if rows:
+        path = tmp_path / "answers.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return run(tables, AuditParams(answers=path), context)
+
+
+def row(result: Result, name: str) -> dict:
+    return result.tables["items"].filter(pl.col("question_id") == name).to_dicts()[0]
+
+
+def test_an_explanation_that_argues_for_another_letter_makes_a_key_suspicious(context):
+    sound = [question(number, explanation="见教材（A对BCD错）。") for number in range(50)]
+    result = audited(context, [*sound, question(99, explanation="见教材（C对ABD错）。")])
+    first = result.tables["items"].to_dicts()[0]
+    assert (first["question_id"], first["suggested"]) == ("q099", ["C"])
+    assert first["suspicion"] > 0.5 > row(result, "q001")["suspicion"]
+    assert first["evidence"][0]["kind"] == "explanation"
+
+
+def test_what_is_suspicious_waits_for_a_person_and_stays(context):
+    result = audited(context, [question(1), question(2, explanation="（C对ABD错）")])
+    assert [(item.item_id, item.reason) for item in result.review] == [("q002", "suspicious_key")]
+    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (2, 1, 1)
+    assert json.loads(result.review[0].item or "")["question_id"] == "q002"
+
+
+@pytest.mark.parametrize(("field", "after"), [("verdict", "keep"), ("answer", "A")])
+def test_what_a_person_verified_is_not_asked_again(context, field, after):
+    result = audited(
+        context, [question(2, explanation="（C对ABD错）")], corrections=[correction("q002", field, after)]
+    )
+    assert result.review == []
+    assert "expert" in [each["kind"] for each in row(result, "q002")["evidence"]]
+
+
+def test_copies_with_other_keys_are_told_in_the_letters_of_each(context):
+    texts = ["甲", "乙", "丙", "丁"]
+    copies = [question(1, "A", texts=texts), question(2, "A", texts=texts[::-1])]
+    result = audited(context, [question(3)], copies=copies)
+    assert row(result, "q001")["evidence"][0]["answer"] == ["D"]
+    assert row(result, "q001")["suspicion"] > row(result, "q003")["suspicion"]
+    assert result.counts.into == 3
+
+
+def test_options_that_say_the_same_and_people_below_chance_are_evidence(context):
+    result = audited(
+        context,
+        [
+            question(1, texts=["胃 炎", "胃炎。", "肠炎", "肝炎"]),
+            question(2, human_accuracy=0.1, respondents=400),
+            question(3),
+        ],
+    )
+    assert [each["kind"] for each in row(result, "q001")["evidence"]] == ["options"]
+    assert [each["kind"] for each in row(result, "q002")["evidence"]] == ["people"]
+    assert min(row(result, name)["suspicion"] for name in ("q001", "q002")) > row(result, "q003")["suspicion"]
+
+
+def answers(count: int, models: int, wrong: int) -> list[dict]:
+    """Models that are right but for every fifth question; all of them say C to the last ``wrong`` questions."""
+    return [
+        {
+            "id": f"q{number:03}",
+            "model": f"m{model}",
+            "answer": "C" if number >= count - wrong else "B" if (number + model) % 5 == 0 else "A",
+        }
+        for number in range(count)
+        for model in range(models)
+    ]
+
+
+def test_models_that_are_right_elsewhere_and_agree_on_another_option_are_believed(context, tmp_path):
+    rows = answers(60, models=4, wrong=1)
+    result = audited(context, [question(n) for n in range(60)], rows=rows, tmp_path=tmp_path)
+    first = result.tables["items"].to_dicts()[0]
+    assert (first["question_id"], first["suggested"], first["right"]) == ("q059", ["C"], 0)
+    assert first["suspicion"] > 5 * row(result, "q001")["suspicion"]
+    assert first["evidence"][0]["source"] == "m0, m1, m2, m3"
+    assert first["difficulty"] is None
+
+
+def test_from_eight_runs_on_difficulty_and_discrimination_have_intervals(context, tmp_path):
+    rows = answers(60, models=8, wrong=1)
+    result = audited(context, [question(n) for n in range(60)], rows=rows, tmp_path=tmp_path)
+    first = result.tables["items"].to_dicts()[0]
+    assert first["difficulty_low"] < first["difficulty"] < first["difficulty_high"]
+    assert first["discrimination_low"] < first["discrimination"] < first["discrimination_high"]
+    assert result.tables["respondents"]["ability"].null_count() == 0
+
+
+def test_the_page_escapes_what_papers_say(context):
+    texts = ["<script>x</script>", "乙", "丙", "丁"]
+    result = audited(context, [question(1, texts=texts, explanation="（C对ABD错）")])
+    page = result.files["index.html"].decode()
+    assert "<script>x" not in page
+    assert "&lt;script&gt;x" in page
+
+
+def test_the_same_input_gives_the_same_bytes(context, tmp_path):
+    rows = answers(30, models=8, wrong=1)
+    made = [
+        audited(context, [question(n) for n in range(30)], rows=each, tmp_path=tmp_path)
+        for each in (rows, rows[::-1])
+    ]
+    assert made[0].tables["items"].equals(made[1].tables["items"])
+    assert made[0].files == made[1].files
+
+
+def test_nothing_to_go_by_is_no_error(context):
+    result = audited(context, [])
+    assert result.tables["items"].is_empty()
+    assert stage("audit").writes["items"].polars_schema() == result.tables["items"].schema
