@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
@@ -18,8 +19,11 @@ RUNNING_PAGES = 3
 STAMPED = 4
 """How many lines from the top or the bottom of a page a stamp may stand."""
 _ADDRESS = re.compile(r"(?:https?://)?[\w.-]*\w\.(?:com|cn|net|org|edu)(?:/\S*)?", re.IGNORECASE)
+_OF = r"[页頁]\W{0,3}共\s*\d{1,4}\s*[页頁]"
 _PAGE_LINE = re.compile(
-    r"\s*[(（\-—–]?\s*(?:第\s*\d{1,4}\s*[页頁]\s*[,，/(（]?\s*(?:共\s*\d{1,4}\s*[页頁])?|共\s*\d{1,4}\s*[页頁]\s*[,，/]?\s*第\s*\d{1,4}\s*[页頁]"
+    r"\s*[(（\-—–]?\s*(?:"
+    rf"(?:[试試][卷题題]|[{CJK} ()（）·]{{1,20}}(?=第\s*\d{{1,4}}\s*{_OF}))?\s*"
+    r"第\s*\d{1,4}\s*[页頁]\s*[,，/(（]?\s*(?:共\s*\d{1,4}\s*[页頁])?|共\s*\d{1,4}\s*[页頁]\s*[,，/]?\s*第\s*\d{1,4}\s*[页頁]"
     r"|[页頁]\s*次\s*[:：]\s*\d{1,3}\s*[-－—–/]\s*\d{1,3}|(?i:page)\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?"
     r"|[-—–]\s*\d{1,4}\s*[-—–])\s*[)）\-—–]?\s*"
     r"|\s*[(（※*【\-—]*\s*(?:[试試][题題卷]结?結?束|[试試][题題]完|全卷完|以下空白|[(（]完[)）])\s*[)）※*】\-—]*\s*"
@@ -29,6 +33,24 @@ TITLE = re.compile(
     r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名|练习题|[习習][题題]|题库|題庫|训练|測驗|测试题|选择题"
 )
 """What names an exam or its form."""
+REPEATED = 3
+"""How often a line must come, word for word, to be a refrain."""
+OF_PAGES, OF_ITEMS = 0.5, 0.1
+"""And on which share of the pages, and after which share of the numbered lines: it comes with every page or item, while
+heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
+MOSTLY = 0.8
+"""In which share of its places a line must stand like a refrain: of site text all but those beside a broken item."""
+_REFRAIN = 4
+"""Characters of a refrain at least; shorter lines are part of one only beside it: 上一节."""
+_FIELD = re.compile(
+    r"\s*【|\s*[\[(（]?\s*(?:(?:参考|參考|正确|正確|标准)?答案|[解分]析|[解分]答|答[:：]|考点|点评|命题|题[号目]|題[號目]|故选|選項|选项)"
+)
+"""What opens a part of an item or a row of a key."""
+_BEGINS = re.compile(rf"[{CJK}]+|[A-Za-z.]{{4}}")
+"""How a refrain begins: with words, not with a label or a sign."""
+_LETTERS = re.compile(r"[\sA-K\d.．、,，√×✓✗对错TF()（）\-—~～:：]*")
+"""A line of answers."""
+_ASKS = re.compile(r"[？?。；;]|[（(]\s*[）)]|_{2}|[:：]\s*$")
 _SENTENCE = re.compile(r"[。？?；;]")
 _OPTION = re.compile(r"\s*[(（【\[]?\s*[A-K]\s*[)）】\].．、]")
 
@@ -55,7 +77,7 @@ def without_running(lines: list[Line]) -> list[Line]:
             or (index >= first and _titles(line) and _pattern(line.text) in titles)
         )
     ]
-    return _without_counters(_without_stamps(kept))
+    return _without_refrains(_without_counters(_without_stamps(kept)))
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
@@ -79,6 +101,123 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
         if rest or not stamped:
             kept.append(line.model_copy(update={"text": rest}) if stamped else line)
     return kept
+
+
+def _without_refrains(lines: list[Line]) -> list[Line]:
+    """The lines without what a site prints after every item: 版权方授权…, 上一节 本书简介 下一节, its name.
+
+    Phrases of questions repeat too. They stand before options (最可能的诊断是), open a part, are the rest of a full
+    line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
+    """
+    texts = [_spaceless(line) for line in lines]
+    places: dict[str, list[int]] = {}
+    for index, text in enumerate(texts):
+        if text:
+            places.setdefault(text, []).append(index)
+    pages = len({line.page for line in lines})
+    numbered = sum(number_mark(0, fold(line.text)) is not None for line in lines)
+    least = max(REPEATED, OF_PAGES * pages, OF_ITEMS * numbered)
+    often = {text: found for text, found in places.items() if len(found) >= least}
+    if not often:
+        return lines
+    edges = _right_edges(lines)
+    refrains = {
+        text
+        for text, found in often.items()
+        if len(text) >= _REFRAIN
+        and (
+            _once_a_page([lines[index].page for index in found], pages)
+            or _apart(found, often, texts, lines, edges) >= MOSTLY * len(found)
+        )
+    }
+    while grown := {text for text, found in often.items() if _beside(found, refrains, texts)} - refrains:
+        refrains |= grown
+    return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
+
+
+def _unnumbered(text: str) -> str:
+    return re.sub(r"^\W*\d+\W*", "", text)
+
+
+def _once_a_page(found: list[int], pages: int) -> bool:
+    """Whether a text stands once on nearly every page, wherever: no phrase of questions does."""
+    return pages >= 2 * REPEATED and len(found) == len(set(found)) >= 0.9 * pages
+
+
+def _spaceless(line: Line) -> str:
+    """What a line says without spaces; nothing for what cannot be a refrain."""
+    folded = fold(line.text)
+    if line.kind is not LineKind.TEXT or len(folded) > 80 or _BEGINS.match(folded) is None:
+        return ""
+    asks = _FIELD.match(folded) or _OPTION.match(folded) or _ASKS.search(folded) or _LETTERS.fullmatch(folded)
+    if asks or number_mark(0, folded) or opens_explanation(folded) or group_head(folded):
+        return ""
+    if is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded):
+        return ""
+    return re.sub(r"\s+", "", folded)
+
+
+def _apart(
+    found: list[int],
+    often: Mapping[str, list[int]],
+    texts: list[str],
+    lines: list[Line],
+    edges: Mapping[int, float],
+) -> int:
+    """In how many places a text neither goes on from a full line nor stands before options.
+
+    Of places after the same line, or before the same, the first counts.
+    """
+    apart = 0
+    seen: set[str] = set()
+    for index in found:
+        after = index + 1
+        while after < len(lines) and texts[after] in often:
+            after += 1
+        before = index - 1
+        while before >= 0 and texts[before] in often:
+            before -= 1
+        leads = after < len(lines) and _OPTION.match(fold(lines[after].text)) is not None
+        full = _is_full(lines[index], edges) or (before >= 0 and _is_full(lines[before], edges))
+        around = {("before", before), ("after", after)}
+        said = {f"{side} {_unnumbered(lines[at].text)}" for side, at in around if 0 <= at < len(lines)}
+        apart += not (leads or full or said & seen)
+        seen |= said
+    return apart
+
+
+def _beside(found: list[int], refrains: set[str], texts: list[str]) -> bool:
+    """Whether a text mostly stands right before or after a refrain."""
+    near = sum(
+        (index > 0 and texts[index - 1] in refrains)
+        or (index + 1 < len(texts) and texts[index + 1] in refrains)
+        for index in found
+    )
+    return near >= MOSTLY * len(found)
+
+
+def _right_edges(lines: list[Line]) -> dict[int, float]:
+    """Where the longest line of every column ends; of lines without boxes, in half characters."""
+    edges: dict[int, float] = {}
+    for line in lines:
+        if line.kind is LineKind.TEXT:
+            end = line.box.x1 if line.box else _width(line.text)
+            edges[line.column] = max(end, edges.get(line.column, 0.0))
+    return edges
+
+
+def _width(text: str) -> float:
+    return len(text) + sum(char > "\u2e7f" for char in text)
+
+
+def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
+    """Whether a line runs to the right edge of its column, so that its sentence may go on in the next."""
+    if line.kind is not LineKind.TEXT:
+        return False
+    edge = edges[line.column]
+    if line.box is None:
+        return _width(line.text) >= 0.8 * edge
+    return line.box.x1 > edge - 3 * (line.box.y1 - line.box.y0)
 
 
 def _last_cell(line: Line) -> str:

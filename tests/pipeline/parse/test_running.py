@@ -1,0 +1,113 @@
+"""Text that a site or a form prints again and again leaves; phrases of questions that come again stay."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.parse.running import without_running
+from schemas.documents import Box, Line, LineKind
+
+
+def make(texts: list[str], *, a_page: int = 1000, width: float | None = None) -> list[Line]:
+    """Lines of a document; with a width, each ends where its characters of 10 pt do."""
+    return [
+        Line(
+            document="d",
+            page=index // a_page + 1,
+            order=index % a_page,
+            text=text,
+            box=None
+            if width is None
+            else Box(x0=50, y0=10 * index, x1=50 + min(width, 10 * len(text)), y1=10 * index + 10),
+            confidence=None,
+            column=0,
+            kind=LineKind.TEXT,
+        )
+        for index, text in enumerate(texts)
+    ]
+
+
+def item(number: int, tail: str = "最可能的诊断是") -> list[str]:
+    return [
+        f"{number}．第{number}位患者因腹痛就诊，查体可见腹部压痛，{'化验正常，' * (number % 3)}",
+        tail,
+        f"A．胃炎{number}",
+        f"B．肠炎{number}",
+    ]
+
+
+FEET = st.lists(
+    st.sampled_from(
+        ["本站题目归某某网所有", "上一题", "返回目录", "下一题", "上一页\t目录\t下一页", "某某论坛 www"]
+    ),
+    min_size=1,
+    max_size=3,
+    unique=True,
+).filter(lambda feet: any(len(foot.replace("\t", "")) >= 4 for foot in feet))
+
+
+@given(FEET, st.integers(4, 12), st.sampled_from([(9, 400.0), (25, 400.0), (1000, 400.0), (1000, None)]))
+def test_a_foot_after_every_item_leaves_and_nothing_else(feet, count, form):
+    a_page, width = form
+    items = [item(number) for number in range(1, count + 1)]
+    with_feet = make([line for one in items for line in (*one, *feet)], a_page=a_page, width=width)
+    kept = [line.text for line in without_running(with_feet)]
+    assert kept == [line for one in items for line in one]
+
+
+def test_a_foot_of_every_page_in_the_middle_of_an_item_leaves():
+    texts = [line for number in range(1, 13) for line in item(number)]
+    texts = [
+        line
+        for index, text in enumerate(texts)
+        for line in ([text] if index % 7 else [text, "某某题库整理发布"])
+    ]
+    kept = [line.text for line in without_running(make(texts, a_page=8))]
+    assert "某某题库整理发布" not in kept
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "最可能的诊断是",
+        "以下何者正确？",
+        "【问题1】",
+        "参考答案：略",
+        "A型题",
+        "1. 甲",
+        "题号 一 二",
+        "综合征。",
+    ],
+)
+def test_phrases_of_questions_stay_however_often_they_come(phrase):
+    texts = [line for number in range(1, 13) for line in item(number, phrase)]
+    kept = [line.text for line in without_running(make(texts))]
+    assert kept.count(phrase) == 12
+
+
+def test_the_rest_of_a_full_line_stays():
+    texts = []
+    for number in range(1, 10):
+        texts += [
+            f"{number}．第{number}位患者的情形如下列各选项所述者为",
+            f"A．胃炎{number}",
+            f"B．{'因' * 32}导致的",
+            "急性呼吸综合征",
+        ]
+    kept = [line.text for line in without_running(make(texts, width=340))]
+    assert kept.count("急性呼吸综合征") == 9
+
+
+@pytest.mark.parametrize(
+    "line", ["试卷第2页", "试卷第2页，共8页", "生物试题 第 2 页（共 6 页）", "- 3 -", "第2页"]
+)
+def test_a_line_that_numbers_the_page_leaves_wherever_it_stands(line):
+    texts = [*item(1)[:3], line, *item(1)[3:]]
+    assert [one.text for one in without_running(make(texts))] == item(1)
+
+
+def test_a_sentence_about_pages_stays():
+    text = "下列关于内存第2页共3页的说法"
+    assert [line.text for line in without_running(make([text]))] == [text]
