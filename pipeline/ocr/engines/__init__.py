@@ -12,6 +12,7 @@ from pipeline.ocr.engines.base import OcrEngine
 from pipeline.ocr.params import EngineName, OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.params import Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,13 @@ def semantic(params: OcrParams) -> dict[str, Any]:
     }
 
 
-@cache
 def load(params: OcrParams) -> OcrEngine:
-    """The chosen engine, made once a process: loading its models takes seconds."""
+    """Return the chosen engine, made once a process: loading its models takes seconds."""
     row = chosen(params)
-    engine: OcrEngine = _class(row)(getattr(params, row.options))
+    return _loaded(row, getattr(params, row.options))
+
+
+@cache
+def _loaded(row: EngineRow, options: Params) -> OcrEngine:
+    engine: OcrEngine = _class(row)(options)
     return engine
