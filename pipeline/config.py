@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
+_VARIABLE = "BUILD_DATASET_"
+"""Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
 """Problems of whole sections, whose values are not for messages, and those whose message says it all."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
@@ -73,13 +76,14 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
 
     Args:
         path: of the TOML file.
-        overrides: values by dotted key, e.g. ``{"ocr.engine": "paddleocr"}``; they win over the file.
+        overrides: values by dotted key, e.g. ``{"ocr.engine": "paddleocr"}``; they win over the environment
+            (``BUILD_DATASET_OCR__ENGINE=paddleocr``), which wins over the file.
 
     Raises:
         UserError: no such file, not TOML, unknown keys, wrong values; all problems at once.
     """
     content = _read(path)
-    for key, value in (overrides or {}).items():
+    for key, value in {**_from_environment(), **(overrides or {})}.items():
         _set(content, key.split("."), value)
     home = path.resolve().parent
     use_label_set(_label_set(content, home))
@@ -156,6 +160,23 @@ def _read(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _from_environment() -> dict[str, Any]:
+    """Return the values of variables such as ``BUILD_DATASET_ANNOTATE__LLM__MODEL``, by dotted key."""
+    return {
+        name.removeprefix(_VARIABLE).lower().replace("__", "."): toml_value(value)
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_VARIABLE) and "__" in name
+    }
+
+
+def toml_value(text: str) -> Any:
+    """Return a value given as text: TOML where it is TOML (7, true, [8, 1, 1]), otherwise a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        return text
 
 
 def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:

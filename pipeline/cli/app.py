@@ -21,8 +21,8 @@ from schemas.errors import UserError
 app = typer.Typer(
     name="build-dataset",
     help="Turn exam papers into a benchmark you can trust.",
-    epilog="Exit codes: 0 done · 2 something to put right · 3 done but for items that a further run may finish · "
-    "130 stopped with Ctrl-C · 1 a bug of ours, with a report to send us.",
+    epilog="Exit codes: 0 done · 2 something to fix, or an empty dataset · 3 some items need another run · "
+    "130 stopped with Ctrl-C · 1 a bug in build-dataset, with a report to send us.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -95,7 +95,7 @@ def main() -> None:
     except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             _fail(_of_the_machine(error))
-        _fail(f"a bug of ours ({type(error).__name__}); please send us {_report()}", _BUG)
+        _fail(f"a bug in build-dataset ({type(error).__name__}); please send us {_report()}", _BUG)
 
 
 def _of_the_machine(error: OSError) -> str:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from annotation.params import AnnotateParams
+from pipeline.api import stage_names
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import (
@@ -35,7 +41,16 @@ from schemas.errors import UserError
 from schemas.params import is_knob
 from schemas.questions import Question
 
-INCOMPLETE = 3  # exit code: some items wait for a further run
+INCOMPLETE = 3
+"""Exit code: some items wait for a further run."""
+NOTHING_LEFT = 2
+"""Exit code: the dataset is empty."""
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print files and parameters of every stage.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print each manifest as a line of JSON.")]
+LogFile = Annotated[
+    Path | None, typer.Option("--log-file", help="Append everything that is said to this file.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -55,34 +70,73 @@ def run(
     last: Annotated[str | None, typer.Option("--to", help="End with this stage.")] = None,
     force: Force = False,
     overrides: Overrides = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    as_json: AsJson = False,
+    log_file: LogFile = None,
 ) -> None:
-    """Run every stage; what is done already is skipped."""
-    names = [stage.name for stage in STAGES]
-    for name in (first, last):
-        if name is not None and name not in names:
-            raise UserError(f"no stage {name}; the stages are {', '.join(names)}")
-    begin = names.index(first) if first else 0
-    end = names.index(last) if last else len(names) - 1
-    if begin > end:
-        raise UserError(f"--from {first} comes after --to {last}; the stages are {', '.join(names)}")
-    run_stages(configure(config, overrides), names[begin : end + 1], force=force)
+    """Run all stages in order. Finished stages are skipped."""
+    talk = Talk(quiet=quiet, verbose=verbose, as_json=as_json, log_file=log_file)
+    run_stages(configure(config, overrides), stage_names(first, last), force=force, talk=talk)
 
 
-def run_stages(config: ConfigBase, names: Sequence[str], *, force: bool = False) -> None:
-    """Check what the stages need, run them, print the counts; exit with 3 when items wait for a further run."""
-    console = Console(stderr=True)
-    runner = Runner(config, console)
-    preflight(config, runner.due(names, force=force))
-    reports: list[Report] = []
+@dataclass(frozen=True)
+class Talk:
+    """What a run says, and where."""
 
-    def tell(report: Report) -> None:
-        reports.append(report)
-        tell_stage(console, report)
+    quiet: bool = False
+    """Nothing but warnings and errors."""
+    verbose: bool = False
+    """Also the files and parameters of every stage."""
+    as_json: bool = False
+    """Every manifest as one line of JSON on standard output."""
+    log_file: Path | None = None
+    """Everything that is said, without colours, is added to this file as well."""
 
-    complete = runner.run(names, force=force, tell=tell)
-    tell_end(console, config, reports)
+    @contextmanager
+    def consoles(self) -> Iterator[list[Console]]:
+        """Yield the places that are told: the terminal first, then the log."""
+        terminal = Console(stderr=True, quiet=self.quiet)
+        if self.log_file is None:
+            yield [terminal]
+            return
+        with self.log_file.open("a", encoding="utf-8") as stream:
+            log = Console(file=stream, width=200, color_system=None)
+            log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
+            try:
+                yield [terminal, log]
+            except UserError as error:
+                log.print(escape(f"error: {error}"), highlight=False, soft_wrap=True)
+                raise
+
+
+def run_stages(
+    config: ConfigBase, names: Sequence[str], *, force: bool = False, talk: Talk | None = None
+) -> None:
+    """Check what the stages need, run them and print the counts.
+
+    Exits with 3 when items wait for a further run, with 2 when no question is left to export.
+    """
+    talk = talk or Talk()
+    with talk.consoles() as consoles:
+        runner = Runner(config, consoles[0])
+        preflight(config, runner.due(names, force=force))
+        reports: list[Report] = []
+
+        def tell(report: Report) -> None:
+            reports.append(report)
+            for console in consoles:
+                tell_stage(console, report, verbose=talk.verbose)
+            if talk.as_json:
+                typer.echo(json.dumps(report.manifest, ensure_ascii=False))
+
+        complete = runner.run(names, force=force, tell=tell)
+        for console in consoles:
+            tell_end(console, config, reports)
     if not complete:
         raise typer.Exit(INCOMPLETE)
+    if any(report.stage.name == "export" and not report.manifest["counts"]["kept"] for report in reports):
+        raise typer.Exit(NOTHING_LEFT)
 
 
 def _command(stage: Stage) -> Callable[..., None]:
@@ -92,18 +146,24 @@ def _command(stage: Stage) -> Callable[..., None]:
         config: Path = given.pop("config")
         overrides, force = given.pop("overrides"), given.pop("force")
         dry_run = given.pop("dry_run", False)
+        talk = Talk(given.pop("quiet"), given.pop("verbose"), given.pop("as_json"), given.pop("log_file"))
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
             _dry_run(loaded)
             return
-        run_stages(loaded, [stage.name], force=force)
-        _tell_for_once(stage, [key for key, value in given.items() if value is not None])
+        run_stages(loaded, [stage.name], force=force, talk=talk)
+        if not talk.quiet:
+            _tell_for_once(stage, [key for key, value in given.items() if value is not None])
 
     common = [
         keyword("config", ConfigPath, DEFAULT_CONFIG),
         keyword("force", Force, False),
         keyword("overrides", Overrides, None),
+        keyword("quiet", Quiet, False),
+        keyword("verbose", Verbose, False),
+        keyword("as_json", AsJson, False),
+        keyword("log_file", LogFile, None),
     ]
     if stage.name == "annotate":
         help_text = "Print questions, tokens, cost and time; ask nothing."
@@ -115,11 +175,13 @@ def _command(stage: Stage) -> Callable[..., None]:
 
 
 def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
-    """Say that ``run`` does not know of options that can change a result."""
+    """Say that options given on the command line hold for this command only."""
     fields = stage.params.model_fields
     told = [f"--{name.replace('_', '-')}" for name in given if not is_knob(fields[name])]
     if told:
-        note = f"{', '.join(told)}: for this once; `build-dataset run` goes by [{stage.name}] in dataset.toml"
+        note = (
+            f"{', '.join(told)}: used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
+        )
         Console(stderr=True).print(escape(note), highlight=False, soft_wrap=True)
 
 

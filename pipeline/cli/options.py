@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from rich.markup import escape
 
-from pipeline.config import ConfigBase, load
+from pipeline.config import ConfigBase, load, toml_value
 from schemas.errors import UserError
 from schemas.params import Params
 
@@ -52,7 +52,7 @@ def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | 
         key, separator, value = pair.partition("=")
         if not separator:
             raise UserError(f"--set {pair}: write it as KEY=VALUE, e.g. --set dataset.seed=7")
-        overrides[key.strip()] = _value(value.strip())
+        overrides[key.strip()] = toml_value(value.strip())
     overrides.update({key: value for key, value in (options or {}).items() if value is not None})
     return load(path, overrides)
 
@@ -88,13 +88,3 @@ def _scalar(annotation: Any) -> Any:
         )
     is_choice = isinstance(annotation, type) and issubclass(annotation, Enum)
     return annotation if is_choice or annotation in (str, int, float, bool, Path) else None
-
-
-def _value(text: str) -> Any:
-    """A value from the command line: TOML where it is TOML (7, true, [8, 1, 1]), otherwise a string."""
-    import tomllib
-
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,14 +28,16 @@ _PLACES = (
 )
 
 
-def tell_stage(console: Console, report: Report) -> None:
-    """A stage's counts in one line, its reasons and notes below."""
+def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> None:
+    """Print a stage's counts in one line, its reasons and notes below; ``verbose``: its files and parameters too."""
     counts = report.manifest["counts"]
     state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
     took = f"{report.seconds:.1f} s" if report.fresh else "already done"
     console.print(
         f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]", highlight=False
     )
+    if verbose:
+        _tell_details(console, report.manifest)
     if not report.fresh:
         return
     for outcome in ("rejected", "waiting"):
@@ -49,6 +52,14 @@ def tell_stage(console: Console, report: Report) -> None:
         )
     for note in report.notes if counts["in"] else ():
         console.print(f"    {escape(note)}", highlight=False, soft_wrap=True)
+
+
+def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
+    for name, made in manifest["outputs"].items():
+        rows = f", {made['rows']:,} rows" if "rows" in made else ""
+        console.print(escape(f"    {name}: {made['bytes']:,} bytes{rows}"), highlight=False, soft_wrap=True)
+    params = json.dumps(manifest["params"], ensure_ascii=False)
+    console.print(escape(f"    parameters {params}"), highlight=False, soft_wrap=True)
 
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:

@@ -6,6 +6,9 @@ import json
 import os
 import re
 import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +18,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pipeline.api import stage_names
+from pipeline.cli.build import run_stages
 from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.config import FILE_NAME, ConfigBase
-from pipeline.doctor import State, examine
+from pipeline.config import FILE_NAME, Config, ConfigBase, load
+from pipeline.doctor import Check, State, examine
 from schemas.errors import UserError
 
 _MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
@@ -31,7 +36,11 @@ def register(app: typer.Typer) -> None:
     app.command(
         epilog="Example: [cyan]build-dataset init mydata/ --raw ~/papers[/cyan]", rich_help_panel=BEGIN
     )(init)
-    app.command(epilog="Example: [cyan]build-dataset doctor[/cyan]", rich_help_panel=BEGIN)(doctor)
+    app.command(epilog="Example: [cyan]build-dataset demo[/cyan]", rich_help_panel=BEGIN)(demo)
+    app.command(epilog="Example: [cyan]build-dataset doctor --json[/cyan]", rich_help_panel=BEGIN)(doctor)
+    app.command(
+        epilog="Example: [cyan]build-dataset schema > dataset.schema.json[/cyan]", rich_help_panel=BEGIN
+    )(schema)
 
 
 def init(
@@ -41,7 +50,7 @@ def init(
     ] = Path(),
     raw: Annotated[Path | None, typer.Option(help="A folder that already holds the papers.")] = None,
 ) -> None:
-    """Begin a dataset: dataset.toml with comments, raw/ for papers unless they lie here, build/ for what is made."""
+    """Create dataset.toml, raw/ and build/ for a new dataset."""
     target = folder / FILE_NAME
     if target.exists():
         raise UserError(f"{target} is there already: edit it, or choose another folder")
@@ -49,14 +58,13 @@ def init(
         raise UserError(f"no folder {raw} to read papers from")
     here = raw is None and _holds_papers(folder)
     place = "." if here else _place(raw, folder) if raw else "raw"
-    papers = json.dumps(place, ensure_ascii=False)  # TOML quotes as JSON does
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
-    text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
+    text = _template(name, place)
     try:
         (folder / "build").mkdir(parents=True, exist_ok=True)
         if place == "raw":
             (folder / "raw").mkdir(exist_ok=True)
-        target.write_text(text.format(name=name, raw=papers), encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     console = Console()
@@ -73,6 +81,11 @@ def init(
     console.print(f"then: {step}build-dataset run", highlight=False, soft_wrap=True)
 
 
+def _template(name: str, raw: str) -> str:
+    text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
+    return text.format(name=name, raw=json.dumps(raw, ensure_ascii=False))  # TOML quotes as JSON does
+
+
 def _place(raw: Path, folder: Path) -> str:
     """The folder of papers as dataset.toml names it: from where that lies if both share a parent, else in full."""
     there, here = raw.resolve(), folder.resolve()
@@ -86,16 +99,55 @@ def _holds_papers(folder: Path) -> bool:
     )
 
 
-def doctor(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """What is installed, reachable or missing, each with the remedy."""
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Folder to create.")] = Path("build-dataset-demo"),
+) -> None:
+    """Build the sample exam in a new folder: no key, no server, no download."""
+    if folder.exists():
+        raise UserError(f"{folder} exists already: name another folder")
+    folder.mkdir(parents=True)
+    shutil.copytree(_sample(), folder / "raw")
+    target = folder / FILE_NAME
+    target.write_text(_template("sample-exam", "raw"), encoding="utf-8")
+    run_stages(load(target), stage_names(None, None))
+
+
+def _sample() -> Path:
+    """Return the folder of the sample exam: inside the wheel, else in the repository."""
+    package = Path(str(files("pipeline")))
+    return next(
+        place
+        for place in (package.parent / "sample", package.parent / "raw" / "sample" / "papers")
+        if place.is_dir()
+    )
+
+
+def schema() -> None:
+    """Print the JSON Schema of dataset.toml, for completion and checks in editors."""
+    typer.echo(json.dumps(Config.model_json_schema(), ensure_ascii=False, indent=2))
+
+
+def doctor(
+    config: ConfigPath = DEFAULT_CONFIG,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Check what is installed, reachable or missing, and how to fix it."""
     loaded: ConfigBase | None = None
     if config.exists() or config != DEFAULT_CONFIG:
         loaded = configure(config, overrides)
     checks = examine(loaded)
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=2))
+    else:
+        _print_checks(checks)
+    if any(check.state is State.WRONG for check in checks):
+        raise typer.Exit(2)
+
+
+def _print_checks(checks: Sequence[Check]) -> None:
     table = Table(show_header=False, box=None)
     for check in checks:
         remedy = f" → {check.remedy}" if check.remedy and check.state is not State.OK else ""
         table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
     Console().print(table)
-    if any(check.state is State.WRONG for check in checks):
-        raise typer.Exit(2)

@@ -16,7 +16,9 @@ from typing import Any
 
 from schemas.identity import sha256
 
-OUR_PACKAGES = ("schemas", "pipeline", "annotation")
+_PREFIX = __name__.removesuffix("pipeline.runtime.fingerprint")
+OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "annotation"))
+"""In the wheel they lie below ``build_dataset``."""
 _ROOT = Path(__file__).resolve().parents[2]
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
@@ -134,7 +136,7 @@ def _templates(package: str) -> Iterator[Path]:
 
 
 def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] in OUR_PACKAGES
+    return f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES))
 
 
 @cache

@@ -192,3 +192,19 @@ def test_dates_and_versions_are_those_of_the_calendar_and_in_ascii(tmp_path, pai
     (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{pair[0]} = "{pair[1]}"\n')
     with pytest.raises(UserError, match=rf"dataset\.{pair[0]}"):
         load(tmp_path / "dataset.toml")
+
+
+def test_a_variable_overrides_a_key_and_an_option_overrides_both(tmp_path, monkeypatch):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\nseed = 1\n[ocr]\ndpi = 150\n')
+    monkeypatch.setenv("BUILD_DATASET_DATASET__SEED", "2")
+    monkeypatch.setenv("BUILD_DATASET_OCR__DPI", "200")
+    monkeypatch.setenv("BUILD_DATASET_ANNOTATE__LLM__MODEL", "gpt-4o")
+    config = load(tmp_path / "dataset.toml", {"ocr.dpi": 300})
+    assert (config.dataset.seed, config.ocr.dpi, config.annotate.llm.model) == (2, 300, "gpt-4o")
+
+
+def test_a_variable_that_names_no_key_is_told(tmp_path, monkeypatch):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    monkeypatch.setenv("BUILD_DATASET_OCR__DPY", "2")
+    with pytest.raises(UserError, match=r"ocr\.dpy; did you mean dpi"):
+        load(tmp_path / "dataset.toml")

@@ -105,8 +105,8 @@ def test_an_option_that_changes_a_result_is_said_to_hold_for_once(sample_build, 
     shutil.copytree(sample_build, tmp_path / "build")
     config = tmp_path / "dataset.toml"
     config.write_text('[dataset]\nname = "x"\n')
-    assert "for this once" in run("split", "--ratios", "6:2:2", "--config", config).output
-    assert "for this once" not in run("split", "--config", config).output
+    assert "used this time only" in run("split", "--ratios", "6:2:2", "--config", config).output
+    assert "used this time only" not in run("split", "--config", config).output
 
 
 def test_outputs_of_others_are_scored_without_a_dataset(tmp_path):
@@ -134,7 +134,7 @@ def test_when_nothing_is_left_the_end_says_why_and_how_a_key_would_be_named(tmp_
     paper = "\n".join(f"{n}. 第{n}题问的是什么\nA. 甲{n}\nB. 乙{n}\nC. 丙{n}\nD. 丁{n}" for n in range(1, 9))
     (tmp_path / "raw" / "2024.txt").write_text(paper, encoding="utf-8")
     shown = run("run", "--to", "export", "--config", tmp_path / "dataset.toml")
-    assert shown.exit_code == 0
+    assert shown.exit_code == 2
     assert "named like it and _answers (2024_answers.txt)" in shown.output
     assert "nothing is left after clean: no_answer 8" in shown.output
     assert "│ train" not in shown.output
@@ -161,3 +161,53 @@ def test_run_refuses_a_stage_that_does_not_exist(tmp_path):
     run("init", tmp_path)
     shown = run("run", "--from", "nonsense", "--config", tmp_path / "dataset.toml")
     assert "the stages are ocr, parse" in str(shown.exception)
+
+
+def small(folder, text="1. 下列正确的是\nA. 甲\nB. 乙\n答案：A\n"):
+    (folder / "raw").mkdir()
+    (folder / "raw" / "paper.txt").write_text(text, encoding="utf-8")
+    (folder / "dataset.toml").write_text('[dataset]\nname = "x"\n[executor]\nworkers = 1\n')
+    return ("--config", folder / "dataset.toml")
+
+
+def test_a_quiet_run_prints_nothing_and_json_prints_a_manifest_a_line(tmp_path):
+    told = run("run", "--to", "parse", "-q", "--json", *small(tmp_path))
+    assert [json.loads(line)["stage"] for line in told.stdout.splitlines()] == ["ocr", "parse"]
+    assert told.stderr == ""
+
+
+def test_a_log_file_holds_what_was_said_and_why_it_stopped(tmp_path):
+    config, log = small(tmp_path), tmp_path / "log.txt"
+    assert run("run", "--to", "parse", "--log-file", log, *config).exit_code == 0
+    assert run("dedup", "--log-file", log, *config).exit_code != 0
+    said = log.read_text(encoding="utf-8")
+    assert "✓ ocr" in said
+    assert "error: dedup needs the result of clean" in said
+    assert "\x1b[" not in said
+
+
+def test_a_verbose_run_names_files_and_parameters(tmp_path):
+    told = run("ocr", "-v", *small(tmp_path)).stderr
+    assert "lines.parquet" in told
+    assert '"max_pixels"' in told
+
+
+def test_a_run_that_leaves_no_question_does_not_end_well(tmp_path):
+    told = run("run", "--to", "export", *small(tmp_path, "1. 下列正确的是\nA. 甲\nB. 乙\n"))
+    assert told.exit_code == 2
+    assert "nothing is left after" in told.stderr
+
+
+def test_the_schema_of_the_configuration_names_every_section():
+    found = json.loads(run("schema").stdout)
+    assert {"dataset", "ocr", "dedup", "executor"} <= found["properties"].keys()
+
+
+def test_doctor_speaks_json(tmp_path):
+    checks = json.loads(run("doctor", "--json").stdout)
+    assert {"name", "state", "detail", "remedy"} <= checks[0].keys()
+
+
+def test_demo_does_not_touch_a_folder_that_is_there(tmp_path):
+    told = run("demo", tmp_path)
+    assert isinstance(told.exception, UserError)

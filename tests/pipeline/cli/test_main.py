@@ -65,7 +65,10 @@ def test_a_bug_is_one_line_with_a_report_that_holds_the_place_and_no_values(
     monkeypatch.setattr(sys, "argv", ["build-dataset", "run", "--set", "a.key=s3cret"])
     code, _, told = ends(error)
     (report,) = tmp_path.iterdir()
-    assert (code, told) == (1, f"error: a bug of ours ({type(error).__name__}); please send us {report}\n")
+    assert (code, told) == (
+        1,
+        f"error: a bug in build-dataset ({type(error).__name__}); please send us {report}\n",
+    )
     assert "in raise_it" in report.read_text()
     assert "s3cret" not in report.read_text()
 

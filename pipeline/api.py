@@ -1,0 +1,92 @@
+"""The five lines for notebooks and scripts: build a dataset, read a table of it.
+
+Example:
+    >>> from build_dataset import build, table
+    >>> build("mydata/dataset.toml", last="export")
+    >>> table("mydata/dataset.toml", "parse/questions").select("stem", "answer").head()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pipeline.catalogue import STAGES
+from pipeline.config import load
+from pipeline.preflight import preflight
+from pipeline.runtime.publish import read_table
+from pipeline.runtime.runner import Report, Runner
+from schemas.errors import UserError
+
+
+def build(
+    config: str | Path,
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    force: bool = False,
+    **overrides: Any,
+) -> dict[str, Mapping[str, Any]]:
+    """Run the stages of a dataset; finished ones are skipped.
+
+    Args:
+        config: path of ``dataset.toml``.
+        first: the stage to begin with; the first of all when absent.
+        last: the stage to end with; the last of all when absent.
+        force: run finished stages again.
+        **overrides: values by key with ``__`` for a dot, e.g. ``ocr__engine="tesseract"``.
+
+    Returns:
+        The manifest of each stage by its name: counts, reasons, facts.
+
+    Raises:
+        UserError: something to put right; the message says what.
+    """
+    names = stage_names(first, last)
+    loaded = load(Path(config), {key.replace("__", "."): value for key, value in overrides.items()})
+    runner = Runner(loaded)
+    preflight(loaded, runner.due(names, force=force))
+    done: dict[str, Mapping[str, Any]] = {}
+
+    def note(report: Report) -> None:
+        done[report.stage.name] = report.manifest
+
+    runner.run(names, force=force, tell=note)
+    return done
+
+
+def table(config: str | Path, name: str) -> pl.DataFrame:
+    """Read a table of a dataset's build folder.
+
+    Args:
+        config: path of ``dataset.toml``.
+        name: stage and table, e.g. ``parse/questions``, ``clean/rejects``, ``export/train`` (docs/tables.md).
+
+    Raises:
+        UserError: there is no such table, or its stage has not run.
+    """
+    folder = load(Path(config)).dataset.build.resolve()
+    path = (folder / f"{name}.parquet").resolve()
+    if not path.is_relative_to(folder) or not path.is_file():
+        raise UserError(f"no table {name} in {folder}: run its stage first; docs/tables.md lists all")
+    return read_table(path)
+
+
+def stage_names(first: str | None, last: str | None) -> list[str]:
+    """Return the names of the stages from ``first`` to ``last``, in order.
+
+    Raises:
+        UserError: no such stage, or the wrong order.
+    """
+    names = [stage.name for stage in STAGES]
+    for name in (first, last):
+        if name is not None and name not in names:
+            raise UserError(f"no stage {name}; the stages are {', '.join(names)}")
+    begin = names.index(first) if first else 0
+    end = names.index(last) if last else len(names) - 1
+    if begin > end:
+        raise UserError(f"--from {first} comes after --to {last}; the stages are {', '.join(names)}")
+    return names[begin : end + 1]
