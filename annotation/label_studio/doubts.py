@@ -14,6 +14,7 @@ NAMES = {
     "case_inside": "混入了其他题目的共用题干",
     "case_missing": "缺少共用题干",
     "conflicting_answers": "同一道题有不同答案",
+    "copies_differ": "两处印出的文字不同",
     "correction_outdated": "改正之后原文又有变动",
     "duplicate_number": "题号重复",
     "empty_option": "选项没有内容",
@@ -34,6 +35,7 @@ NAMES = {
     "options_alike": "两个选项相同",
     "options_missing": "选项比其他题少",
     "options_not_contiguous": "选项字母不连续",
+    "options_too_many": "选项比其他题多",
     "parts_and_answers_differ": "小题数与答案数不符",
     "parts_and_options_differ": "小题数与选项组数不符",
     "room_inside": "两行之间可能缺了一行",
@@ -41,7 +43,6 @@ NAMES = {
     "several_option_runs": "选项出现了不止一组",
     "suspicious_key": "答案可疑",
     "text_left_over": "可能混入了别处的文字",
-    "unreadable_character": "有无法识别的字符",
     "unreadable_characters": "有无法识别的字符",
 }
 """What stages call a doubt, in Chinese."""

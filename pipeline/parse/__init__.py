@@ -12,7 +12,7 @@ pass                     modules
                          ``reading`` holds both; ``matching`` and ``parts`` take items of several questions apart;
                          ``kinds`` and ``setaside`` say what it is
 5. keys                  ``keys`` finds and applies them, ``appeals`` reads notes, ``pairing`` matches key documents
-6. judgement             ``joint`` shares answers out; ``gates`` and ``unread`` doubt what is not sound
+6. judgement             ``joint`` shares answers out; ``gates``, ``examine`` and ``unread`` doubt what is not sound
 7. records               ``finish``, with the reasons of every cut (``tracing``)
 ======================== ==============================================================================================
 

@@ -1,4 +1,4 @@
-"""The ways an answer is told: letters after a mark, on a line, in a blank; an option's text; a conclusion."""
+"""The ways an answer is told: letters after a mark, on a line, in a blank; an option's text; a verdict."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ _PART = (
 )
 _PARTS = re.compile(rf"\s*{_PART}(?:\s*[,，;；、。.]?\s*{_PART})*\s*[。.;；]?")
 _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
-_CONCLUDES = re.compile(
-    r"(?:[故选選应]|答案[为為是])[选選为為]?\s*([A-K]{1,11})(?:项|選項|选项)?\s*[。.]?\s*$"
-)
-"""How an explanation ends that names the answer: …，故选C。"""
+_CODED = re.compile(rf"\s*[(（]?[A-K][)）]?\s*[:：.．、=]?\s*[(（]?[{CIRCLED_DIGITS}]")
+"""An answer that gives blanks A, B … a code each: A：③ B：④."""
 
 _BLANK = r"([A-K](?:\s*[、,，]?\s*[A-K])*|[a-k])"
 _OPEN, _CLOSE = r"[（(\[【]", r"[）)\]】]"
@@ -38,11 +36,13 @@ _AT_END = re.compile(
 """At the end, before a full stop and the mark it earns; the bracket may have lost one side."""
 _PADDED = re.compile(rf"[（(]\s+{_BLANK}\s+[）)]|^[（(]\s*{_BLANK}\s*[）)](?=[{CJK}])")
 """Inside the text only with space around the letters, or first of all: 血型为（A）者 is no blank."""
+_INSIDE = re.compile(rf"(?:^|(?<=\S)){_OPEN}\s*[?？]?\s*([A-K](?:\s*[、,，]?\s*[A-K]){{0,10}})\s*{_CLOSE}")
+"""以（C）为中心, where it is the paper's habit."""
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:
     """The letters a segment begins with, without separators, and what follows them."""
-    found = _LETTERS.match(segment)
+    found = None if is_coded(segment) else _LETTERS.match(segment)
     if not found:
         return None, segment
     apart = re.split(r"[\s、,，;；和及]+", found[1])
@@ -50,6 +50,11 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
         return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
     return "".join(re.findall(r"[A-K]", found[1].upper())), rest
+
+
+def is_coded(segment: str) -> bool:
+    """Whether an answer names codes of choices, A：③ B：④, and no options."""
+    return _CODED.match(segment) is not None
 
 
 def answers_of_parts(segment: str) -> tuple[list[str], str]:
@@ -73,9 +78,20 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
     return head[: found.start()], found[1]
 
 
-def filled_blank(stem: str, labels: Sequence[str]) -> tuple[str, str | None]:
-    """A stem whose blank is filled in, 首选的是（ B ）: the stem with the blank, and the letters, if there are any."""
-    inside = list(_PADDED.finditer(stem))
+def fills_blank(text: str) -> bool:
+    """Whether exactly one bracket of a text holds letters: the habit of papers with answers in their stems."""
+    return len(_INSIDE.findall(text)) == 1
+
+
+def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
+    """A stem whose blank is filled in, 首选的是（ B ）: the stem with the blank, and the letters, if there are any.
+
+    Args:
+        stem: of a question without another answer.
+        labels: of its options.
+        anywhere: whether the paper's blanks stand inside stems too, 以（C）为中心.
+    """
+    inside = list((_INSIDE if anywhere else _PADDED).finditer(stem))
     found = _AT_END.search(stem) or (inside[0] if len(inside) == 1 else None)
     if found is None:
         return stem, None
@@ -108,11 +124,71 @@ def without_text(
     return "\n".join(line for line in lines if not any(text.endswith(_bare(line)) for text in said)) or None
 
 
-def concluded(explanation: str | None) -> str | None:
-    """The letters an explanation ends with, as in …，故选C."""
-    found = _CONCLUDES.search(explanation or "")
-    return found[1] if found else None
-
-
 def _bare(text: str) -> str:
     return re.sub(r"[\s。．.，,；;：:]+", "", text)
+
+
+_SAID = r"[A-K](?:\s*[、,，和及与與]?\s*[A-K])*"
+_NOT_WORD = r"(?![A-Za-z0-9])"
+_CONCLUDES = re.compile(
+    rf"(?:(?:故|所以|因此|综上|綜上|因而|应|應)[^。\n不]{{0,8}}?(?:选择|選擇|选|選|答案[为為是])|答案(?:应|應)?[选選为為是]|答案[:：]"
+    r"|(?:^|[\n。，,；;])[本该]?[题題]?[选選])"
+    rf"\s*[:：]?\s*[(（]?\s*({_SAID}){_NOT_WORD}(?!\s*(?:错|錯|项?[错錯]误|不正?[确確]))"
+)
+"""故选B, 答案为AB; 故不选B names none."""
+_RIGHT, _WRONG = (
+    r"(?:正[确確]|[对對](?!应|於|于|比|照|[A-Za-z])|符合|成立)",
+    r"(?:[错錯][误誤]?|不(?:正[确確]|[对對](?!应)|符合|成立))",
+)
+_EACH = re.compile(
+    rf"(?<![A-Za-z0-9])({_SAID})\s*(?:选项|選項|项|項)?\s*(?:均|都|皆)?[，,]?\s*(?:({_WRONG})|({_RIGHT}))"
+    r"(?=$|[\s。．，,；;！!）)：:])"
+)
+"""A错误, B、C项正确; only right behind the letters and before a stop."""
+_ASKS_WRONG = re.compile(
+    r"(?:不正[确確]|[错錯]误|錯誤|有误|有誤|不(?:是|属|屬|包括|宜|应|應|需|能|会|會|符|恰当|适|適|可)|[除]|非|无关|何者[错錯誤]|未)"
+)
+
+
+def concluded(explanation: str | None) -> str | None:
+    """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
+    letters = {"".join(_sorted(found[1])) for found in _CONCLUDES.finditer(explanation or "")}
+    return letters.pop() if len(letters) == 1 else None
+
+
+def verdict_of(explanation: str, stem: str, answer: str, labels: Sequence[str]) -> str | None:
+    """What an explanation says against an answer; None where it agrees or says nothing clear.
+
+    Args:
+        explanation: of the question.
+        stem: of the question: one that asks for the wrong option turns the verdicts on single options round.
+        answer: letters of the key.
+        labels: of the options; letters beyond them are no verdict.
+    """
+    concluded = [found for found in _CONCLUDES.finditer(explanation) if set(_sorted(found[1])) <= set(labels)]
+    if concluded:
+        last = concluded[-1]
+        return None if _sorted(last[1]) == sorted(answer) else last[0]
+    return _of_options(explanation, stem, answer, labels)
+
+
+def _sorted(text: str) -> list[str]:
+    return sorted(set(re.findall("[A-K]", text)))
+
+
+def _of_options(explanation: str, stem: str, answer: str, labels: Sequence[str]) -> str | None:
+    """The verdicts on single options: a single answer must be the odd one out, whichever way the stem asks."""
+    said: dict[str, str] = {}
+    right, wrong = set[str](), set[str]()
+    for found in _EACH.finditer(explanation):
+        letters = set(_sorted(found[1]))
+        if letters <= set(labels):
+            (wrong if found[2] else right).update(letters)
+            said.update(dict.fromkeys(letters, found[0]))
+    if right & wrong or len(answer) != 1 or answer not in said:
+        return None
+    alike = right if answer in right else wrong
+    if len(alike) > 1:
+        return said[answer]
+    asks_wrong = _ASKS_WRONG.search(stem) is not None
+    return said[answer] if not asks_wrong and answer in wrong and right else None

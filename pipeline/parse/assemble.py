@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields, split_fields, stated_answers
+from pipeline.parse.heads import case_end
 from pipeline.parse.joint import continue_cases
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import Piece
@@ -35,11 +36,12 @@ def drafts_of(outline: Outline) -> list[Draft]:
     texts = [split_off(text_of(item.pieces)) for item in outline.items]
     found = [split_fields(own) for own, _ in texts]
     habits = Habits.of([own for own, _ in texts], [fields.head for fields in found])
+    explaining = _explaining(outline, found)
     shared = _SharedOptions()
     in_key: set[int] = set()
     for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
         border = own.count("\n") + 1
-        is_key = item.block.is_key and id(item.block) not in in_key
+        is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
         own_drafts = list(_drafts(Reading(item, item.pieces[:border], fields, habits), shared, is_key=is_key))
         if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
@@ -48,6 +50,28 @@ def drafts_of(outline: Outline) -> list[Draft]:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
     continue_cases(drafts)
     return drafts
+
+
+def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
+    """Blocks behind a key that explain questions again: under a head seen before, without options of their own."""
+    opened = next(
+        (place for place, block in enumerate(outline.blocks) if block.opens_key), len(outline.blocks)
+    )
+    names = {block.name for block in outline.blocks[:opened]}
+    behind = set[int]()
+    for block in outline.blocks[opened:]:
+        if not block.is_key and (block.name in names or "解析" in block.name):
+            behind.add(id(block))
+        names.add(block.name)
+    numbers = {
+        item.number for item in outline.items if id(item.block) not in behind and not item.block.is_key
+    }
+    asks = {
+        id(item.block)
+        for item, fields in zip(outline.items, found, strict=True)
+        if id(item.block) in behind and (item.group or item.number not in numbers or find_run(fields.head))
+    }
+    return behind - asks
 
 
 _SECOND_LABEL = re.compile(r"[(（【\s]B[.．、)）】]")
@@ -122,7 +146,7 @@ def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Dra
     if run is not None and reading.habits.by_blanks and not reading.cloze:
         draft.number, draft.suffix = None, f"i{item.number:03d}"
         draft.doubt("parts_and_options_differ", "its blanks and their options were not read")
-    _answer(draft, fields, reading.beside)
+    _answer(draft, fields, reading)
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
@@ -176,9 +200,10 @@ def _use_own(draft: Draft, head: str, run: Run) -> None:
     before = find_run(head[: run.start]) if _SECOND_LABEL.search(draft.stem) else None
     if before and len(before.options) >= min(3, len(run.options)):
         draft.doubt("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
-    beyond = chr(ord(run.options[-1][0]) + 1)
-    if re.search(rf"\n[ ]*[(（【]?{beyond}[.．、)）】]", head[run.last :]):
-        draft.doubt("label_inside_text", f"a line after option {run.options[-1][0]} begins with {beyond}")
+    last = run.options[-1][0]
+    again_at = re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :])
+    if again_at:
+        draft.doubt("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
     _trace_options(draft, head, run)
 
 
@@ -228,8 +253,9 @@ def _use_shared(draft: Draft, reading: Reading, common: Run, shared: _SharedOpti
         shared.replace(run)
 
 
-def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
-    """The answer a question states: after a mark, else ``beside`` it, else in its blank, else in words."""
+def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
+    """The answer a question states: after a mark, else beside it, else in its blank, else in words."""
+    beside = reading.beside
     labels = [label for label, _ in draft.options]
     if not labels:
         return
@@ -244,7 +270,7 @@ def _answer(draft: Draft, fields: Fields, beside: str | None) -> None:
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
     else:
-        draft.stem, letters = filled_blank(draft.stem, labels)
+        draft.stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
         draft.in_blank = letters is not None
         draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:
@@ -284,7 +310,9 @@ def _share_case(draft: Draft, group: Group | None) -> None:
     rule = "shared_options" if draft.shared_options else "shared_stem"
     draft.because(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:
-        draft.shared_stem = join_lines("\n".join(piece.text for piece in group.pieces)) or None
+        told = "\n".join(piece.text for piece in group.pieces)
+        named = case_end(told)
+        draft.shared_stem = join_lines(told[: named[2]] if named else told) or None
 
 
 def _without_own_number(stem: str, number: int) -> str:

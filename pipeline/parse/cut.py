@@ -10,12 +10,16 @@ from itertools import pairwise
 from pipeline.parse.answerlines import answer_lines, key_heads
 from pipeline.parse.cloze import option_lines, own_answers
 from pipeline.parse.heads import (
+    CASE_LINES,
     CHINESE,
     GroupHead,
+    case_end,
     group_head,
     is_section_head,
+    is_type_head,
     numeral,
     numeral_value,
+    opens_case,
     span_head,
 )
 from pipeline.parse.kinds import announcement
@@ -35,6 +39,10 @@ BOUNDARIES = {
     Role.ANSWERS: Boundary(0.5, key=True),
 }
 _NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
+SHORT = 24
+"""How long a line is that may be the end of the words before it."""
+_LABELLED = re.compile(r"\s*[(（【]?[A-K]\s?[.．、)）】]")
+"""A line that begins with an option's label."""
 _PROBLEM = re.compile(rf"\s*[试試][题題]\s*[{CHINESE}]{{1,3}}\s*[(（][^)）]{{0,6}}\d\s*分")
 """试题一（共15分）"""
 
@@ -96,13 +104,65 @@ def _keys(cutting: _Cutting) -> None:
 def _heads(cutting: _Cutting) -> None:
     """Heads of sections and of shared texts, by their words."""
     for index, piece in cutting.texts():
+        if _LABELLED.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
+            continue
         head = group_head(piece.text)
         if head:
             cutting.share(index, head)
         elif is_section_head(piece.text) or numeral(piece.text):
-            cutting.roles[index] = Role.SECTION
+            if not _runs_over(cutting.pieces, index):
+                cutting.roles[index] = Role.SECTION
         elif is_section_head(piece.text, centred=piece.centred) and number_mark(index, piece.text) is None:
             cutting.roles[index] = Role.HEADING
+
+
+def _runs_over(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a line that begins like a head (一，可用於…) goes on with the one before: that one fills its column."""
+    if not index or is_type_head(pieces[index].text):
+        return False
+    before, piece = pieces[index - 1], pieces[index]
+    if re.match(rf"\s*[{CHINESE}]{{1,3}}\s*[,，]", piece.text):
+        return True
+    if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
+        return False
+    below = pieces[max(0, index - 40) : index + 40]
+    edge = max(one.box.x1 for one in below if one.box and one.box.x0 < before.box.x1)
+    return before.box.x1 > edge - (before.box.y1 - before.box.y0)
+
+
+def _cases(cutting: _Cutting) -> None:
+    """Cases that name their questions at their end, some lines below: 情況：…依此回答第4題至第5題."""
+    for index, piece in cutting.texts():
+        text = piece.text
+        if index and cutting.roles[index - 1] is Role.TEXT and len(text) < SHORT and not case_end(text):
+            text = cutting.pieces[index - 1].text + text  # 依此回答下列第29題至第 / 32題
+        named = case_end(text)
+        start = _case_start(cutting, index) if named else None
+        if named is None:
+            continue
+        if start is None:
+            continue
+        skipped = opens_case(cutting.pieces[start].text, named=False) or 0
+        cutting.share(start, GroupHead(named[0], named[1], options=False, end=skipped))
+        cutting.parts.update(range(start + 1, index + 1))
+
+
+def _case_start(cutting: _Cutting, last: int) -> int | None:
+    """The first line of a case that ends at a line: the one with its word, else the nearest that tells of somebody."""
+    told: int | None = None
+    for index in range(last, max(-1, last - CASE_LINES), -1):
+        piece = cutting.pieces[index]
+        if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _LABELLED.match(piece.text):
+            break
+        mark = number_mark(index, piece.text) if index < last else None
+        if opens_case(piece.text, named=True) is not None:
+            return index
+        if opens_case(piece.text, named=False) is not None:
+            told = index
+        above = cutting.pieces[index - 1].text.rstrip() if index else ""
+        if (mark and mark.weight >= 1.0) or (told is not None and above.endswith(("。", "？", "?"))):
+            break
+    return told
 
 
 def _problems(cutting: _Cutting) -> None:
@@ -203,6 +263,7 @@ def _headings(cutting: _Cutting) -> None:
 PASSES: tuple[Callable[[_Cutting], None], ...] = (
     _keys,
     _heads,
+    _cases,
     _problems,
     _numbers,
     _essays,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
+from pipeline.parse.answers import verdict_of
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.gates import Gap
@@ -18,7 +19,6 @@ from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run
 from pipeline.parse.reading import text_of
 from pipeline.parse.text import CJK
-from pipeline.parse.verdicts import verdict_of
 from schemas.documents import Box
 
 ALIKE = 0.9
@@ -45,6 +45,9 @@ _REFERENCE = re.compile(
 )
 """What tells that a case or shared options stand in a text: 依此回答下列第29題至第32題."""
 _EMPTY_END = re.compile(r"\w\s*[=＝≈≥≤＞＜<>×÷]\s*$")
+_NAMED = re.compile(
+    r"(?:回答|作答|完成|解答|共用|答)[^。\d]{0,12}(\d{1,3})\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*(\d{1,3})"
+)
 _STRANGE = re.compile(
     rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案[:：]\s*\S"
 )
@@ -71,6 +74,7 @@ def examine(pieces: Sequence[Piece], drafts: Sequence[Draft], gaps: Sequence[Gap
         _check_lengths(draft)
         _check_verdict(draft)
         _check_case(draft)
+    _check_references(own)
     _check_counts(own)
     _check_feet(own)
     _check_room(pieces, own)
@@ -90,7 +94,7 @@ def _check_texts(draft: Draft) -> None:
     for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
         found = _UNREADABLE.search(text)
         if found:
-            draft.doubt("unreadable_character", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
+            draft.doubt("unreadable_characters", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
             break
     for name, text in _texts(draft):
         asks_elsewhere = name != "case" and _REFERENCE.search(text)
@@ -155,6 +159,20 @@ def _check_case(draft: Draft) -> None:
     found = _ASKED_BEFORE.match(draft.stem)
     if draft.announced == "A3/A4" or found:
         draft.doubt("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+
+
+def _check_references(own: Sequence[Draft]) -> None:
+    """Questions that another one's text names, and that have no case: it stands there, or nowhere."""
+    for holder in own:
+        found = next((found for _, text in _texts(holder) if (found := _NAMED.search(text))), None)
+        if found is None:
+            continue
+        for draft in own:
+            inside = int(found[1]) <= (draft.number or 0) <= int(found[2])
+            if inside and draft.section == holder.section and not draft.shared_pieces and draft is not holder:
+                draft.doubt(
+                    "case_missing", f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
+                )
 
 
 def _check_counts(own: Sequence[Draft]) -> None:
@@ -225,7 +243,10 @@ def _check_room(pieces: Sequence[Piece], own: Sequence[Draft]) -> None:
         if len(usual) < MANY:
             continue
         recognised = any(piece.confidence is not None for piece in pieces)
-        most = max(usual[int(USUAL * len(usual))], median(usual)) + (2 * FAR if recognised else FAR) * height
+        most = (
+            max(usual[int(USUAL * (len(usual) - 1))], median(usual))
+            + (2 * FAR if recognised else FAR) * height
+        )
         for draft in own:
             if draft.suffix:
                 continue

@@ -48,7 +48,7 @@ _FORMS: tuple[tuple[Opens, str], ...] = (
     # 故选C
     (
         Opens.CONCLUSION,
-        rf"{_LINE}(?:故|因此|所以)?(?:本题|本題|答案)?应?[选選为為](?=\s*[(（]?[A-K]{{1,11}}[)）]?\s*[。.]?\s*(?:\n|$))",
+        rf"{_LINE}(?:故|因此|所以)?(?:本题|本題|答案)?[应應]?[选選为為]\s*[:：]?(?=\s*[(（]?[A-K]{{1,11}}[)）]?\s*[。.．]?\s*(?:\n|$))",
     ),
     # 解析：, 解析 alone on its line, 试题（1）、（2）分析
     (Opens.EXPLANATION, rf"{_LINE}{_EXPLANATION}\s*(?:[:：]|(?=\n))"),
@@ -171,5 +171,6 @@ def _options_back(head: str, rest: str) -> tuple[str, str]:
 def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
     """What 答案解析 gives before it explains: its letters, if any, and the explanation."""
     named = mark[0].lstrip(" \t\n【[").startswith("答案")
-    found = re.match(r"\s*([A-K]{1,11})\s*[。．，,；;]\s*", segment) if named else None
+    stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
+    found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)
     return ([found[1]], segment[found.end() :]) if found else ([], segment)

@@ -57,7 +57,7 @@ _SPAN = r"[第题題]?\s*(\d{1,4})\s*[题題]?\s*(?:[~～\-－—–─至到、
 _GROUPS = _forms(
     # （1～3题共用题干）, 1至3题基于以下病例
     rf"{_OPEN}{_SPAN}\s*[^。]{{0,8}}?(?:共用|共享|公用|[备備]选|题组|題組)",
-    rf"{_OPEN}{_SPAN}(?<=[题題])\s*[^。]{{0,8}}?(?:基于|根据|根據|使用|依据|依據|问题|選項|为|為)",
+    rf"{_OPEN}(?:下列|以下)?{_SPAN}(?<=[题題])\s*[^。]{{0,8}}?(?:基于|根据|根據|使用|依据|依據|问题|選項|为|為)",
     # （共用题干 1～3题）
     rf"{_OPEN}(?:共用|共享|公用)[^\d。]{{0,8}}?{_SPAN}",
     # 试题（1）～（3）
@@ -66,10 +66,26 @@ _GROUPS = _forms(
     rf"{_OPEN}[请請]?[^。？?]{{0,16}}(?:回答|作答|完成)[^\d。]{{0,8}}?{_SPAN}",
     # 下列第1~3題，請依…
     rf"(?:下列|以下)?\s*{_SPAN}\s*[,，]?\s*[請请][依根回就參参]",
-    # Questions 1-3
-    r"[(\[]?\s*(?:for\s+)?(?:questions|items|q\.?)\s*(\d{1,4})\s*(?:-|–|—|~|to|through|and)\s*(\d{1,4})",
+    # Questions 1-3; Use this to answer questions 1 to 3
+    r"[(\[]?\s*(?:(?:for|[\w\s,]{1,60}?\banswer)\s+)?(?:questions|items|q\.?)\s*(\d{1,4})\s*(?:-|–|—|~|to|through|and)\s*(\d{1,4})",
 )
 """How a head of a shared text begins that names its questions."""
+_OPENS_CASE = re.compile(
+    rf"\s*{_OPEN}(?:情況|情况|病例|病史|案例|個案|个案|資料|资料|材料|[题題]干|[题題]幹|[题題][组組]|case|passage|scenario)\s*(?:[{CHINESE}]+|\d{{1,2}})?{_CLOSE}\s*[:：]\s*",
+    re.IGNORECASE,
+)
+"""How a case begins that names its questions at its end: 情況：一位60歲…依此回答下列第4題至第5題."""
+_TELLS = re.compile(
+    r"\s*(?:[【(（]?(?:以下|下列|根[据據]|[阅閱][读讀]|依[据據下]|[请請][依根就]|某|有?[一1][位名]|[患病][者人儿兒]|[男女][性，,]|\d{1,3}\s*[岁歲])|(?:An?|The)\s)",
+)
+"""How a case begins that no word opens."""
+_ASKS_FOR = re.compile(
+    rf"(?:[请請]?(?:依此|以此|[据據]此|(?:依[据據]?|根[据據])[^。；;，,]{{0,12}})?[，,]?\s*)(?:(?:回答|作答|完成|解答|答)[^\d。？?]{{0,10}}?{_SPAN}|[(（]\s*(?:回答)?{_SPAN}\s*[)）])"
+    r"(?:[^。？?]{0,6}[问問][题題])?\s*[。.:：]?\s*$"
+)
+"""How a case ends that names its questions: 依此回答下列第4題至第5題：, （第4～6题）."""
+CASE_LINES = 15
+"""How many lines such a case has at most."""
 _CASE = re.compile(rf"\s*{_OPEN}(?:案例|病例)\s*(?:[{CHINESE}]+|\d{{1,2}}){_CLOSE}\s*[:：.．、]?\s*")
 _SPAN_ALONE = re.compile(rf"\s*{_OPEN}(?:问题|問題)?{_SPAN}{_CLOSE}\s*[.．、:：]?\s*$")
 _SHARED = re.compile(r"共用|共享|公用")
@@ -89,6 +105,11 @@ def is_section_head(text: str, *, centred: bool = False) -> bool:
         and re.search(rf"[{CJK}]{{2}}", bare) is not None
         and re.search(r"[。？?！；;:：]$", bare) is None
     )
+
+
+def is_type_head(text: str) -> bool:
+    """Whether a head names items or a part of a paper: 一、单项选择题, 第一部分; 一、二线药物 may be any line."""
+    return re.search(r"[题題]|型|部分|[章节節篇卷]|[选選][择擇]", text) is not None or len(text.strip()) <= 4
 
 
 def is_key_head(text: str) -> bool:
@@ -146,6 +167,28 @@ def group_head(text: str) -> GroupHead | None:
     if _SHARED.search(text) and len(text.strip()) <= 24 and re.search(r"题干|題幹|备选答案|选项|選項", text):
         return GroupHead(None, None, _about_options(text), len(text))
     return None
+
+
+def case_end(text: str) -> tuple[int, int, int] | None:
+    """The questions a case names at its end, and where its words for that begin; None where it names none."""
+    found = _ASKS_FOR.search(text)
+    numbers = [int(number) for number in found.groups() if number] if found else []
+    if not found or not numbers[0] < numbers[1] <= numbers[0] + 30:
+        return None
+    return numbers[0], numbers[1], found.start()
+
+
+def opens_case(text: str, *, named: bool) -> int | None:
+    """Where the case begins that a line opens: by its word (情況：), or without one (一位60歲…); None for others.
+
+    Args:
+        text: the line.
+        named: whether only a word counts.
+    """
+    found = _OPENS_CASE.match(text)
+    if found:
+        return found.end()
+    return 0 if not named and _TELLS.match(text) else None
 
 
 def span_head(text: str) -> GroupHead | None:

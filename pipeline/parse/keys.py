@@ -195,7 +195,8 @@ def _targets(
     if all(counts[number] <= 1 for number in numbers):
         return [section for section in sorted(by_section) if numbers & set(by_section[section])]
     fitting = pending or sorted(by_section)
-    named = [section for section in fitting if run.head and run.head in _names(by_section[section])]
+    earlier = [section for section in fitting if section <= run.after_section] or fitting
+    named = [section for section in earlier if run.head and run.head in _names(by_section[section])]
     if len(named) == 1:
         return named
     if (

@@ -29,6 +29,7 @@ SET_ASIDE = {
     "true_false": "a true/false item",
     "fill_in": "an item with blanks to fill in",
     "short_answer": "an item to be answered in words",
+    "coded_answer": "an item whose blanks are answered by codes (A：③ B：④), not by options",
     "instruction": "an instruction to candidates",
     "C": "a C-type item whose shared options were not found",
     "K": "a K-type item whose codes (A = ①②③ …) are not printed",

@@ -95,7 +95,7 @@ _FORMS: tuple[tuple[Habit, float, str], ...] = (
     (Habit.BARE, QUANTITY, rf"(\d{{1,3}}) +(?={_UNIT}|mm|次|h\b|min)"),
     (Habit.BARE, 0.3, r"(\d{1,3}) +(?=\d)"),
     (Habit.BARE, 0.6, r"(\d{1,3}) +(?=[^\W\d_]|[(（「【“\"])"),
-    (Habit.BARE, 0.3, rf"(\d{{1,3}})(?=[{CJK}])(?!{_PERIOD})"),
+    (Habit.BARE, 0.3, rf"(\d{{1,3}})(?=[{CJK}「『“])(?!{_PERIOD})"),
 )
 """How numbers are printed, and how much each looks like one of a question; the first that fits counts."""
 _COMPILED = tuple((habit, weight, re.compile(rf"\s*{form}")) for habit, weight, form in _FORMS)

@@ -84,6 +84,10 @@ _TIGHT = re.compile(
 )
 _TIGHT_STRENGTH = 1.5
 _LETTERS_ALONE = re.compile(r"[A-K#\s]{1,40}")
+_GRADE = re.compile(r"[IVX]{1,4}[A-D]?")
+"""A stage of a disease is no row of letters: A.I B.II C.IIIA."""
+_NAMED = re.compile(r"([A-Za-z][a-z]{2,}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?\1")
+"""A letter that belongs to one of a list of like things: protein C、protein S."""
 _THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
 
@@ -96,6 +100,8 @@ def find_run(text: str, start: int = 0) -> Run | None:
 
 def _is_row_of_answers(texts: Sequence[str]) -> bool:
     """Whether what look like options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
+    if all(map(_GRADE.fullmatch, texts)):
+        return False
     return all(map(_LETTERS_ALONE.fullmatch, texts)) and any(len(text) > 2 for text in texts)
 
 
@@ -131,10 +137,13 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
     for match in _BARE.finditer(text, start):
         letter = match[1] or match[2]
         _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
+    named = list(_NAMED.finditer(text, start))
     for match in _LETTER_DELIMITED.finditer(text, start):
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
+        if mark in "、,，" and any(one.start() < match.start() < one.end() for one in named):
+            continue
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _PAREN.finditer(text, start):
         if match[1].islower() and match[0][0] in "[【":

@@ -19,7 +19,7 @@ from pipeline.parse.gates import (
     gaps,
     unread_keys,
 )
-from pipeline.parse.joint import joint_answers
+from pipeline.parse.joint import fold_copies, joint_answers
 from pipeline.parse.keys import Applied, Key, apply, key_of
 from pipeline.parse.kinds import stated_total
 from pipeline.parse.lines import Piece, pieces
@@ -79,6 +79,7 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     ]
     outline = cut(parts)
     drafts = drafts_of(outline)
+    fold_copies(drafts)
     _number_sections(drafts)
     text = "\n".join(piece.text for piece in parts)
     key = key_of(outline, drafts)

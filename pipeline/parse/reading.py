@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.parse.answers import letter_line
+from pipeline.parse.answers import fills_blank, letter_line
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import Fields
 from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Item
 
+BLANKS = 0.6
+"""Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
 _LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
@@ -27,6 +29,9 @@ class Habits:
     by_blanks: bool
     """The numbers of blanks, not of items, are those of the questions."""
 
+    blanks_inside: bool
+    """Answers stand in the blanks of stems, wherever these are."""
+
     @classmethod
     def of(cls, texts: Sequence[str], heads: Sequence[str]) -> Habits:
         """The habits of a paper, from its items' texts and their heads."""
@@ -34,6 +39,7 @@ class Habits:
         return cls(
             3 * ends >= len(texts) and (ends > 1 or len(texts) == 1),
             run_on([read_blanks(head) for head in heads]),
+            sum(map(fills_blank, heads)) > BLANKS * len(heads),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipeline.parse.answers import is_coded
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
 from pipeline.parse.kinds import SET_ASIDE
@@ -30,6 +31,9 @@ def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> None:
     announced = draft.announced
     if announced in ("C", "K") and not draft.options:
         draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
+        return
+    if any(map(is_coded, fields.answer_texts)):
+        draft.set_aside = ("coded_answer", SET_ASIDE["coded_answer"])
         return
     if draft.options:
         if any(_MARKED.match(text) for _, text in draft.options):

@@ -184,3 +184,34 @@ def test_a_note_after_appeals_is_read(note, numbers, accepted):
 def test_clauses_of_a_note_are_told_apart():
     found = corrections("第43題答A、C給分，第46題答B、C給分，\n第68題一律給分。")
     assert [correction.numbers for correction in found] == [(43,), (46,), (68,)]
+
+
+@pytest.mark.parametrize(
+    ("told", "letters"),
+    [
+        ("【考点】甲\n【解答】解：A．错误；\nC．正确；\n故选：C。\n【点评】本题考查基础。", "C"),
+        ("解答：C。丙最常见。", "C"),
+        ("解析：C。丙最常见。", "C"),
+    ],
+)
+def test_an_answer_told_in_the_explanation_is_read(parse, told, letters):
+    assert one(parse(f"1. 下列哪项正确\n{OPTIONS}\n{told}")).answer == [letters]
+
+
+def test_answers_inside_stems_are_read_where_that_is_the_habit_of_the_paper(parse):
+    stems = ("（A）是基础", "必须以（C）为中心", "最重要的是（B）", "坚持（ D ）原则")
+    outcome = parse("\n".join(f"{place}. {stem}\n{OPTIONS}" for place, stem in enumerate(stems, 1)))
+    assert [question.answer for question in outcome.questions] == [["A"], ["C"], ["B"], ["D"]]
+    assert outcome.questions[1].stem == "必须以（ ）为中心"
+
+
+def test_a_letter_in_brackets_elsewhere_is_text(parse):
+    stems = ("血型为（A）者第一问", "第二问", "第三问")
+    outcome = parse("\n".join(f"{n}. {stem}\n{OPTIONS}\n答案：B" for n, stem in enumerate(stems, 1)))
+    assert outcome.questions[0].stem.startswith("血型为（A）者")
+
+
+@pytest.mark.parametrize("printed", ["A：③ B：④", "A③；B④", "（A）②"])
+def test_answers_that_are_codes_of_blanks_are_set_aside(parse, printed):
+    outcome = parse(f"1. 甲为（A），乙为（B）\n{OPTIONS}\n答案：{printed}")
+    assert [item.reason for item in outcome.rejects] == ["coded_answer"]

@@ -195,3 +195,26 @@ def test_an_explanation_before_a_stem_with_blanks_is_not_taken_into_it(parse):
     questions = parse(text).questions
     assert [(one.number, one.answer) for one in questions] == [(n, ["AB"[(n + 1) % 2]]) for n in range(1, 9)]
     assert all("理由" not in (one.shared_stem or "") + one.stem for one in questions)
+
+
+@pytest.mark.parametrize(
+    ("printed", "case"),
+    [
+        (
+            "情況：一位60歲男性，兩年前開始\n右腿疼痛。依此回答下列第3題至第\n4題：",
+            "一位60歲男性，兩年前開始右腿疼痛。",
+        ),
+        ("根据以下材料，回答第3～4题。\n某厂12人腹泻。", "某厂12人腹泻。"),
+        ("某厂12人腹泻。回答3-4题。", "某厂12人腹泻。"),
+        ("患者，男，45岁。腹痛。（第3～4题）", "患者，男，45岁。腹痛。"),
+        ("案例：女，30岁，发热。请据此完成3-4题", "女，30岁，发热。"),
+        ("下列第3題至第4題為題組\n女，30歲，發熱。", "女，30歲，發熱。"),
+        ("Questions 3–4 refer to this case.\nA 60-year-old man has pain.", "A 60-year-old man has pain."),
+        ("Use this to answer questions 3 to 4:\nA man has pain.", "A man has pain."),
+    ],
+)
+def test_a_case_in_any_wording_goes_to_its_questions_and_never_to_the_option_before(parse, printed, case):
+    asked = [f"{number}. 第{number}问\n{OPTIONS}" for number in range(1, 6)]
+    outcome = parse("\n".join([*asked[:2], printed, *asked[2:]]))
+    assert [question.shared_stem for question in outcome.questions] == [None, None, case, case, None]
+    assert outcome.questions[1].options[-1].text == "戊"

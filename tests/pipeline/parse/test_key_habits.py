@@ -97,3 +97,19 @@ def test_a_mark_whose_note_is_missing_or_not_understood_waits(read):
     changed = read(grid.format("A\t#\t#", "第3題該題不計分"), "x_mod.pdf")
     pair_keys([paper, key, changed])
     assert told(finish(judged(paper), DOCUMENT)) == ["1A", "?2 note_not_read", "?3 note_not_read"]
+
+
+def test_explanations_behind_a_key_belong_to_the_questions_they_number(parse):
+    key = "参考答案\n一、选择题（后附有解析）\n1. B\t2. C\t3. D\n二、综合题\n4．解答：略。\n"
+    outcome = parse(
+        f"{THREE}\n二、综合题\n4. （10分）说明理由。\n{key}一、选择题\n1. 乙最多。\n2. 丙最少。\n3. 丁居中。"
+    )
+    assert told(outcome)[:3] == ["1B", "2C", "3D"]
+    assert [question.explanation for question in outcome.questions] == ["乙最多。", "丙最少。", "丁居中。"]
+
+
+def test_questions_printed_again_with_their_answers_are_no_other_questions(parse):
+    again = "\n".join(f"{items(n)}\n故选：{letter}。" for n, letter in ((1, "B"), (2, "C"), (3, "D")))
+    assert told(parse(f"{THREE}\n参考答案与试题解析\n{again}")) == ["1B", "2C", "3D"]
+    misread = again.replace("第2项", "第2顶")
+    assert told(parse(f"{THREE}\n参考答案与试题解析\n{misread}")) == ["1B", "3D", "?2 copies_differ"]

@@ -126,3 +126,14 @@ def test_a_label_read_as_a_small_letter_or_without_its_mark_leaves_no_trace(line
 def test_a_label_that_may_be_part_of_a_word_waits(parse):
     outcome = parse("1. 下列哪项正确\nA.甲乙\nB.乙丙\nCARDS时\nD.丁戊")
     assert [item.reason for item in outcome.review] == ["label_put_back"]
+
+
+def test_stages_of_a_disease_are_options_and_no_row_of_answers():
+    assert find_run("哪一級？\nA.I\nB.II\nC.IIIA\nD.IIIB").options == (
+        ("A", "I"), ("B", "II"), ("C", "IIIA"), ("D", "IIIB"),
+    )  # fmt: skip
+
+
+def test_a_list_of_named_things_holds_no_labels():
+    run = find_run("何者缺乏？\nA.甲\nB.protein C、protein S缺乏\nC.丙\nD.丁")
+    assert [text for _, text in run.options] == ["甲", "protein C、protein S缺乏", "丙", "丁"]
