@@ -52,6 +52,16 @@ def bounded(path: Path, seconds: float | None = None) -> Iterator[None]:
             raise UnreadableDocument("too_large", detail) from error
 
 
+@contextmanager
+def processor_time(seconds: float) -> Iterator[None]:
+    """Hold what is done inside to seconds of processor time, as ``bounded`` does; memory is not bounded."""
+    if resource is None:
+        yield
+        return
+    with _limit("RLIMIT_CPU", _deadline(seconds)), _limit("RLIMIT_CORE", 0):
+        yield
+
+
 def _deadline(seconds: float | None) -> int | None:
     return None if seconds is None else math.ceil(time.process_time() + max(1.0, seconds))
 

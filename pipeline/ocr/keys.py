@@ -36,6 +36,7 @@ _IMAGE_MODULES = (
     "scanmarks.py",
     "recognise.py",
     "tall.py",
+    "mending.py",
     "readers/pdf.py",
     "readers/image.py",
     "readers/pixels.py",

@@ -99,7 +99,11 @@ class OcrParams(Params):
     text_timeout: float = knob(
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )
-    page_timeout: float = knob(180.0, "Seconds after which a page that is being read is given up.", gt=0)
+    page_timeout: float = knob(
+        180.0,
+        "Seconds of processor time after which a page that is recognised is given up; by the clock ten times as many.",
+        gt=0,
+    )
 
     def declared_columns(self) -> frozenset[str]:
         """Every column that ``[sources]`` names: a row with one of them is a header."""

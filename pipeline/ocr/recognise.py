@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr import engines, layout, skew, tall
+from pipeline.ocr import engines, layout, mending, skew, tall
 from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.model import PageRead, Rect, Run
@@ -70,6 +70,15 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
             for kind, boxes in seen.marks.items()
         },
     }
+
+
+def reread(
+    path: Path, file_format: str, page: int, boxes: Sequence[Rect], params: OcrParams
+) -> list[mending.Reading]:
+    """What the engine reads in boxes of a page; raises as ``recognise`` does."""
+    found = reader(file_format)
+    assert isinstance(found, PagedReader)
+    return mending.read_lines(engines.load(params), found.image(path, page, params), boxes)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading, TableBuilder
@@ -28,8 +28,9 @@ _ALONE = 1 / 3
 """Share of ``text_timeout`` that a page has when it is read alone, because its chunk was given up: 100 times its 15 ms.
 With workers three pages ahead, a paper of such pages is given up after some 15 s."""
 
-_WALL = 3.5
-"""Seconds of wall time, for one of processor time, that a text layer may take on a busy machine."""
+_HANG = 10
+"""Times ``page_timeout`` by the clock after which work that takes no processor time is given up. Processor time is what
+limits work: on a busy machine the clock lost sound pages."""
 
 _MENDABLE = ("timeout", "crashed")
 
@@ -59,6 +60,13 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     store = PageStore(context.store, params)
     _read_text(readings, store, params, context)
     _recognise(readings, store, params, context)
+    if late := [reading for reading in readings if _timed_out(reading)]:
+        for reading in late:
+            reading.failures = {
+                n: fault for n, fault in reading.failures.items() if fault.reason != "timeout"
+            }
+        _read_text(late, store, params, context)
+        _recognise(late, store, params, context)
 
     builder = TableBuilder()
     summary = _Summary()
@@ -91,6 +99,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     )
 
 
+def _timed_out(reading: Reading) -> bool:
+    """Whether pages of a paper took too long, and not so many that it was given up: they are tried once more."""
+    return 0 < sum(failure.reason == "timeout" for failure in reading.failures.values()) < GIVE_UP
+
+
 def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
     """What the manifest names and the raw folder does not hold: most often a typing error."""
     missing = sorted(set(manifest) - set(documents))
@@ -120,7 +133,7 @@ def _look(
     readings: list[Reading] = []
     rejects: list[Rejection] = []
     with context.progress(len(tasks), "files") as advance:
-        for task, facts in context.map(inspect, tasks, timeout=params.page_timeout):
+        for task, facts in context.map(inspect, tasks, timeout=_HANG * params.page_timeout):
             advance(1)
             if isinstance(facts, Failure):
                 rejects.append(_rejection(task.document, facts))
@@ -147,7 +160,7 @@ def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams,
     tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
     with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
         sound = _of_sound_papers(tasks, again)
-        for task, values in context.map(read_pages, sound, timeout=_WALL * params.text_timeout):
+        for task, values in context.map(read_pages, sound, timeout=_HANG * params.page_timeout):
             advance(len(task.pages))
             reading = by_name[task.document]
             if not isinstance(values, Failure):
@@ -158,7 +171,7 @@ def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams,
                 reading.failures[task.pages[0]] = values
     alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
     singles = _singles(again, by_name, alone)
-    for task, values in context.map(read_pages, singles, timeout=_WALL * alone.text_timeout):
+    for task, values in context.map(read_pages, singles, timeout=_HANG * params.page_timeout):
         reading = by_name[task.document]
         if isinstance(values, Failure):
             reading.failures[task.pages[0]] = values
@@ -207,20 +220,25 @@ def _task(reading: Reading, pages: tuple[int, ...], params: OcrParams) -> PageTa
 
 
 def _recognise(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
-    """Recognise the pages that need OCR and are not in the store, one page a task."""
+    """Recognise what needs OCR and is not in the store, one page a task: all of it, or lines with lost characters."""
     by_name = {reading.name: reading for reading in readings}
-    tasks = [_task(reading, (page,), params) for reading in readings for page in store.unrecognised(reading)]
+    tasks = [
+        replace(_task(reading, (page,), params), boxes=boxes)
+        for reading in readings
+        for page, boxes in store.unrecognised(reading).items()
+        if page not in reading.failures
+    ]
     if not tasks:
         return
     engines.check(params)
     with context.progress(len(tasks), "pages (OCR)") as advance:
         sound = _of_papers_that_go_on(tasks, by_name)
-        for task, value in context.map(recognise_page, sound, timeout=params.page_timeout):
+        for task, value in context.map(recognise_page, sound, timeout=_HANG * params.page_timeout):
             advance(1)
-            if isinstance(value, Failure):
+            if not isinstance(value, Failure):
+                store.put_recognised(by_name[task.document], task.pages[0], task.boxes, value)
+            elif not task.boxes:  # else the text layer is there, and what is lost in it stays lost
                 by_name[task.document].failures[task.pages[0]] = value
-            else:
-                store.put_recognised(by_name[task.document], task.pages[0], value)
 
 
 def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Reading]) -> Iterator[PageTask]:

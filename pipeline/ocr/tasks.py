@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.ocr.bounds import bounded
-from pipeline.ocr.model import PageRead
+from pipeline.ocr.bounds import bounded, processor_time
+from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
 from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader
@@ -44,6 +44,8 @@ class PageTask:
     format: str
     pages: tuple[int, ...]
     params: OcrParams
+    boxes: tuple[Rect, ...] = ()
+    """Lines of the one page that are read from their pictures; empty for all of the page."""
 
 
 def inspect(task: FileTask) -> FileFacts:
@@ -85,7 +87,10 @@ def _to_json(page: PageRead | NeedsOcr) -> dict[str, Any]:
 
 
 def recognise_page(task: PageTask) -> dict[str, Any]:
-    """What the OCR engine finds on the task's one page, see ``recognise.recognise``."""
-    from pipeline.ocr.recognise import recognise
+    """What the OCR engine finds on the task's one page, see ``recognise.recognise``; of some lines, ``readings``."""
+    from pipeline.ocr.recognise import recognise, reread
 
-    return recognise(task.path, task.format, task.pages[0], task.params)
+    with processor_time(task.params.page_timeout):
+        if task.boxes:
+            return {"readings": reread(task.path, task.format, task.pages[0], task.boxes, task.params)}
+        return recognise(task.path, task.format, task.pages[0], task.params)
