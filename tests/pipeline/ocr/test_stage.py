@@ -290,6 +290,23 @@ def test_a_page_alone_has_less_time_than_a_chunk(put, read, context, monkeypatch
     assert limits == [(5, 6.0), *[(1, 2.0)] * 3]
 
 
+def test_what_timed_out_is_tried_once_more_at_the_end(put, read, context, monkeypatch):
+    put("paper.pdf", STEM, "2. 第二题")
+    tried: list[tuple[int, ...]] = []
+
+    def slow_at_first(function, items, *, timeout=None):
+        for item in items:
+            if function is tasks.read_pages:
+                tried.append(item.pages)
+            late = function is tasks.read_pages and 2 in item.pages and len(tried) < 4
+            yield item, Failure("timeout", "took longer than the limit") if late else function(item)
+
+    monkeypatch.setattr(context, "map", slow_at_first)
+    result = read()
+    assert tried == [(1, 2), (1,), (2,), (2,)]
+    assert [line.text for line in Line.from_frame(result.tables["lines"])] == [STEM, "2. 第二题"]
+
+
 def test_a_file_that_changes_while_it_is_read_is_told_and_nothing_of_it_is_stored(
     put, context, files_table, monkeypatch
 ):

@@ -1,0 +1,123 @@
+"""Characters that a text layer loses come from the picture of their line, or stay lost and say so."""
+
+from __future__ import annotations
+
+import re
+
+import pymupdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.characters import UNREADABLE
+from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr.engines.base import Word
+from pipeline.ocr.mending import lost_lines, mend
+from pipeline.ocr.model import PageLine, Rect
+from pipeline.ocr.params import OcrParams
+from pipeline.stage import Failure
+from schemas.documents import Line, ReadMethod
+
+WORDS = "单纯疱疹病毒感染者的首选药物为何下列叙述正确肝炎胃溃疡高血压糖尿病"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "mended"),
+    [
+        ("单纯\uef43疹病毒", "单纯疱疹病毒", "单纯疱疹病毒"),
+        ("患有\ufffd\ufffd病、高血压", "患有 糖尿 病、高血压", "患有糖尿病、高血压"),
+        ("（A）硬\ue2c8（palate）\t（B）软骨", "(A)硬腭(palate)(B)软骨", "（A）硬腭（palate）\t（B）软骨"),
+        ("丙\x03", "丙", "丙\x03"),
+        ("扩张性心\x03肌病", "扩张性心肌病", "扩张性心肌病"),
+        ("单纯\uef43疹病毒", "单纯疱症病毒", "单纯\uef43疹病毒"),
+        ("单纯\uef43疹病毒", "", "单纯\uef43疹病毒"),
+        ("的甲\uef43乙是", "的甲一乙是的甲二乙是", "的甲\uef43乙是"),
+    ],
+)
+def test_a_lost_character_is_what_stands_between_its_neighbours(text, seen, mended):
+    assert mend(text, seen) == mended
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=8, max_size=20, unique=True), st.data())
+def test_mending_gives_back_what_was_printed_and_changes_nothing_else(letters, data):
+    printed = "".join(letters)
+    place = data.draw(st.integers(3, len(printed) - 4))
+    lost = f"{printed[:place]}\uef43{printed[place + 1 :]}"
+    assert mend(lost, printed) == printed
+    assert mend(printed, printed[::-1]) == printed
+
+
+@given(st.text("甲乙丙\uef43\ufffd\x03(A)", max_size=12), st.text("甲乙丙\uef43\ufffd(A)", max_size=12))
+def test_what_is_readable_stays_whatever_was_seen(text, seen):
+    kept = re.sub(f"{UNREADABLE}+", ".*", re.escape(text).replace("\\\x03", "\x03"))
+    assert re.fullmatch(kept, mend(text, seen), re.DOTALL)
+
+
+def test_glyphs_that_open_a_part_are_left_to_the_parser():
+    box = Rect(0, 0, 10, 10)
+    lines = [
+        PageLine("\ue18c甲\t\ue18d乙", box),
+        PageLine("单\ue18c甲", box),
+        PageLine("\ue18c单\ufffd", None),
+    ]
+    assert lost_lines(lines) == [1]
+
+
+class Reader:
+    """An engine that reads one line whatever it sees."""
+
+    text = "1. 单纯疱疹病毒的叙述何者正确"
+
+    def recognise(self, pixels):
+        height, width = pixels.shape[:2]
+        return [Word(self.text, ((0, 2), (width, 2), (width, height - 2), (0, height - 2)), 0.91)]
+
+
+@pytest.fixture
+def paper(context, make_pdf, monkeypatch):
+    """A paper whose layer does not tell one character of a line."""
+    document = pymupdf.open(make_pdf([[(60, 100, "1. 单纯疱疹病毒的叙述何者正确"), (60, 130, "A.甲")]]))
+    path = context.raw / "paper.pdf"
+    document.save(path)
+    plain = tasks.read_pages
+
+    def damaged(task):
+        values = plain(task)
+        for line in values[0]["lines"]:
+            line[0] = line[0].replace("疱", "\uef43")
+        return values
+
+    damaged.__module__ = plain.__module__
+    monkeypatch.setattr(stage, "read_pages", damaged)
+    monkeypatch.setattr(engines, "load", lambda params: Reader())
+    return path
+
+
+def lines(result):
+    return [(line.text, line.confidence) for line in Line.from_frame(result.tables["lines"])]
+
+
+def test_the_stage_reads_lost_characters_from_the_page_and_stores_that(
+    paper, context, files_table, monkeypatch
+):
+    files = files_table(context.raw)
+    result = stage.run({"files": files}, OcrParams(), context)
+    assert lines(result) == [("1. 单纯疱疹病毒的叙述何者正确", 0.91), ("A.甲", None)]
+    assert result.tables["pages"]["method"].to_list() == [ReadMethod.TEXT_LAYER.value]
+    monkeypatch.setattr(stage, "recognise_page", None)
+    assert lines(stage.run({"files": files}, OcrParams(), context)) == lines(result)
+
+
+def test_a_line_whose_picture_cannot_be_read_keeps_its_page(paper, context, files_table, monkeypatch):
+    plain = context.map
+
+    def fail(function, items, *, timeout=None):
+        if function is not tasks.recognise_page:
+            yield from plain(function, items, timeout=timeout)
+            return
+        for item in items:
+            yield item, Failure("crashed", "")
+
+    monkeypatch.setattr(context, "map", fail)
+    result = stage.run({"files": files_table(context.raw)}, OcrParams(), context)
+    assert lines(result)[0] == ("1. 单纯\uef43疹病毒的叙述何者正确", None)
