@@ -17,7 +17,10 @@ _NUMBER = "[0-9A-Za-zⅠ-Ⅻ一二三四五六七八九十]"
 # After 图: what makes another word of it (图谱, 图书, 图案 ...). After 表: only what shows that it is the noun, because
 # 表 begins far more words (表现, 表面, 表皮, 表达, 表述 ...) than can be listed.
 _IS_FIGURE = "[图圖](?![谱譜书書案章腾騰层層])"
-_IS_TABLE = rf"表(?:格|所示|所列|所给|所給|中|内|內|示|为|為|是|列出|{_NUMBER}|\s|$|[，。；：、,.;:）)])"
+_IS_TABLE = (
+    r"表(?:格|所示|所列|所给|所給|中|内|內|示|为|為|是|列出|提供|资料|資料|数据|數據|计算|計算|回答|可"
+    rf"|{_NUMBER}|\s|$|[，。；：、,;.:）)])"
+)
 _START = r"(?:^|(?<=[，。；：、,.;:（(【\[\s]))"
 
 FIGURE = re.compile(
@@ -32,6 +35,18 @@ FIGURE = re.compile(
 )
 """Phrases that point at a figure: 如图所示, 见下图, 根据图1, （图）, 如圖, 附圖, ``shown in the figure``."""
 
+_CHEMICAL = "(?:化学|化學|分子|母核|基本|核心|药物|藥物){0,2}"
+_COMPOUND = "(?:药|藥|化合|物质|物質|成分|抗生素|激素|生物碱|名称|化学名)"
+STRUCTURE = re.compile(
+    rf"(?:如下|下图|上图)的?{_CHEMICAL}[结結][构構]|(?:下列|以下|下述|上述|下面|该|此)的?{_CHEMICAL}[结結][构構]式?的{_COMPOUND}"
+    rf"|(?:下列|以下|下述|上述|下面)的?(?:化学|化學|分子)?[结結][构構]式(?!的?(?:中|特点|正确|错误|是|与|相))"
+    rf"|[结結][构構]式?[为為是]\s*的(?:\S{{0,6}}){_COMPOUND}|(?:(?:化学|化學|分子)[结結][构構]式?|[结結][构構]式)[为為是]\s*[，。；]"
+    rf"|[结結][构構]式?(?:如下|见下|如图|如上|所示如)|the following (?:chemical )?structure",
+    re.IGNORECASE,
+)
+"""Phrases that a structural formula stood in, which the text has lost: 具有如下结构的药物, 化学结构为的药物,
+结构式如下. 下列结构中，受损的是 and 的结构是 ask for anatomy."""
+
 TABLE = re.compile(
     rf"(?:{_POINTING})\s*(?:(?:{_WHERE})\s*)?{_IS_TABLE}"
     rf"|(?:{_WHERE})\s*{_IS_TABLE}"
@@ -43,9 +58,15 @@ TABLE = re.compile(
 """Phrases that point at a table: 如下表, 见表1, 下表所示, 根據上表, ``shown in the table``."""
 
 
+_IN_GENERAL = re.compile(r"[表图圖]\s*[中内內]")
+"""In an option it speaks of tables and figures as such: 表内数据不留空格."""
+
+
 def needs_figure(question: Question, params: CleanParams) -> str | None:
     """A figure stands inside the question, or its text points at one."""
-    return None if params.keep_figures else _evidence(question, "figure", FIGURE)
+    if params.keep_figures:
+        return None
+    return _evidence(question, "figure", FIGURE) or _evidence(question, "figure", STRUCTURE)
 
 
 def needs_table(question: Question, params: CleanParams) -> str | None:
@@ -67,7 +88,8 @@ def _evidence(question: Question, kind: str, phrase: re.Pattern[str]) -> str | N
     if not phrase.search("\n".join(text for _, text in parts)):
         return None
     for part, text in parts:
-        if found := phrase.search(text):
+        found = phrase.search(text)
+        if found and not (part.startswith("option") and _IN_GENERAL.match(found.group())):
             return f"the {part} says “{_around(text, found)}”"
     return None
 

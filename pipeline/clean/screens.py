@@ -32,7 +32,7 @@ def figure(params: CleanParams) -> pl.Expr:
     """A figure in its place, or a word for one."""
     if params.keep_figures:
         return pl.lit(value=False)
-    words = r"(?i)[图圖像片光]|心[电電]|shown|\bfig"
+    words = r"(?i)[图圖像片光]|心[电電]|shown|\bfig|[结結][构構]|structure"
     return _has("figure") | _text().str.contains(words)
 
 

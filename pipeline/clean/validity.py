@@ -10,7 +10,13 @@ from pipeline.clean.params import CleanParams
 from schemas.questions import Question
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")
-_OPEN_END = re.compile(r"[，、；,;（(《【\[“‘]$")
+_OPEN_END = re.compile(r"[（(《【\[“‘]$|(?:^|[，。；、,;])([^，。；、,;]*)[，、；,;]$")
+"""A stem that ends in an opening bracket, or in a comma after its last clause."""
+_ASKS = re.compile(
+    r"(?:[是为為有选選用应應宜属屬于於指称稱的括外见見示误誤确確当當可行做]|[药藥方证證穴法剂劑因型期区區]|者|检查|檢查)$"
+    r"|哪|何|什么|什麼|首选|首選|最|除"
+)
+"""Ends of clauses that ask, so that a comma after them is a slip of the hand: 首选的药物是，, 不属于其功效的，."""
 _UNREADABLE = re.compile(UNREADABLE)
 _MOJIBAKE = re.compile(
     r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
@@ -41,7 +47,8 @@ def too_few_options(question: Question, params: CleanParams) -> str | None:
 
 def truncated(question: Question, _: CleanParams) -> str | None:
     """The stem breaks off, or an option is missing or has no text."""
-    if _OPEN_END.search(question.stem):
+    end = _OPEN_END.search(question.stem)
+    if end and not (end[1] and _ASKS.search(end[1])):
         return f"the stem ends with “{question.stem[-8:]}”"
     if empty := [option.label for option in question.options if not option.text]:
         return f"option {', '.join(empty)} has no text"

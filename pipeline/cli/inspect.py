@@ -122,7 +122,7 @@ def status(
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
-    runs = ledger.last(runner.build)
+    runs, states = ledger.last(runner.build), runner.states()
     rows = []
     for stage in STAGES:
         manifest = read_manifest(runner.build / stage.name) or {}
@@ -131,7 +131,7 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
         rows.append(
             {
                 "stage": stage.name,
-                "state": runner.state(stage),
+                "state": states[stage.name],
                 "unit": stage.unit,
                 **{name: counts.get(name) for name in _COUNTS},
                 "seconds": runs[stage.name].seconds if stage.name in runs else None,

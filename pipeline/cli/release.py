@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -30,7 +32,7 @@ def release(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) ->
     runner = Runner(loaded)
     names = [stage.name for stage in STAGES]
     with build_lock(loaded.dataset.build):
-        states = {stage.name: runner.state(stage) for stage in STAGES[: names.index("export") + 1]}
+        states = dict(islice(runner.states().items(), names.index("export") + 1))
         made = freeze(loaded.dataset, states)
     console = Console(stderr=True)
     previous, changes = made.facts["previous"], made.facts["changes"] or {}

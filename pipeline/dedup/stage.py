@@ -17,6 +17,7 @@ from pipeline.dedup.params import DedupParams
 from pipeline.dedup.resolve import Resolution, Resolver
 from pipeline.stage import Context, Counts, Result, Store, Tables
 from schemas.questions import Merge, Question, ReviewItem
+from schemas.wording import counted
 
 STAGE = "dedup"
 
@@ -46,6 +47,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         tables={"questions": kept, "merges": merges, "clusters": related},
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
         review=[_conflict(questions, rows) for rows in sorted(found.conflicts)],
+        notes=_notes(found),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),
             "clusters": related["cluster_id"].n_unique(),
@@ -98,6 +100,15 @@ def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     places = np.empty(len(by_quality), np.int64)
     places[by_quality] = np.arange(len(by_quality))
     return places.tolist()
+
+
+def _notes(found: Resolution) -> list[str]:
+    if not found.conflicts:
+        return []
+    copies = sum(map(len, found.conflicts))
+    return [
+        f"{counted(len(found.conflicts), 'question')} with contradicting keys: all {copies:,} copies wait"
+    ]
 
 
 def _merges(ids: pl.Series, found: Resolution) -> pl.DataFrame:

@@ -84,3 +84,10 @@ def _optional(stage: Stage) -> Iterator[str]:
         maker, _, table = reference.partition("/")
         names = [row.name for row in before] if maker == "*" else [maker]
         yield from (f"{name}/{table}" for name in names)
+
+
+def makers(stage: Stage) -> set[str]:
+    """The names of the stages before it whose results a stage reads."""
+    before = [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]
+    read = {reference.partition("/")[0] for reference in (*stage.reads, *_optional(stage))}
+    return set(before) if MANIFESTS in stage.reads else read.intersection(before)

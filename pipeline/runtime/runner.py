@@ -24,7 +24,7 @@ from pipeline.runtime.collection import seldom_collected
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.executors import executor
 from pipeline.runtime.fingerprint import fingerprint
-from pipeline.runtime.inputs import Inputs
+from pipeline.runtime.inputs import Inputs, makers
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.publish import Publication, intact, read_manifest, recover
 from pipeline.runtime.store import ItemStore
@@ -97,8 +97,18 @@ class Runner:
         done = [] if force else takewhile(lambda stage: self.state(stage) == "done", chosen)
         return [stage.name for stage in chosen[len(list(done)) :]]
 
+    def states(self) -> dict[str, str]:
+        """The state of every stage by name; what stands behind a stale stage is stale too."""
+        found: dict[str, str] = {}
+        for stage in STAGES:
+            found[stage.name] = self.state(stage)
+            behind = any(found.get(name) == "stale" for name in makers(stage))
+            if behind and found[stage.name] != "missing":
+                found[stage.name] = "stale"
+        return found
+
     def state(self, stage: Stage) -> str:
-        """``missing``, ``stale`` (its inputs, parameters or code changed), ``incomplete`` or ``done``."""
+        """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""
         manifest = read_manifest(self.build / stage.name)
         if manifest is None or not intact(self.build / stage.name, manifest):
             return "missing"

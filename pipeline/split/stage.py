@@ -94,21 +94,15 @@ def _honour(
 def _strata(
     questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams
 ) -> tuple[list[Stratum], list[Stratum]]:
-    """The stratum of every question, and the strata that were too small and are pooled."""
+    """The stratum of every question, and the strata that were too small and are pooled; a subcategory never is."""
     by_subcategory = params.method == "per_subcategory"
     names = list(params.stratify_by)
     if by_subcategory:
         names = ["exam_class", *(name for name in names if name != "exam_class")]
     found = strata.values(questions, labels, names)
-    small: dict[Stratum, Stratum] = {}
-    if by_subcategory:
-        needed = max(params.test_per_subcategory + params.development_per_subcategory, 1)
-        classes = strata.pool(Counter(values[:1] for values in found), needed)
-        small = {before: after for before, after in classes.items() if before != after}
-        found = [(*classes[values[:1]], *values[1:]) for values in found]
     final = strata.pool(Counter(found), params.min_stratum, keep=int(by_subcategory))
-    pooled = {before for before, after in final.items() if before != after} | set(small)
-    return [final[values] for values in found], sorted(pooled)
+    pooled = sorted(before for before, after in final.items() if before != after)
+    return [final[values] for values in found], pooled
 
 
 def _draw(

@@ -25,15 +25,18 @@ def section(build: Build, params: ReportParams) -> Section | None:
     if found.is_empty():
         return None
     shown = found.head(params.conflicts)
+    copies = int(found["question_ids"].list.len().sum())
     values = {
         "count": found.height,
+        "all_copies": copies,
         "shown": shown.height,
         "conflicts": [
             _conflict(detail, item, params) for detail, item in shown.select("detail", "item").iter_rows()
         ],
     }
     warning = (
-        f"{counted(found.height, 'question')} with contradicting keys: all copies wait, none is in a split."
+        f"{counted(found.height, 'question')} with contradicting keys: "
+        f"all {copies:,} copies of {'it' if found.height == 1 else 'them'} wait, none is in a split."
     )
     return Section("conflicts", "Contradicting keys", "答案冲突", values, [warning])
 

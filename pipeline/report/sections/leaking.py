@@ -39,6 +39,10 @@ def section(build: Build, params: ReportParams) -> Section | None:
         warnings.append(
             f"{counted(published, 'question')} overlapping with public benchmarks: models may have seen them."
         )
+    if not values["files"]:
+        warnings.append(
+            "No public benchmark was compared with: whether models have seen the questions is unknown."
+        )
     return Section("leaking", "Leaks", "泄漏检查", values, warnings)
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.clean.labelled import judged
 from pipeline.clean.filters import FILTERS, doubtful, judge
 from pipeline.clean.params import CleanParams, CommentRule
 from schemas.questions import Option, Question
@@ -90,6 +91,14 @@ def test_a_stem_that_points_at_a_table_needs_it(stem: str) -> None:
 )
 def test_the_bare_characters_are_no_evidence(stem: str) -> None:
     assert reason(question(stem)) is None
+
+
+@pytest.mark.parametrize("reason", ["needs_figure", "needs_table", "truncated"])
+def test_what_a_person_labelled_is_found_and_nothing_else(reason: str) -> None:
+    found = [(right == reason, given == reason) for right, given, _ in judged()]
+    both = found.count((True, True))
+    assert both >= 0.95 * (both + found.count((False, True)))
+    assert both >= 0.95 * (both + found.count((True, False)))
 
 
 def test_layout_comes_before_phrases() -> None:

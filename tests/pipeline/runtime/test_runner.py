@@ -4,6 +4,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from pipeline.catalogue import STAGES as ALL_STAGES
 from pipeline.config import load
 from pipeline.runtime import runner as module
 from pipeline.runtime.runner import LostItemsError, Runner
@@ -192,6 +193,15 @@ def test_a_new_title_changes_only_what_names_the_dataset(runner, monkeypatch):
     runner().run(["ocr", "parse"])
     renamed = runner(**{"dataset.title": "Another"})
     assert (renamed.state(STAGES[0]), renamed.state(named)) == ("done", "stale")
+
+
+def test_what_stands_behind_a_stale_stage_is_stale_too(runner, monkeypatch):
+    own = {"ocr": "done", "parse": "stale", "clean": "done", "dedup": "done", "export": "missing"}
+    monkeypatch.setattr(module, "STAGES", ALL_STAGES)
+    monkeypatch.setattr(module.Runner, "state", lambda _, stage: own.get(stage.name, "done"))
+    states = runner().states()
+    assert (states["ocr"], states["clean"], states["dedup"], states["split"]) == ("done", *["stale"] * 3)
+    assert (states["export"], states["report"]) == ("missing", "stale")
 
 
 def test_a_changed_seed_makes_a_stage_stale(runner):

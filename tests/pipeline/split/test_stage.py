@@ -248,23 +248,27 @@ def test_single_questions_make_up_for_groups_that_do_not_fit(tables, split):
         assert done.sizes() == (300 - test - 5, 5, test)
 
 
-def test_subcategories_that_are_too_small_are_pooled_and_listed(tables, split):
-    sizes = {"大": 100, "小": 9, "少": 8}
+def test_every_subcategory_keeps_its_own_quota_however_small(tables, split):
+    sizes = {"大": 100, "小": 20, "少": 9, "微": 1}
     questions = [
         {"question_id": f"{name}{number:03d}", "exam_class": name}
         for name, size in sizes.items()
         for number in range(size)
     ]
     done = split(
-        tables(questions), method="per_subcategory", test_per_subcategory=10, development_per_subcategory=2
+        tables(questions), method="per_subcategory", test_per_subcategory=20, development_per_subcategory=4
     )
-    assert done.result.facts["subcategories"] == 2
-    assert not any("too small" in note for note in done.result.notes)
-    small = Counter(split for question, split in done.of.items() if question[0] != "大")
-    assert small == {"train": 5, "validation": 2, "test": 10}
-    assert {"小", "少"} <= set(done.result.facts["pooled_strata"])
+    assert done.result.facts["subcategories"] == len(sizes)
+    got = {
+        name: Counter(split for question, split in done.of.items() if question[0] == name) for name in sizes
+    }
+    assert got["大"] == {"train": 76, "validation": 4, "test": 20}
+    assert got["小"] == {"train": 10, "validation": 2, "test": 8}  # half stays in train
+    assert got["少"] == {"train": 5, "validation": 1, "test": 3}
+    assert got["微"] == {"train": 1}
     named = dict(done.result.tables["assignments"].select("question_id", "stratum").iter_rows())
-    assert all((name[0] != "大") == stratum.startswith("其他/other") for name, stratum in named.items())
+    assert all(stratum.startswith(name[0]) for name, stratum in named.items())
+    assert "31 of 80 test questions" in " ".join(done.result.notes)
 
 
 def test_a_dataset_smaller_than_one_subcategory_keeps_half_for_training(tables, split):
