@@ -7,12 +7,15 @@ holds the runs of our questions and one block of a benchmark at a time, whatever
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dedup.phrases import FILLER
 from pipeline.leaks.files import Text
 from pipeline.leaks.tokens import Hashes, Places, Tokens, Windows, tokenise, windows
 
@@ -22,6 +25,14 @@ _QUESTIONS = 20_000
 """Questions that are tokenised at a time."""
 _RECORDS, _CHARACTERS = 5_000, 1_000_000
 """Records of a benchmark that are compared at a time, and their characters."""
+
+
+_TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")
+_PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
+"""What stems open and close with whatever they ask: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
+_NO_LETTER = re.compile(r"[\W_]+")
+_LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
+"""The letter before an option."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,7 @@ class Match:
         first, last: first token and the one after the last of the longest run that both have.
         line: of the record.
         records: how many records share a run with the question.
+        text: the record's.
     """
 
     row: int
@@ -42,6 +54,7 @@ class Match:
     last: int
     line: int
     records: int
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,7 +163,25 @@ class Index:
             line = text.line
             if text.lines:
                 line += text.text.count("\n", 0, _character(tokens, found, int(hits[ends[chosen] + start])))
-            yield Match(int(row[pairs[chosen]]), float(shares[chosen]), first, last, line, int(other - one))
+            share, records = float(shares[chosen]), int(other - one)
+            yield Match(int(row[pairs[chosen]]), share, first, last, line, records, text.text)
+
+
+def lines_shared(text: str, record: str) -> float:
+    """The share of a question that stands in a record line by line, whatever the order: options change places."""
+    found = [_letters(line) for line in text.split("\n")]
+    there = _letters(record)
+    return sum(len(line) for line in found if line in there) / max(1, sum(map(len, found)))
+
+
+def is_phrase(span: str) -> bool:
+    """Whether a run says next to nothing apart from names of laws (《…》) and the set phrases of exams."""
+    return len(_PHRASE.sub("", _letters(_TITLE.sub("", span)))) < LEAST
+
+
+def _letters(text: str) -> str:
+    """What ``tokenise`` sees of a text, in one script and without breaks."""
+    return _NO_LETTER.sub("", _LABEL.sub("", unicodedata.normalize("NFKC", text))).lower()
 
 
 def _better(known: Match | None, match: Match) -> Match:

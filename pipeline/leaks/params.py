@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from schemas.identity import file_sha256
-from schemas.params import Params
+from schemas.params import Params, knob
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt", ".md")
 
@@ -43,6 +43,21 @@ class LeaksParams(Params):
         0.9, description="Stems and options that are this similar must not be in two splits", ge=0.8, le=1
     )
 
+    embeddings: str | None = knob(
+        None,
+        "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test and "
+        "validation questions whose meaning a benchmark has are listed",
+    )
+    embedding_model: str | None = Field(None, description="The embedding model's name at that address")
+    embedding_key_env: str = knob("OPENAI_API_KEY", "Environment variable with the key of that API")
+    paraphrased: float = Field(
+        0.85,
+        description="Cosine of two embeddings from which a question counts as paraphrased or translated; models "
+        "differ, look at the list",
+        gt=0,
+        le=1,
+    )
+
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""
         return sorted(self._walk())
@@ -60,7 +75,7 @@ class LeaksParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """As of all parameters, with what the benchmarks contain in place of where they lie."""
-        found = super().semantic()
+        found = super().semantic() | {"by_meaning": self.embeddings is not None}
         if self.benchmarks is not None:
             found["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or [
                 "nothing"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from pipeline.leaks.embeddings import Embedder, meant_alike
 from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import Index, Match
+from pipeline.leaks.overlap import Index, Match, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.similar import Pair, exact_pairs, near_pairs
 from pipeline.leaks.tokens import tokenise
@@ -94,10 +96,15 @@ def _in_benchmarks(
     index = Index(whole, params.ngram, params.common)
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
+    phrases = 0
+    meaning = _Meaning(questions, whole, params, context)
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            here = [_leak(questions, whole, name, match, params.copied) for match in matches]
+            found = [_leak(questions, whole, name, match, params) for match in matches]
+            here = [leak for leak in found if leak is not None]
+            phrases += len(found) - len(here)
+            here += meaning.leaks(path, {leak.question_id for leak in here if leak.kind == "copy"}, name)
             files.append(_file(name, file_sha256(path), records, here))
             leaks += here
             advance(1)
@@ -108,8 +115,43 @@ def _in_benchmarks(
         "questions": _counted(leaks),
         "too_short": index.short,
         "set_phrases": index.common,
+        "only_phrases_or_options": phrases,
+        "paraphrases": len({leak.question_id for leak in leaks if leak.kind == "paraphrase"}),
     }
     return leaks, files, facts
+
+
+class _Meaning:
+    """Compares what is held out with benchmarks by meaning, where an endpoint is given."""
+
+    def __init__(
+        self, questions: pl.DataFrame, texts: Sequence[str], params: LeaksParams, context: Context
+    ) -> None:
+        self._questions, self._texts, self._least = questions, texts, params.paraphrased
+        held_out = questions.with_row_index("row").filter(pl.col("split") != "train")["row"].to_list()
+        self._rows = held_out if params.embeddings else []
+        self._embedder = Embedder(params, context.store)
+        self._ours = self._embedder.vectors([texts[row] for row in self._rows]) if self._rows else None
+
+    def leaks(self, path: Path, copies: set[str], file: str) -> list[Leak]:
+        """Paraphrases and translations in a file, of questions that are no copies there."""
+        if self._ours is None:
+            return []
+        found = meant_alike(self._rows, self._ours, read_texts(path), self._embedder, self._least)
+        return [leak for match in found if (leak := self._leak(match, file)).question_id not in copies]
+
+    def _leak(self, match: Match, file: str) -> Leak:
+        question_id, split = self._questions.select("question_id", "split").row(match.row)
+        return Leak(
+            question_id=question_id,
+            split=split,
+            kind="paraphrase",
+            score=round(min(match.share, 1.0), 4),
+            file=file,
+            line=match.line,
+            rows=match.records,
+            span=match.text[:_SPAN],
+        )
 
 
 def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
@@ -125,16 +167,24 @@ def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> Benchm
     )
 
 
-def _leak(questions: pl.DataFrame, texts: Sequence[str], file: str, match: Match, copied: float) -> Leak:
+def _leak(
+    questions: pl.DataFrame, texts: Sequence[str], file: str, match: Match, params: LeaksParams
+) -> Leak | None:
+    """A match as a leak; None where the two have no more in common than set phrases or a list of options."""
     text = texts[match.row]
     tokens = tokenise([text])
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
-    question_id, split = questions.select("question_id", "split").row(match.row)
+    question_id, split, stem = questions.select("question_id", "split", "stem").row(match.row)
+    share = max(match.share, lines_shared(text, match.text))
+    if share < params.copied:
+        often = match.records > params.common
+        if often or is_phrase(text[start:end]) or start >= text.index(stem) + len(stem):
+            return None
     return Leak(
         question_id=question_id,
         split=split,
-        kind="copy" if match.share >= copied else "overlap",
-        score=round(match.share, 4),
+        kind="copy" if share >= params.copied else "overlap",
+        score=round(share, 4),
         file=file,
         line=match.line,
         rows=match.records,
@@ -170,4 +220,8 @@ def _notes(facts: dict[str, Any]) -> list[str]:
             f"{counted(found['overlap'], 'question')} with a run of {facts['benchmarks']['ngram']} tokens that a "
             f"benchmark has too; copies among them: {found['copy']:,} ({test:,} of test)"
         )
+        if count := facts["benchmarks"]["paraphrases"]:
+            notes.append(
+                f"{counted(count, 'question')} that a benchmark may have in other words or another language"
+            )
     return notes

@@ -216,3 +216,34 @@ def test_blocks_do_not_change_what_is_found(monkeypatch):
 def test_windows_that_overlap_make_one_run_although_set_phrases_between_them_are_left_out():
     assert _longest(np.array([0, 5, 30, 31]), 13) == (0, 18, 0)
     assert _longest(np.array([0, 20, 21, 40]), 13) == (20, 34, 1)
+
+
+DISORDERS = ("甲状腺功能亢进症", "原发性醛固酮增多症", "嗜铬细胞瘤综合征", "皮质醇增多症患者")
+
+
+def test_a_copy_with_its_options_in_another_order_is_a_copy(leaks, tmp_path):
+    stem = "中年女性阵发性头痛心悸大汗三年发作时血压显著升高应首先考虑的诊断是"
+    record = {"question": stem, "options": list(reversed(DISORDERS))}
+    (tmp_path / "b.jsonl").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
+    (found,) = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
+    assert (found["kind"], found["score"]) == ("copy", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("阵发性高血压的病因可为", "低血钾性高血压常见于"),  # one list of options under two stems
+        (
+            "根据《中华人民共和国药品管理法实施条例》的规定，下列属于假药的是",
+            "根据《中华人民共和国药品管理法实施条例》的规定，下列需要审批的是",
+        ),
+    ],
+)
+def test_lists_of_options_and_names_of_laws_are_no_leaks(leaks, tmp_path, ours: str, theirs: str):
+    shared = DISORDERS if "《" not in ours else DISORDERS[:1]
+    record = {"question": theirs, "options": list(shared)}
+    (tmp_path / "b.jsonl").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
+    options = shared if "《" not in ours else DISORDERS[1:]
+    found = leaks({"a": ("test", ours, options)}, benchmarks=tmp_path)
+    assert found.tables["leaks"].is_empty()
+    assert found.facts["benchmarks"]["only_phrases_or_options"] == 1
