@@ -33,8 +33,6 @@ class _Text(Record):
 class Row:
     """An answer of others."""
 
-    place: str
-    """File and line, for messages."""
     id: str | None
     question: str | None
     options: Mapping[str, str]
@@ -123,7 +121,7 @@ def _row(place: str, line: str) -> Row:
     if not isinstance(model, str) or not isinstance(answer, str | None):
         raise UserError(f'{place}: needs "model" and "answer" as text')
     name = None if item.get("id") is None else str(item["id"])
-    return Row(place, name, item.get("question"), _options(item.get("options"), place), model, answer or "")
+    return Row(name, item.get("question"), _options(item.get("options"), place), model, answer or "")
 
 
 def _options(value: Any, place: str) -> dict[str, str]:
