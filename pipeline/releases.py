@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from rapidfuzz import fuzz
 
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -107,6 +110,102 @@ def content_of(rows: pl.DataFrame) -> pl.Series:
         for stem, options, shared in rows.select("stem", "options", "shared_stem").iter_rows()
     ]
     return pl.Series("content", hashes, dtype=pl.String)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A released question and the one that it is now."""
+
+    old: str
+    new: str
+    same: bool
+    """Whether it says the same; otherwise its text was corrected, or its source's id alone is the same."""
+
+
+def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:
+    """Which released question is which of the new ones, one to one.
+
+    What says the same comes first, under its own id or another: a source that numbers its rows anew gives ids to other
+    questions. Then what a released question was merged into, then corrected texts (the same id, or nearly the same
+    text), and last an id that now asks something else.
+
+    Args:
+        old: released questions with ``question_id, stem, shared_stem, options``.
+        new: questions with the same columns.
+        merges: with ``question_id, survivor_id``.
+    """
+    before = dict(zip(old["question_id"].to_list(), content_of(old).to_list(), strict=True))
+    after = dict(zip(new["question_id"].to_list(), content_of(new).to_list(), strict=True))
+    found: list[Pair] = []
+
+    def take(pairs: Iterable[tuple[str, str]]) -> None:
+        for one, other in pairs:
+            if one in before and other in after:
+                found.append(Pair(one, other, before.pop(one) == after.pop(other)))
+
+    take([(name, name) for name, content in before.items() if after.get(name) == content])
+    take(_equal(before, after))
+    take(merges.select("question_id", "survivor_id").iter_rows())
+    if before and after:
+        texts = [_texts(rows, names) for rows, names in ((old, before), (new, after))]
+        near = [(name, name) for name in before if name in after and _alike(texts[0][name], texts[1][name])]
+        take([*near, *_nearest(*texts)])
+    take([(name, name) for name in before if name in after])
+    return found
+
+
+def _equal(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Questions of equal content; several copies go together where there are as many as before."""
+    groups: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for place, names in enumerate((before, after)):
+        for name in sorted(names):
+            groups[names[name]][place].append(name)
+    for old, new in groups.values():
+        if len(old) == len(new):
+            yield from zip(old, new, strict=True)
+
+
+def _texts(rows: pl.DataFrame, wanted: Container[str]) -> dict[str, str]:
+    columns = rows.select("question_id", "stem", "shared_stem", "options").iter_rows()
+    return {
+        name: re.sub(r"\s+", "", "\n".join([shared or "", stem, *(option["text"] for option in options)]))
+        for name, stem, shared, options in columns
+        if name in wanted
+    }
+
+
+CORRECTED = 0.8
+"""Likeness (Indel, of case, stem and options) from which a text is a corrected one: one changed option of five."""
+_SHORTEST = 12
+"""Characters from which likeness says anything."""
+_RARE = 24
+"""Rarest runs of three characters by which a text is looked for; a correction leaves most of them."""
+_COMMON = 200
+"""Texts that share a run at most for it to be looked up: 下列哪 would find everything."""
+
+
+def _alike(one: str, other: str) -> bool:
+    return min(len(one), len(other)) >= _SHORTEST and fuzz.ratio(one, other) >= 100 * CORRECTED
+
+
+def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs of nearly the same text, the most alike first."""
+    runs = {name: {text[at : at + 3] for at in range(len(text) - 2)} for name, text in new.items()}
+    times = Counter(run for own in runs.values() for run in own)
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, own in runs.items():
+        for run in own:
+            if times[run] <= _COMMON:
+                places[run].append(name)
+    scored: list[tuple[float, str, str]] = []
+    for name, text in old.items():
+        known = {text[at : at + 3] for at in range(len(text) - 2)} & places.keys()
+        rarest = sorted(known, key=lambda run: (times[run], run))[:_RARE]
+        shared = Counter(other for run in rarest for other in places[run])
+        for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[:10]:
+            if _alike(text, new[other]):
+                scored.append((-fuzz.ratio(text, new[other]), name, other))
+    return [(one, other) for _, one, other in sorted(scored)]
 
 
 def _checked(folder: Path, named: str) -> Path:

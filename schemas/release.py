@@ -19,6 +19,16 @@ def label_columns(dimension: str) -> tuple[str, str, str]:
     return dimension, f"{dimension}_en", f"{dimension}_status"
 
 
+class Source(Record):
+    """A place where a question stands."""
+
+    document: str
+    row: int | None
+    """Row of a table, from 1; null for papers."""
+    page: int | None
+    """First page of a paper, from 1; null for tables."""
+
+
 class ReleaseRow(Record):
     """A question with its final labels, as exported in ``train/validation/test.parquet``.
 
@@ -50,6 +60,8 @@ class ReleaseRow(Record):
     """What people corrected, sorted: ``answer``, ``options``, ``shared_stem``, ``stem``; empty where nothing was."""
     document: str
     number: int | None
+    sources: list[Source] = Field(default_factory=list)
+    """Every place where it stands, those of merged copies included, sorted."""
     cluster_id: str | None
 
     @classmethod

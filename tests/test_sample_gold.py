@@ -65,8 +65,11 @@ class Build:
             for row in self.rows(stage, "rejects"):
                 ends[row["item_id"]] = {"place": "rejected", "stage": stage, "reason": row["reason"]}
             for row in self.rows(stage, "review"):
+                end = {"place": "waiting", "stage": stage, "reason": row["reason"]}
                 for question in row["question_ids"] or [row["item_id"]]:
-                    ends[question] = {"place": "waiting", "stage": stage, "reason": row["reason"]}
+                    ends[question] = end
+                if row["item"]:
+                    ends.setdefault("{document}#{number}".format(**json.loads(row["item"])), end)
         for row in self.rows("dedup", "merges"):
             ends[row["question_id"]] = {"place": "merged", "into": row["survivor_id"], "kind": row["kind"]}
         return ends
@@ -76,8 +79,10 @@ class Build:
         row = self.parsed.get((question["document"], question["number"]))
         if row is not None:
             return str(row["question_id"])
-        head = self._sha[question["document"]][:8]
-        wanted = re.compile(rf"{head}-(?:\d+-{question['number']:03d}|r{question['number']:06d})")
+        name = f"{question['document']}#{question['number']}"  # a row of a table that became no question
+        if name in self._ends:
+            return name
+        wanted = re.compile(rf"{self._sha[question['document']][:8]}-\d+-{question['number']:03d}")
         return next((item for item in self._ends if wanted.fullmatch(item)), None)
 
     def end_of(self, question: dict[str, Any]) -> dict[str, Any]:

@@ -9,12 +9,15 @@ from typing import Literal
 
 import polars as pl
 
-from pipeline.releases import content_of
+from pipeline.releases import known_again
+from schemas.questions import Merge
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
 
 WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
 """Columns that a model is asked and graded by."""
+PROVENANCE = ("document", "number", "sources", "group_id", "cluster_id")
+"""Columns that say where a question was found, not what it is: sorting or renaming a sheet changes no question."""
 KINDS = ("added", "removed", "renamed", "moved", "changed", "relabelled", "updated")
 
 Level = Literal["major", "minor", "patch"]
@@ -60,15 +63,18 @@ def nothing() -> Changes:
     return Changes(Change.to_frame([]))
 
 
-def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
+def compare(
+    old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
+) -> Changes:
     """Compare a new release with an old one.
 
-    A question is the same when its id is; or when it says the same and its id is new, as after its file was saved
-    again: it counts as renamed then.
+    Which question is which is ``releases.known_again``'s to say. One that says the same under another id counts as
+    renamed; one whose text was corrected as changed, whatever its id.
 
     Args:
         old: see ``pipeline.releases.read_release``.
         splits: the rows of the new release.
+        merges: of the deduplication.
     """
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
@@ -77,16 +83,23 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
-    renamed = _renamed(old, new)
-    before = old.join(renamed, on="question_id", how="left").with_columns(
-        previous_id="question_id", question_id=pl.coalesce("new_id", "question_id")
-    )
+    pairs = known_again(old, new, Merge.to_frame([]) if merges is None else merges)
+    known = pl.DataFrame(
+        {"previous_id": [pair.old for pair in pairs], "new_id": [pair.new for pair in pairs]},
+        schema={"previous_id": pl.String, "new_id": pl.String},
+    ).with_columns(same=pl.Series([pair.same for pair in pairs], dtype=pl.Boolean))
+    before = old.rename({"question_id": "previous_id"}).join(known, on="previous_id", how="left")
+    gone_rows = before.filter(pl.col("new_id").is_null()).with_columns(question_id="previous_id")
+    before = before.filter(pl.col("new_id").is_not_null()).rename({"new_id": "question_id"})
     both = new.join(before, on="question_id", suffix="_before")
     rows = [
         _rows(new.join(before, on="question_id", how="anti"), "added", split="split"),
-        _rows(before.join(new, on="question_id", how="anti"), "removed", previous="split"),
+        _rows(gone_rows, "removed", previous="split"),
         _rows(
-            both.filter(pl.col("previous_id") != pl.col("question_id")), "renamed", "split", "split_before"
+            both.filter((pl.col("previous_id") != pl.col("question_id")) & pl.col("same")),
+            "renamed",
+            "split",
+            "split_before",
         ),
         _rows(both.filter(pl.col("split") != pl.col("split_before")), "moved", "split", "split_before"),
         *_edits(both, shared),
@@ -99,19 +112,9 @@ def compare(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame]) -> Changes:
     )
 
 
-def _renamed(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """``question_id, new_id`` of questions that say the same under another id; where that is beyond doubt."""
-    gone, come = (
-        rows.select("question_id", content=content_of(rows))
-        for rows in (old.join(new, on="question_id", how="anti"), new.join(old, on="question_id", how="anti"))
-    )
-    found = gone.join(come, on="content", suffix="_new")
-    found = found.filter(~found["question_id"].is_duplicated() & ~found["question_id_new"].is_duplicated())
-    return found.select("question_id", new_id="question_id_new")
-
-
 def _edits(both: pl.DataFrame, shared: list[str]) -> list[pl.DataFrame]:
     """Questions whose wording, labels or other columns differ, with the names of these columns."""
+    shared = [name for name in shared if name not in PROVENANCE]
     differs = both.select(*(pl.col(name).ne_missing(pl.col(f"{name}_before")).alias(name) for name in shared))
     labels = set(dimensions())
     groups = {

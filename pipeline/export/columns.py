@@ -6,7 +6,8 @@ from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import dimensions
 
 _MEANING = {
-    "question_id": "Where the question comes from: first 8 hex digits of its file's SHA-256, section, number",
+    "question_id": "A paper's: first 8 hex digits of its file's SHA-256, section, number; a table's: r- and a hash of "
+    "the source's own id, or of what the question says",
     "question_type": "A1, A2 (case), A3/A4 (shared case), B1 (shared options), X (several answers)",
     "stem": "The question",
     "shared_stem": "The case that all questions of a group share",
@@ -25,6 +26,7 @@ _MEANING = {
     "corrected": "What people corrected after reading: answer, options, shared_stem, stem; empty where nothing was",
     "document": "File it stands in, under the raw folder",
     "number": "Number printed before it, or the row of a table",
+    "sources": "Every place where it stands, merged copies included: document, and row or page",
     "cluster_id": "Cluster of similar questions; never split apart",
 }
 

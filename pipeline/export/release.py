@@ -19,7 +19,8 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     """The released rows of each split, sorted by ``question_id``, and what cannot be released.
 
     Args:
-        tables: ``questions, clusters, labels, assignments, corrections``.
+        tables: ``questions, clusters, merges, labels, assignments, corrections``, and where it is there
+            ``parse/questions``, for the places of merged copies.
     """
     rows = tables["assignments"].select("question_id", "split").join(tables["questions"], on="question_id")
     answered = pl.col("answer").list.len().fill_null(0) > 0
@@ -32,6 +33,7 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
         .join(_annotators(tables["labels"]), on="question_id", how="left")
         .join(_clusters(tables["clusters"]), on="question_id", how="left")
         .join(_corrected(tables["corrections"]), on="question_id", how="left")
+        .join(_sources(tables), on="question_id", how="left")
         .with_columns(pl.col("corrected").fill_null([]))
         .sort("question_id")
     )
@@ -77,6 +79,24 @@ def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
 
 def _clusters(clusters: pl.DataFrame) -> pl.DataFrame:
     return clusters.group_by("question_id").agg(pl.col("cluster_id").min())
+
+
+def _sources(tables: Tables) -> pl.DataFrame:
+    """Every place where each question stands, those of the copies merged into it included."""
+    read = tables.get("parse/questions", tables["questions"])
+    merged = tables["merges"].select("question_id", "survivor_id")
+    place = pl.struct(
+        "document",
+        row=pl.when(pl.col("pages").is_null()).then("number"),
+        page=pl.col("pages").list.first(),
+    )
+    return (
+        read.select("question_id", "document", "number", "pages")
+        .join(merged, on="question_id", how="left")
+        .sort("document", "number", "question_id")
+        .group_by(question_id=pl.coalesce("survivor_id", "question_id"), maintain_order=True)
+        .agg(sources=place)
+    )
 
 
 def _unanswered(question_id: str) -> Rejection:

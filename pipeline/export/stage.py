@@ -27,7 +27,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """Join questions, labels and assignments to the released splits, and compare them with the previous release.
 
     Args:
-        tables: ``questions, clusters, labels, assignments, corrections, leaks, benchmarks``.
+        tables: ``questions, clusters, merges, labels, assignments, corrections, leaks, benchmarks``, and where it is
+            there ``parse/questions``.
         params: the ``[export]`` section.
         context: of the run; its ``[dataset]`` section is what the card says.
 
@@ -36,7 +37,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
-    stands = standing(context.dataset, splits)
+    stands = standing(context.dataset, splits, tables["merges"])
     figures = statistics(splits)
     files = _formats(splits, params)
     files["statistics.json"] = _json({**figures, "labels": _labels(splits)})

@@ -59,7 +59,9 @@ class Standing:
         }
 
 
-def standing(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame]) -> Standing:
+def standing(
+    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
+) -> Standing:
     """Compare the rows of a release with the previous one, if there is one.
 
     Raises:
@@ -68,7 +70,7 @@ def standing(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame]) -> Stan
     folder = previous_release(dataset)
     if folder is None:
         return Standing(dataset.version, None, nothing(), None, "")
-    changes = compare(read_release(folder), splits)
+    changes = compare(read_release(folder), splits, merges)
     version = _version(folder)
     suggested = _text(bumped(version, changes.level())) if version else None
     previous = _text(version) if version else folder.name

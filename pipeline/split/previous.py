@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.releases import SPLITS, content_of, read_release
+from pipeline.releases import SPLITS, content_of, known_again, read_release
 from pipeline.split.draw import TEST, TRAIN, VALIDATION
 from pipeline.split.units import Unit
 from schemas.errors import UserError
@@ -38,8 +38,8 @@ def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
 def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.DataFrame) -> dict[int, int]:
     """The earlier split of every question that has one, by row number.
 
-    A question is known again by its id; a survivor also by the ids of the questions that were merged into it;
-    and by what it says: ids change when a question's file does.
+    A question is known again by what it says, also after a correction, or by its id (``releases.known_again``); a
+    survivor also by the questions that were merged into it.
 
     Args:
         questions: with ``question_id, stem, shared_stem, options``.
@@ -49,18 +49,25 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     numbers = {name: number for number, name in enumerate(SPLITS)}
     by_id = dict(previous.select("question_id", "split").iter_rows())
     rows = {name: row for row, name in enumerate(questions["question_id"].to_list())}
+    pairs = [(pair.old, pair.new) for pair in known_again(previous, questions, merges)]
+    known = {old for old, _ in pairs}
+    merged = (
+        merges.filter(~pl.col("question_id").is_in(known)).select("question_id", "survivor_id").iter_rows()
+    )
     found: dict[int, set[int]] = {}
-    merged = merges.select("question_id", "survivor_id").iter_rows()
-    for name, survivor in [*((name, name) for name in rows), *merged]:
+    for name, survivor in [*pairs, *merged]:
         if name in by_id and survivor in rows:
             found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
-    new = questions.with_row_index("row").filter(~pl.col("row").is_in(list(found)))
-    gone = previous.filter(~pl.col("question_id").is_in([*rows, *merges["question_id"]]))
-    same = new.select("row", content=content_of(new)).join(
-        gone.select("split", content=content_of(gone)), on="content"
+    # Copies beyond the first, and what an older release calls by another id, say the same as one that is known.
+    gone = previous.filter(~pl.col("question_id").is_in(known))
+    same = (
+        questions.with_row_index("row")
+        .select("row", content=content_of(questions))
+        .join(gone.select("split", content=content_of(gone)), on="content")
     )
     for row, split in same.select("row", "split").iter_rows():
-        found.setdefault(row, set()).add(numbers[split])
+        if row not in found:
+            found[row] = {numbers[split]}
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
 
 

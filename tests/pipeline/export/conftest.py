@@ -12,7 +12,7 @@ import pytest
 
 from schemas.annotations import Label
 from schemas.corrections import Correction
-from schemas.questions import Assignment, Cluster, Question
+from schemas.questions import Assignment, Cluster, Merge, Question
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
 
@@ -71,6 +71,7 @@ def release_tables(status: str = "unreviewed") -> dict[str, pl.DataFrame]:
         "clusters": pl.DataFrame(
             [("abcdef01-1-001", "c1", "variant")], schema=Cluster.polars_schema(), orient="row"
         ),
+        "merges": Merge.to_frame([]),
         "labels": pl.DataFrame(labels, schema=Label.polars_schema()),
         "assignments": pl.DataFrame(
             [(row["question_id"], split, "s") for row, split in zip(questions, SPLITS, strict=True)],

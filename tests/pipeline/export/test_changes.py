@@ -87,8 +87,8 @@ def test_what_is_the_same_is_no_change():
         ),
         ({**BASE, "test": [row("d", competency="诊断")]}, [("d", "relabelled", ["competency"])], "minor"),
         (
-            {**BASE, "test": [row("d", explanation="因为", number=3)]},
-            [("d", "updated", ["explanation", "number"])],
+            {**BASE, "test": [row("d", explanation="因为", number=3, document="renamed")]},
+            [("d", "updated", ["explanation"])],
             "patch",
         ),
         ({**BASE, "train": [row("a")], "test": [row("b"), row("d")]}, [("b", "moved", [])], "major"),
@@ -115,8 +115,25 @@ def test_where_a_question_was_and_is_is_told():
 
 
 def test_a_question_may_change_in_several_ways_at_once():
-    changes = compare(old(test=[row("d")]), splits(train=[row("d", stem="改", difficulty="易", number=1)]))
+    changes = compare(
+        old(test=[row("d")]), splits(train=[row("d", stem="改", difficulty="易", explanation="新")])
+    )
     assert [kind for _, kind, _ in told(changes)] == ["changed", "moved", "relabelled", "updated"]
+
+
+def test_a_corrected_text_is_changed_not_removed_and_added_whatever_its_id():
+    stem = "患者，男，65岁。突发胸痛2小时，心电图示ST段抬高。首选的治疗是"
+    changes = compare(old(test=[row("a", stem=stem)]), splits(test=[row("z", stem=stem.replace("65", "56"))]))
+    assert told(changes) == [("z", "changed", ["stem"])]
+    assert changes.rows["previous_id"].to_list() == ["a"]
+
+
+def test_ids_that_were_dealt_anew_do_not_change_questions():
+    stems = ["心力衰竭最常见的诱因是哪一项", "支气管哮喘首选的药物是哪一种", "慢性胃炎最主要的病因是什么"]
+    before = [row(str(at), stem=stem) for at, stem in enumerate(stems)]
+    after = [row(str(at), stem=stem) for at, stem in enumerate(stems[1:])]
+    counts = compare(old(train=before), splits(train=after)).counts()
+    assert {kind: count for kind, count in counts.items() if count} == {"removed": 1, "renamed": 2}
 
 
 def test_two_questions_that_say_the_same_are_not_guessed_to_be_a_third():
