@@ -94,8 +94,11 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     sections = {
         name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)
     }
-    for stage in ("ocr", "parse"):
-        sections[stage] = sections[stage].model_copy(update={"sources": config.sources})
+    named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
+    sections["ocr"] = sections["ocr"].model_copy(
+        update={"columns": named}
+    )  # hashable: engines are kept by it
+    sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
     config = config.model_copy(update=sections)
     _keep_apart(config.dataset, path.name)
     return config

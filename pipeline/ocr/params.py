@@ -8,7 +8,6 @@ from pathlib import Path
 from pydantic import Field
 
 from schemas.params import Params, knob
-from schemas.sources import SourceParams
 
 
 class EngineName(StrEnum):
@@ -90,8 +89,8 @@ class OcrParams(Params):
         ge=1_000_000,
         description="Page images with more pixels are scaled down (rejected above 8 times).",
     )
-    sources: dict[str, SourceParams] = Field(
-        {}, description="What [sources] says of tabular files; write it there"
+    columns: tuple[str, ...] = Field(
+        (), description="Columns that [sources] names: a row with one of them is a header; write them there"
     )
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
@@ -104,7 +103,3 @@ class OcrParams(Params):
         "Seconds of processor time after which a page that is recognised is given up; by the clock ten times as many.",
         gt=0,
     )
-
-    def declared_columns(self) -> frozenset[str]:
-        """Every column that ``[sources]`` names: a row with one of them is a header."""
-        return frozenset(name for source in self.sources.values() for name in source.headers())

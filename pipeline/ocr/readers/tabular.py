@@ -163,7 +163,7 @@ class CsvReader:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
         try:
-            yield from map(_dump, table(_bounded(records), params.declared_columns()))
+            yield from map(_dump, table(_bounded(records), frozenset(params.columns)))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
 
@@ -225,7 +225,7 @@ class XlsxReader:
         for name, sheet in sheets.items():
             try:
                 for row in table(
-                    ([cell or "" for cell in row] for row in sheet.iter_rows()), params.declared_columns()
+                    ([cell or "" for cell in row] for row in sheet.iter_rows()), frozenset(params.columns)
                 ):
                     read += 1
                     yield _dump(row)
