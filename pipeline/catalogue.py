@@ -214,7 +214,9 @@ STAGES: tuple[Stage, ...] = (
         optional=(
             "*/rejects",
             "*/review",
+            "ocr/documents",
             "ocr/pages",
+            "parse/questions",
             "clean/questions",
             "clean/changes",
             "clean/corrections",

@@ -46,4 +46,10 @@ class DatasetParams(Params):
     releases: Path = knob(
         Path("releases"), "Folder with what was released; the highest version is the previous release"
     )
+    loss_alarm: float = knob(
+        0.2,
+        "Share of a file's questions, rejected or waiting, from which a warning names the file",
+        ge=0,
+        le=1,
+    )
     previous: Path | None = knob(None, "The previous release (a folder), where it is not in releases")

@@ -68,8 +68,9 @@ class Build:
                 end = {"place": "waiting", "stage": stage, "reason": row["reason"]}
                 for question in row["question_ids"] or [row["item_id"]]:
                     ends[question] = end
-                if row["item"]:
-                    ends.setdefault("{document}#{number}".format(**json.loads(row["item"])), end)
+                item = json.loads(row["item"] or "null")
+                if isinstance(item, dict) and "number" in item:
+                    ends.setdefault(f"{item['document']}#{item['number']}", end)
         for row in self.rows("dedup", "merges"):
             ends[row["question_id"]] = {"place": "merged", "into": row["survivor_id"], "kind": row["kind"]}
         return ends

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_whole, reason_line, shown
+from pipeline.cli.report import print_whole, reason_line, shown, tell_losses
 from pipeline.explain import Story, place
 from pipeline.explain import explain as tell
 from pipeline.runtime import ledger
@@ -96,7 +96,8 @@ def status(
     overrides: Overrides = None,
 ) -> None:
     """Every stage: its state, what came in and what became of it, time and cost."""
-    rows = _status_rows(Runner(configure(config, overrides)))
+    loaded = configure(config, overrides)
+    rows = _status_rows(Runner(loaded))
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
@@ -119,6 +120,7 @@ def status(
             if reasons:
                 line = f"{row['stage']} {outcome}: {escape(reason_line(reasons))}"
                 console.print(line, soft_wrap=True, highlight=False)
+    tell_losses(console, loaded)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:

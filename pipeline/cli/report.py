@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from pipeline.config import ConfigBase
+from pipeline.losses import alarms, from_build, losses
 from pipeline.releases import SPLITS, released
 from pipeline.runtime.runner import Report
 from schemas.wording import counted
@@ -85,10 +86,22 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     console.print(
         "more              build-dataset status · build-dataset explain QUESTION_ID", highlight=False
     )
+    tell_losses(console, config)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
         console.print(
             f"[yellow]not complete: {', '.join(incomplete)}; run the same command again to finish[/yellow]"
+        )
+
+
+def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
+    """Name the files of which more was lost than ``dataset.loss_alarm``, with the commonest reason and the remedy."""
+    found = alarms(losses(from_build(config.dataset.build)), config.dataset.loss_alarm)
+    for line in found[:most]:
+        console.print(f"[yellow]warning: {escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+    if len(found) > most:
+        console.print(
+            f"[yellow]… and {len(found) - most:,} more files; see the report[/yellow]", highlight=False
         )
 
 

@@ -55,9 +55,15 @@ class StageRun:
 class Build:
     """The stages' manifests and the tables that are there."""
 
-    def __init__(self, tables: Tables) -> None:
-        """Take what the runner gives the stage: ``manifests``, and optional tables by ``stage/table``."""
+    def __init__(self, tables: Tables, loss_alarm: float | None = None) -> None:
+        """Take what the runner gives the stage: ``manifests``, and optional tables by ``stage/table``.
+
+        Args:
+            tables: of the stage.
+            loss_alarm: the dataset's setting; its default when absent.
+        """
         self._tables = tables
+        self.loss_alarm = loss_alarm
         self.stages = tuple(
             StageRun(name, title, json.loads(manifest) if manifest else None)
             for name, title, manifest in tables["manifests"].select("stage", "title", "manifest").iter_rows()

@@ -26,6 +26,7 @@ from pipeline.report.sections import (
     overview,
     provenance,
     reading,
+    sources,
     splitting,
     tidied,
 )
@@ -37,6 +38,7 @@ PAGE = "index.html"
 _SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
     overview.section,
     funnel.section,
+    sources.section,
     reading.section,
     tidied.section,
     corrected.section,
@@ -72,7 +74,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     Raises:
         UserError: no stage has run.
     """
-    build = Build(tables)
+    build = Build(tables, context.dataset.loss_alarm)
     if not build.ran:
         raise UserError("nothing was built yet: run `build-dataset run` first")
     sections = [found for make in _SECTIONS if (found := make(build, params)) is not None]

@@ -86,6 +86,7 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
     assert page.sections == [
         "overview",
         "funnel",
+        "sources",
         "reading",
         "tidied",
         "rejected",
