@@ -13,9 +13,15 @@ from schemas.questions import Merge, Question, Rejection, ReviewItem
 
 def question(name, document):
     return Question(
-        question_id=name, document=document, section=None, number=1, question_type="A1", stem="题", options=[],
+        question_id=name,
+        document=document,
+        section=None,
+        number=1,
+        question_type="A1",
+        stem="题",
+        options=[],
         content_hash=name,
-    )  # fmt: skip
+    )
 
 
 def rejection(item, reason, item_json=None):
@@ -33,17 +39,34 @@ def tables() -> dict[str, pl.DataFrame]:
         "ocr/documents": Document.to_frame(documents),
         "ocr/rejects": Rejection.to_frame([rejection("bad.rar", "unknown_format")]),
         "parse/questions": Question.to_frame(
-            [question("r-1", "a.csv"), question("bbbbbbbb-1-001", "b.pdf"), question("bbbbbbbb-1-002", "b.pdf")]
+            [
+                question("r-1", "a.csv"),
+                question("bbbbbbbb-1-001", "b.pdf"),
+                question("bbbbbbbb-1-002", "b.pdf"),
+            ]
         ),
-        "parse/rejects": Rejection.to_frame([rejection("a.csv#2", "no_options"), rejection("c.xlsx", "columns_unclear")]),
+        "parse/rejects": Rejection.to_frame(
+            [rejection("a.csv#2", "no_options"), rejection("c.xlsx", "columns_unclear")]
+        ),
         "parse/review": ReviewItem.to_frame(
-            [ReviewItem(item_id="r-3", question_ids=["r-3"], stage="parse", reason="answer_not_read", detail="d", item=waiting)]
+            [
+                ReviewItem(
+                    item_id="r-3",
+                    question_ids=["r-3"],
+                    stage="parse",
+                    reason="answer_not_read",
+                    detail="d",
+                    item=waiting,
+                )
+            ]
         ),
-        "clean/rejects": Rejection.to_frame([rejection("bbbbbbbb-1-002", "needs_figure", json.dumps({"stem": "x"}))]),
+        "clean/rejects": Rejection.to_frame(
+            [rejection("bbbbbbbb-1-002", "needs_figure", json.dumps({"stem": "x"}))]
+        ),
         "dedup/merges": Merge.to_frame(
             [Merge(question_id="r-1", survivor_id="bbbbbbbb-1-001", kind="exact", score=1, reason="same")]
         ),
-    }  # fmt: skip
+    }
 
 
 def test_every_item_of_every_source_is_counted_once():

@@ -210,9 +210,10 @@ class XlsxReader:
         """
         import fastexcel
 
-        from pipeline.ocr.readers.archive import check_archive
+        from pipeline.ocr.readers.archive import check_archive, check_sheets
 
         check_archive(path, params)
+        check_sheets(path)
         try:
             book = fastexcel.read_excel(path)
             sheets = {
