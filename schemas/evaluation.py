@@ -30,6 +30,14 @@ class Task(StrEnum):
     """Answer a question about a patient's case, earlier questions and their solutions given (CMB-Clin)."""
 
 
+class Likelihood(Record):
+    """How likely a model found an option, by what was compared."""
+
+    label: str
+    value: float
+    """Log-likelihood, normalised as the run's options say."""
+
+
 class Prediction(Record):
     """What a model gave for one prompt."""
 
@@ -50,6 +58,22 @@ class Prediction(Record):
     outcome: Outcome
     correct: bool | None
     """Null when no answer was read, and for free text."""
+    span: list[int] | None = None
+    """Where in ``raw_output`` the answer was read: offsets of its first character and of the one after its last."""
+    prompt_hash: str | None = None
+    """SHA-256 of the prompt as the model read it: a text, or the JSON of its messages."""
+    prompt: str | None = None
+    """That prompt, where ``evaluate.keep_prompts`` says so."""
+    finish: str | None = None
+    """Why the output ended: ``stop``, ``length``, ``refusal``."""
+    model: str | None = None
+    """The model's name as the server reports it."""
+    seed: int | None = None
+    """Of sampling; null where nothing was sampled or the server chose."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    likelihoods: list[Likelihood] | None = None
+    """Of every option, where options were compared; labels as the paper prints them."""
 
 
 class Score(Record):

@@ -164,6 +164,8 @@ class Answer:
     """Whether an earlier request of this call is the same to the letter and bears tokens and cost."""
     waste: Waste = Waste()
     """What was paid beside ``usage``."""
+    model: str | None = None
+    """The model's name as the endpoint reports it; kept with ``keep_unfinished``."""
 
 
 @dataclass(frozen=True)

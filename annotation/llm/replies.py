@@ -72,6 +72,9 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
     }
+    if request.keep_unfinished:
+        # An evaluation tells which model answered: endpoints map one name to changing versions.
+        value["model"] = str(completion.get("model") or "")[:200] or None
     logprobs = _logprobs(choice, text) if request.logprobs else None
     return value | ({"logprobs": logprobs} if logprobs else {})
 
@@ -174,7 +177,14 @@ def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOption
     usage = Usage(value["prompt_tokens"], value["completion_tokens"])
     logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
     return Answer(
-        request, value["text"], value["finish_reason"], usage, paid(value, options), stored, logprobs
+        request,
+        value["text"],
+        value["finish_reason"],
+        usage,
+        paid(value, options),
+        stored,
+        logprobs,
+        model=value.get("model"),
     )
 
 

@@ -25,6 +25,11 @@ _SHUFFLES = "Ask every question again with its options in so many other orders."
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
+_COMPARE = (
+    "What is compared by likelihood: the letter, the letter after a space, the option's text, that by its characters "
+    "(acc_norm of lm-evaluation-harness), or that over its likelihood without the question (acc_mutual_info)."
+)
+
 _FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Task.CLINICAL: "clinical"}
 
 
@@ -77,7 +82,10 @@ class LocalModel(ReadingModel):
     )
     answer_by: Literal["text", "likelihood"] = Field(
         "text",
-        description="likelihood: the likeliest option letter in one forward pass, for questions with one answer.",
+        description="likelihood: the likeliest option in a forward pass, for questions with one answer.",
+    )
+    compare: Literal["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"] = (
+        Field("letter", description=_COMPARE)
     )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
         "auto", description="auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
@@ -85,13 +93,22 @@ class LocalModel(ReadingModel):
     max_tokens: int = Field(512, ge=1, description="Most new tokens of an answer (CMB: 512).")
     temperature: float = Field(0.0, ge=0, le=2, description="0 is greedy.")
     top_p: float = Field(1.0, gt=0, le=1, description="Nucleus of sampling at a temperature above 0.")
-    seed: int = Field(20230605, ge=0, lt=2**32, description="Of sampling; each repetition adds its number.")
+    seed: int = Field(
+        20230605,
+        ge=0,
+        lt=2**32,
+        description="Of sampling; each prompt and repetition draws by its own, made from it.",
+    )
 
     def run_name(self) -> str:
         """What the results call this model."""
-        likelihood = " by likelihood" if self.answer_by == "likelihood" else ""
+        likelihood = f" by {self.compared()}" if self.answer_by == "likelihood" else ""
         adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
         return self.name or f"{Path(self.model).name}{adapter}{self.manner()}{likelihood}"
+
+    def compared(self) -> str:
+        """What the answer is chosen by, for names: the likelihood of what."""
+        return "likelihood" if self.compare == "letter" else f"likelihood of {self.compare}"
 
 
 class TransformersModel(LocalModel):
@@ -231,6 +248,9 @@ class EvaluateParams(Params):
         None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
     )
 
+    keep_prompts: bool = Field(
+        False, description="Write every prompt into predictions.parquet; its hash stands there in any case."
+    )
     more_than_disease_group: int = Field(
         100,
         ge=0,

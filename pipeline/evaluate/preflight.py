@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from pipeline.evaluate.backends.local.needs import missing_packages
+from pipeline.evaluate.backends.local.needs import missing_packages, out_of_reach
 from pipeline.evaluate.judging.scores import load_expert_scores
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import load_template
@@ -42,6 +42,8 @@ def _unusable(model: Asked, cases: Path | None) -> list[str]:
         and (missing := missing_packages(model)) is not None
     ):
         found.append(missing)
+    elif isinstance(model, LocalModel) and (away := out_of_reach(model)) is not None:
+        found.append(f"evaluate, {model.run_name()}: {away}")
     return found + (_said(partial(load_cases, cases)) if model.task is Task.CLINICAL else [])
 
 

@@ -45,6 +45,8 @@ class Template:
     system: str | None = None
     follow_up: str | None = None
     """How a case's later questions are put, where the first one carries the case."""
+    version: int | str | None = None
+    """As the template says."""
     answer_first: bool = True
     """Whether an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
@@ -117,7 +119,10 @@ def _checked(name: str, content: dict[str, object], task: Task) -> Template:
         if not isinstance(parts.get(key), str):
             raise UserError(f"prompt {name!r}: needs a text {key!r}")
     texts = {key: _text(name, key, text, fields[key]) for key, text in parts.items()}
-    return Template(**texts, answer_first=answer_first)
+    version = content.get("version")
+    if not isinstance(version, int | str | None):
+        raise UserError(f"prompt {name!r}: version must be a number or a text")
+    return Template(**texts, answer_first=answer_first, version=version)
 
 
 def _text(name: str, key: str, text: object, allowed: frozenset[str]) -> str:

@@ -13,13 +13,15 @@ from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
 from pipeline.evaluate.judging.rubric import rubric
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
+from pipeline.evaluate.provenance import libraries, run_file, told_of
 from pipeline.evaluate.results import text as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.settings import asking, facts, fingerprint
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
-from pipeline.stage import Context, Counts, Result, Tables
+from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.errors import UserError
 from schemas.evaluation import (
     AnswerScore,
     Comparison,
@@ -56,6 +58,10 @@ class _Outcomes:
     graded: dict[str, list[Graded]] = field(default_factory=dict)
     written: dict[str, list[Written]] = field(default_factory=dict)
     verdicts: Verdicts = field(default_factory=Verdicts)
+    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is known of each run's model, see ``told_of``."""
+    ended: dict[str, UserError] = field(default_factory=dict)
+    """Runs that could not go on, and why."""
     stray: int = 0
     """Experts' scores of answers that no run gave."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -89,7 +95,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         UserError: a model, a prompt or a file of cases cannot be used.
     """
     splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in ("train", "validation", "test")}
-    material = Material(splits, params.split, params.limit, context.seed, params.cases)
+    material = Material(splits, params.split, params.limit, context.seed, params.cases, params.keep_prompts)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     runs = [
@@ -101,6 +107,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     with context.progress(sum(len(each.work.prompts) for each in runs), "prompts") as advance:
         for each in runs:
             _ask(each, made, advance)
+    if made.ended and len(made.ended) == len(runs):
+        raise next(iter(made.ended.values()))
     made.scores += _people(material.questions)
     made.verdicts = _judged(params, made, context)
     if "answer_scores" in tables:
@@ -112,9 +120,20 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
 
 def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
     """Ask one model and add what came of it, in the order of its prompts."""
-    given = {one.prompt_id: one for one in each.backend.generate(each.work.prompts, advance)}
+    given: dict[str, Generation] = {}
+    try:
+        for one in each.backend.generate(each.work.prompts, advance):
+            given[one.prompt_id] = one
+    except UserError as error:
+        # What ends one model, such as a key that is refused, must not end the others.
+        made.ended[each.name] = error
+        failure = Failure("ended", str(error))
+        unasked = [prompt.id for prompt in each.work.prompts if prompt.id not in given]
+        given |= {name: Generation(name, None, failure=failure) for name in unasked}
+        advance(len(unasked))
     made.add(each.name, each.work.read(each.name, each.backend, given))
     made.facts[each.name] = _facts(given.values())
+    made.told[each.name] = told_of(each.backend.identity, given.values())
     made.waiting += _waiting(each.name, (given[prompt.id] for prompt in each.work.prompts))
 
 
@@ -246,8 +265,13 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         ),
         rejects=rejects,
         review=made.waiting,
-        files={"results.md": results.markdown(found, title).encode(), **results.files(found)},
+        files={
+            "run.json": run_file(params, made.told, made.predictions, made.questions),
+            "results.md": results.markdown(found, title).encode(),
+            **results.files(found),
+        },
         facts={
+            "libraries": libraries(made.told),
             "split": params.split,
             "questions": made.questions,
             "models": made.facts,
@@ -269,6 +293,7 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     stray = counted(made.stray, "expert score of an answer", "expert scores of answers")
     return [
         *results.headlines(made.scores),
+        *(f"{run} could not go on: {error}" for run, error in made.ended.items()),
         *([f"{waiting} without an output ({reasons}): run evaluate again"] if reasons else []),
         *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
     ]

@@ -37,6 +37,8 @@ class Reply:
     stall: float = 0.0
     drop: bool = False
     """Close the connection without a word."""
+    model: str | None = None
+    """What the endpoint says that answered; the name that was asked for when absent."""
 
     def body(self, model: str) -> bytes:
         if self.raw is not None:
@@ -47,7 +49,7 @@ class Reply:
         message = {"role": "assistant", "content": self.content, "refusal": self.refusal}
         choice = {"index": 0, "finish_reason": self.finish_reason, "message": message}
         usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-        head = {"id": "c", "object": "chat.completion", "created": 1, "model": model}
+        head = {"id": "c", "object": "chat.completion", "created": 1, "model": self.model or model}
         return json.dumps({**head, "choices": [choice], "usage": usage}).encode()
 
 

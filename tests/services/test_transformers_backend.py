@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
@@ -116,19 +118,19 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(context, model, monke
     sizes = []
     original = engines.Engine.generate
 
-    def small(self, batch, repeat):
+    def small(self, batch):
         sizes.append(len(batch.tails))
         if len(batch.tails) > 3:
             raise engines.OutOfMemoryError("full")
-        return original(self, batch, repeat)
+        return original(self, batch)
 
     monkeypatch.setattr(engines.Engine, "generate", small)
     assert texts(generate(context, prompts(), model=str(model))) == texts(whole)
-    assert max(sizes) == 12
+    assert max(sizes) > 3
 
 
 def test_a_prompt_that_never_fits_waits_with_the_reason(context, model, monkeypatch):
-    def full(self, batch, repeat):
+    def full(self, batch):
         raise engines.OutOfMemoryError("full")
 
     monkeypatch.setattr(engines.Engine, "generate", full)
@@ -209,3 +211,57 @@ def test_a_whole_evaluation_runs_on_the_cpu(context, model, splits):  # noqa: F8
     assert set(result.tables["scores"]["run"]) >= {"written", "chosen"}
     chosen = [row for row in result.tables["predictions"].to_dicts() if row["run"] == "chosen"]
     assert all(row["outcome"] == "answered" for row in chosen)
+    assert all([each["label"] for each in row["likelihoods"]] == list("ABCD") for row in chosen)
+    told = json.loads(result.files["run.json"])["runs"]["chosen"]
+    assert set(told["made_with"]) == {"peft", "torch", "transformers"}
+    assert len(told["identity"]["model"]) == 64
+
+
+@pytest.mark.parametrize(
+    "compare", ["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"]
+)
+@pytest.mark.parametrize("shots", [0, 3])
+def test_every_likelihood_is_the_same_in_a_batch_and_alone(context, model, shots, compare):
+    asked = {"model": str(model), "answer_by": "likelihood", "compare": compare}
+    generate(context, prompts(shots), batch_tokens=100_000, **asked)
+    together = likelihoods(context)
+    context.store.items.clear()
+    generate(context, prompts(shots), batch_tokens=1, **asked)
+    for key, values in likelihoods(context).items():
+        assert values == pytest.approx(together[key], abs=1e-3)
+    assert len({max(values, key=values.get) for values in together.values()}) > 1
+
+
+def test_what_is_sampled_hangs_on_the_prompt_alone(context, model):
+    """Not on the batch, nor on what was asked and stored before."""
+    options = {"model": str(model), "temperature": 1.2, "top_p": 0.9}
+    together = texts(generate(context, prompts(), batch_tokens=100_000, **options))
+    context.store.items.clear()
+    generate(context, prompts()[5:7], **options)
+    assert texts(generate(context, prompts(), batch_tokens=300, **options)) == together
+    greedy = texts(generate(context, prompts(), model=str(model)))
+    assert greedy != together
+
+
+def test_sampling_draws_by_the_models_probabilities():
+    scores = torch.tensor([[1.0, 2.0, 0.0, -1.0]]).repeat(4000, 1)
+    options = TransformersModel(model="m", temperature=0.7, top_p=0.9, max_tokens=1)
+    drawn = engines.Sampler(list(range(4000)), options, "cpu")(None, scores).argmax(-1)
+    shares = (scores[0] / 0.7).softmax(-1)
+    nucleus = shares[:2] / shares[:2].sum()  # .77 and .18 reach .9 together
+    assert set(drawn.tolist()) <= {0, 1}
+    assert (drawn == 1).float().mean().item() == pytest.approx(nucleus[1].item(), abs=0.03)
+
+
+def test_the_first_batch_on_a_cpu_is_one_prompt_so_that_something_is_stored_at_once(
+    context, model, monkeypatch
+):
+    sizes = []
+    original = engines.Engine.generate
+    monkeypatch.setattr(
+        engines.Engine,
+        "generate",
+        lambda self, batch: sizes.append(len(batch.tails)) or original(self, batch),
+    )
+    generate(context, prompts(), model=str(model), devices=["cpu"], batch_tokens=100_000)
+    assert sizes[:3] == [1, 2, 4]

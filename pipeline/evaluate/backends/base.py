@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from pipeline.evaluate.prompting import Prompt
 from pipeline.stage import Context, Failure
@@ -33,6 +33,11 @@ class Generation:
         prompt_tokens: tokens read; None where not known.
         completion_tokens: tokens written; None where not known.
         cost: in the options' currency; None where no price is configured.
+        likelihoods: what was compared to choose the letter, by label.
+        asked: the prompt as the model read it; None where that is the messages themselves.
+        seed: of sampling; None where there was none.
+        model: the model's name as the server reports it.
+        made_with: versions of the libraries that made it.
     """
 
     prompt_id: str
@@ -44,10 +49,18 @@ class Generation:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost: float | None = None
+    likelihoods: Mapping[str, float] | None = None
+    asked: str | None = None
+    seed: int | None = None
+    model: str | None = None
+    made_with: Mapping[str, str] | None = None
 
 
 class Backend(Protocol):
     """A kind of model. Outputs that cost time or money are kept in ``Setting.context.store`` the moment they come."""
+
+    identity: Mapping[str, Any]
+    """What the model is: its endpoint and name, or the hash of its weights; empty for baselines."""
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """One generation a prompt, in any order; ``advance`` is called with the number of prompts done.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
+from typing import Any
 
 from pipeline.evaluate.backends.base import Generation, Setting
 from pipeline.evaluate.params import MajorityModel, RandomModel
@@ -17,6 +18,8 @@ from schemas.release import ReleaseRow
 
 class RandomBackend:
     """One letter at random, or, where several answers are asked for, any set of two or more, all equally likely."""
+
+    identity: Mapping[str, Any] = {}
 
     def __init__(self, options: RandomModel, setting: Setting) -> None:
         self._seed = setting.context.seed if options.seed is None else options.seed
@@ -42,6 +45,8 @@ class MajorityBackend:
     Where train has none of that size, the most frequent one of that type which the options allow; where it has none
     at all, the first letter. Ties go to the answer that comes first in the alphabet.
     """
+
+    identity: Mapping[str, Any] = {}
 
     def __init__(self, options: MajorityModel, setting: Setting) -> None:  # noqa: ARG002
         self._by_size: dict[tuple[bool, int], Counter[tuple[str, ...]]] = {}

@@ -21,6 +21,8 @@ class OpenAiBackend:
 
     def __init__(self, options: OpenAiModel, setting: Setting) -> None:
         self._client = LlmClient(options)
+        self._options = options
+        self.identity = {"base_url": options.base_url, "model": options.model}
         self._store = setting.context.store
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
@@ -30,7 +32,7 @@ class OpenAiBackend:
             for prompt in prompts
         ]
         for outcome in self._client.complete_many(requests, self._store, advance):
-            yield _generation(outcome)
+            yield _generation(outcome, self._options)
 
     def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
         """A model that reads the question has no expected score."""
@@ -42,7 +44,7 @@ def _whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _generation(outcome: Answer | Failed) -> Generation:
+def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
     if isinstance(outcome, Failed):
         return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
     return Generation(
@@ -53,4 +55,6 @@ def _generation(outcome: Answer | Failed) -> Generation:
         prompt_tokens=outcome.usage.prompt_tokens,
         completion_tokens=outcome.usage.completion_tokens,
         cost=outcome.cost,
+        seed=None if options.seed is None else options.seed + outcome.request.sample,
+        model=outcome.model,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.evaluate.params import Asked
+from pipeline.evaluate.params import Asked, LocalModel
 from pipeline.evaluate.results.names import prompt_name
 from pipeline.evaluate.scoring import accepted
 from schemas.identity import content_hash, sha256
@@ -39,8 +39,8 @@ def asking(options: Asked) -> Asking:
     model = str(name).rstrip("/").rpartition("/")[2]
     if adapter := getattr(options, "adapter", None):
         model += f"+{str(adapter).rstrip('/').rpartition('/')[2]}"
-    if getattr(options, "answer_by", "text") == "likelihood":
-        model += " by likelihood"
+    if isinstance(options, LocalModel) and options.answer_by == "likelihood":
+        model += f" by {options.compared()}"
     return Asking(
         model=model,
         task=options.task.value,

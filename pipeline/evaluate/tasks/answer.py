@@ -23,6 +23,7 @@ class AnswerWork:
 
     def __init__(self, options: Asked, material: Material) -> None:
         self._template = load_template(options.template(), options.task)
+        self._keep_prompts = material.keep_prompts
         self._examples = material.examples(options.shots)
         self.left_out = [
             LeftOut(row.question_id, "no_answer_key", "the question has no key to score against")
@@ -42,7 +43,12 @@ class AnswerWork:
         for prompt in self.prompts:
             given = made[prompt.id]
             prediction, item = grade(
-                run, prompt, given, answer_first=answer_first, expected=backend.expected(prompt)
+                run,
+                prompt,
+                given,
+                answer_first=answer_first,
+                expected=backend.expected(prompt),
+                keep_prompt=self._keep_prompts,
             )
             reading.predictions.append(prediction)
             if item is not None:

@@ -28,6 +28,8 @@ class Material:
     limit: int | None
     seed: int
     cases: Path | None = None
+    keep_prompts: bool = False
+    """Whether predictions hold their prompts."""
 
     @cached_property
     def chosen(self) -> list[ReleaseRow]:

@@ -22,6 +22,7 @@ class ClinicalWork:
     """Every question of every case."""
 
     def __init__(self, options: Asked, material: Material) -> None:
+        self._keep_prompts = material.keep_prompts
         template = load_template(options.template(), options.task)
         self.left_out: Sequence[LeftOut] = ()
         self.prompts: list[Prompt] = []
@@ -40,7 +41,9 @@ class ClinicalWork:
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
         """See ``TaskWork``."""
-        return read_texts(run, Task.CLINICAL, self.prompts, self._wanted, made)
+        return read_texts(
+            run, Task.CLINICAL, self.prompts, self._wanted, made, keep_prompts=self._keep_prompts
+        )
 
 
 def item_id(case: Case, number: int) -> str:

@@ -18,6 +18,7 @@ class ExplanationWork:
     """Every question of the split that the paper explains."""
 
     def __init__(self, options: Asked, material: Material) -> None:
+        self._keep_prompts = material.keep_prompts
         template = load_template(options.template(), options.task)
         examples = material.examples(options.shots)
         explained = [row for row in material.questions if row.explanation]
@@ -45,4 +46,6 @@ class ExplanationWork:
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
         """See ``TaskWork``."""
-        return read_texts(run, Task.EXPLANATION, self.prompts, self._wanted, made)
+        return read_texts(
+            run, Task.EXPLANATION, self.prompts, self._wanted, made, keep_prompts=self._keep_prompts
+        )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.evaluate.backends.base import Generation
+from pipeline.evaluate.grading import provenance
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.outcomes import READABLE, read_text
 from pipeline.evaluate.prompting import Prompt
@@ -31,6 +32,8 @@ def read_texts(
     prompts: Sequence[Prompt],
     wanted: Mapping[str, Wanted],
     made: Mapping[str, Generation],
+    *,
+    keep_prompts: bool = False,
 ) -> Reading:
     """Score every text against its reference; ``wanted`` is by prompt id."""
     reading = Reading()
@@ -49,6 +52,7 @@ def read_texts(
                 rule=None,
                 outcome=outcome,
                 correct=None,
+                **provenance(prompt, given, keep_prompt=keep_prompts),
             )
         )
         if outcome is not Outcome.FAILED:

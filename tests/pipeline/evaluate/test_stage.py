@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from io import StringIO
 
 import polars as pl
@@ -13,6 +14,7 @@ from pipeline.evaluate.results.text import headlines, markdown, terminal
 from pipeline.evaluate.stage import run
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score
+from schemas.identity import sha256
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import STATUS, make_question
 
@@ -149,6 +151,51 @@ def test_what_other_models_gave_is_kept_when_one_endpoint_is_down(context, split
     result = run(splits(TEST, TRAIN), EvaluateParams(models=models), context)
     assert (result.counts.into, result.counts.kept, result.counts.waiting) == (8, 4, 4)
     assert set(scores_of(result, "accuracy")) == {"good", "human"}
+
+
+def test_a_prediction_says_how_it_came_about(context, splits, serve):
+    server = serve(lambda question, earlier, body: Reply(content="答案是A。", model="m-2026-11-01"))
+    params = asking(server, seed=7).model_copy(update={"keep_prompts": True})
+    result = run(splits(TEST, TRAIN), params, context)
+    row = result.tables["predictions"].row(0, named=True)
+    assert row["raw_output"][slice(*row["span"])] == "A"
+    assert (row["model"], row["seed"], row["finish"]) == ("m-2026-11-01", 7, "stop")
+    assert (row["prompt_tokens"], row["completion_tokens"]) == (100, 10)
+    assert TEST[0].stem in row["prompt"]
+    assert row["prompt_hash"] == sha256(row["prompt"])
+    without = run(splits(TEST, TRAIN), asking(server, seed=7), context)
+    assert server.asked.total() == 4, "stored outputs say it too"
+    assert without.tables["predictions"]["prompt"].null_count() == 4
+    assert without.tables["predictions"]["prompt_hash"][0] == row["prompt_hash"]
+    assert without.files["run.json"] == result.files["run.json"]
+
+
+def test_run_files_of_two_evaluations_differ_in_what_differs(context, splits, serve):
+    server = serve(lambda question, earlier, body: Reply(content="A", model="m-1"))
+
+    def told(**changes):
+        return json.loads(run(splits(TEST, TRAIN), asking(server, **changes), context).files["run.json"])
+
+    one, other = told(name="m"), told(name="m", temperature=0.5, prompt="chain_of_thought")
+    assert one["questions"] == other["questions"]
+    one, other = one["runs"]["m"], other["runs"]["m"]
+    assert (one["reported"], one["identity"]["model"]) == (["m-1"], "m")
+    assert one["template"] | {"sha256": ""} == {"name": "answer_only", "version": 1, "sha256": ""}
+    assert {key for key in one if one[key] != other[key]} == {"options", "template", "prompts_sha256"}
+    assert list(one["client"]) == ["openai"]
+
+
+def test_a_key_that_is_refused_ends_its_own_model_alone(context, splits, serve):
+    good = serve(lambda question, earlier, body: Reply(content="A"))
+    locked = serve(lambda question, earlier, body: Reply(status=401, content="no"))
+    models = [*asking(locked, name="locked").models, *asking(good, name="good").models]
+    result = run(splits(TEST, TRAIN), EvaluateParams(models=models), context)
+    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (8, 4, 4)
+    assert set(scores_of(result, "accuracy")) == {"good", "human"}
+    assert {item.reason for item in result.review} == {"ended"}
+    assert any(line.startswith("locked could not go on:") and "401" in line for line in result.notes)
+    with pytest.raises(UserError, match="does not accept the key"):
+        run(splits(TEST, TRAIN), asking(locked), context)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends.base import Generation, Setting
 from pipeline.evaluate.backends.local.loading import context_length, load_tokenizer
-from pipeline.evaluate.backends.local.needs import missing_packages
+from pipeline.evaluate.backends.local.needs import missing_packages, out_of_reach, versions
 from pipeline.evaluate.backends.local.rendering import render
 from pipeline.evaluate.backends.local.weights import fingerprint
 from pipeline.evaluate.params import LocalModel
@@ -19,9 +19,22 @@ from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.stage import Failure
 from schemas.errors import UserError
 from schemas.identity import sha256
+from schemas.questions import Option
 
 Letters = tuple[tuple[str, int], ...]
 """Option letters and their tokens, of which the likeliest is to be chosen; empty where a text is to be written."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A continuation of the prompt whose likelihood is compared with the others'."""
+
+    label: str
+    tokens: tuple[int, ...]
+    length: int = 1
+    """What its log-likelihood is divided by."""
+    alone: tuple[int, ...] = ()
+    """The same continuation after no prompt at all, where its likelihood there is taken off."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,9 @@ class Made:
     prompt_tokens: int
     completion_tokens: int
     likelihoods: dict[str, float] | None = None
-    """Log-likelihood of each option's letter, where letters were compared."""
+    """What was compared: the log-likelihood of each option, normalised as the options say."""
+    made_with: dict[str, str] | None = None
+    """Versions of the libraries that made it."""
 
 
 def chosen(likelihoods: dict[str, float], prompt_tokens: int) -> Made:
@@ -48,8 +63,24 @@ class Asked:
 
     prompt: Prompt
     tokens: tuple[int, ...]
-    letters: Letters
+    choices: tuple[Choice, ...]
+    """What is compared; empty where a text is to be written."""
     key: str
+    text: str
+    """The prompt as the model reads it."""
+    seed: int
+    """Of sampling: hangs on the prompt and the repetition, not on what else is asked."""
+
+    @property
+    def letters(self) -> Letters:
+        """Each label and its token, where one token each is all that is compared."""
+        if any(len(choice.tokens) != 1 or choice.length != 1 or choice.alone for choice in self.choices):
+            return ()
+        return tuple((choice.label, choice.tokens[0]) for choice in self.choices)
+
+    def longest(self) -> int:
+        """Tokens of the longest sequence that goes through the model, without those it is to write."""
+        return len(self.tokens) + max((len(choice.tokens) - 1 for choice in self.choices), default=0)
 
 
 class LocalBackend(ABC):
@@ -60,12 +91,12 @@ class LocalBackend(ABC):
     """
 
     def __init__(self, options: LocalModel, setting: Setting) -> None:
-        if (missing := missing_packages(options)) is not None:
+        if (missing := missing_packages(options) or out_of_reach(options)) is not None:
             raise UserError(missing)
         self._options = options
         self._store = setting.context.store
         self._tokenizer = load_tokenizer(options)
-        self._model = _identity(options)
+        self.identity = _identity(options)
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
@@ -74,14 +105,17 @@ class LocalBackend(ABC):
         for item in asked:
             if item.key in kept:
                 advance(1)
-                yield _generation(item.prompt, Made(**kept[item.key]), stored=True)
+                yield _generation(
+                    item, Made(**kept[item.key]), stored=True, temperature=self._options.temperature
+                )
         for item, made in self._fitting([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
                 yield Generation(item.prompt.id, None, failure=made)
             else:
+                made = replace(made, made_with=versions(self._options))
                 self._store.put(item.key, asdict(made))
-                yield _generation(item.prompt, made, stored=False)
+                yield _generation(item, made, stored=False, temperature=self._options.temperature)
 
     def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
         """A model that reads the question has no expected score."""
@@ -98,12 +132,12 @@ class LocalBackend(ABC):
     def _fitting(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
         if not asked:
             return
-        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
+        room = self._options.max_tokens if any(not item.choices for item in asked) else 1
         longest = self._context() - room
         for item in asked:
-            if len(item.tokens) > longest:
-                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
-        if fitting := [item for item in asked if len(item.tokens) <= longest]:
+            if item.longest() > longest:
+                yield item, Failure("too_long", f"{item.longest()} tokens; the model reads {longest}")
+        if fitting := [item for item in asked if item.longest() <= longest]:
             yield from self._make(fitting)
 
     def _ready(self, prompts: Sequence[Prompt]) -> list[Asked]:
@@ -112,32 +146,76 @@ class LocalBackend(ABC):
         )
         texts = [render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
         # A chat template writes the special tokens itself.
-        encoded = self._tokenizer(texts, add_special_tokens=not template)["input_ids"] if texts else []
+        encoded = self._encoded(texts, special=not template) if texts else []
         return [
-            self._asked(prompt, text, tuple(tokens))
+            self._asked(prompt, text, tokens, special=not template)
             for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
         ]
 
-    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...]) -> Asked:
-        letters = self._letters(prompt)
-        options = self._options
-        asked = {
-            "model": self._model,
-            "text": text,
-            "letters": letters,
-            "dtype": options.dtype,
-            "sampling": [options.temperature, options.top_p, options.seed] if options.temperature else None,
-            "repeat": prompt.repeat,
-            "max_tokens": None if letters else options.max_tokens,
-        }
-        return Asked(prompt, tokens, letters, sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False)))
+    def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
+        return [
+            tuple(tokens) for tokens in self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]
+        ]
 
-    def _letters(self, prompt: Prompt) -> Letters:
-        if self._options.answer_by != "likelihood" or prompt.question is None or is_multiple(prompt.asked()):
-            return ()
-        labels = [option.label for option in prompt.asked().options]
-        tokens = [self._tokenizer(label, add_special_tokens=False)["input_ids"][-1] for label in labels]
-        return tuple(zip(labels, tokens, strict=True))
+    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> Asked:
+        options = self._options
+        choices: tuple[Choice, ...] = ()
+        if (
+            options.answer_by == "likelihood"
+            and prompt.question is not None
+            and not is_multiple(prompt.asked())
+        ):
+            tokens, choices = self._compared(prompt, text, special=special)
+        seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)
+        asked = {
+            "model": self.identity,
+            "text": text,
+            "letters": [[choice.label, options.compare, choice.tokens, choice.alone] for choice in choices],
+            "dtype": options.dtype,
+            "sampling": [options.temperature, options.top_p, seed] if options.temperature else None,
+            "repeat": prompt.repeat,
+            "max_tokens": None if choices else options.max_tokens,
+        }
+        key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
+        return Asked(prompt, tokens, choices, key, text, seed)
+
+    def _compared(
+        self, prompt: Prompt, text: str, *, special: bool
+    ) -> tuple[tuple[int, ...], tuple[Choice, ...]]:
+        """Return the prompt's tokens and every option's continuation of them, cut as lm-evaluation-harness cuts them.
+
+        Prompt and continuation are encoded together and cut where the prompt alone ends; spaces at its end belong to
+        the continuation. Tokens that all letters begin with go to the prompt: they tell the letters not apart.
+        """
+        how = self._options.compare
+        said = [(option.label, _continuation(how, option)) for option in prompt.asked().options]
+        context = text.rstrip()
+        ends = text[len(context) :]
+        read, *wholes = self._encoded(
+            [context, *(context + ends + continuation for _, continuation in said)], special=special
+        )
+        cut = whole_cut = min(len(read), *(len(whole) - 1 for whole in wholes))
+        if how in ("letter", "spaced_letter"):
+            while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
+                cut += 1
+        alone: list[tuple[int, ...]] = [()] * len(said)
+        if how == "option_unconditional":
+            begins = self._tokenizer.bos_token_id
+            begins = self._tokenizer.eos_token_id if begins is None else begins
+            bare = self._encoded([continuation for _, continuation in said], special=False)
+            alone = [(begins, *tokens) for tokens in bare]
+        lengths = [len(said) if how == "option_per_character" else 1 for _, said in said]
+        return read[:whole_cut] + wholes[0][whole_cut:cut], tuple(
+            Choice(label, whole[cut:], length, apart)
+            for (label, _), whole, length, apart in zip(said, wholes, lengths, alone, strict=True)
+        )
+
+
+def _continuation(how: str, option: Option) -> str:
+    """What is put after the prompt for an option."""
+    if how == "letter":
+        return option.label
+    return f" {option.label}" if how == "spaced_letter" else option.text
 
 
 def _identity(options: LocalModel) -> dict[str, Any]:
@@ -153,13 +231,17 @@ def _identity(options: LocalModel) -> dict[str, Any]:
     }
 
 
-def _generation(prompt: Prompt, made: Made, *, stored: bool) -> Generation:
+def _generation(item: Asked, made: Made, *, stored: bool, temperature: float) -> Generation:
     return Generation(
-        prompt.id,
+        item.prompt.id,
         made.text,
         made.finish,
         letters=(made.text,) if made.likelihoods else None,
         stored=stored,
         prompt_tokens=made.prompt_tokens,
         completion_tokens=made.completion_tokens,
+        likelihoods=made.likelihoods,
+        asked=item.text,
+        seed=item.seed if temperature else None,
+        made_with=made.made_with,
     )

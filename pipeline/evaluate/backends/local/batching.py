@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SHORTEST_HEAD = 64
 """Tokens below which keeping a common head costs more than reading it again."""
@@ -16,6 +16,12 @@ class Sequenced:
     index: int
     """Its place among the prompts to be done."""
     tokens: tuple[int, ...]
+    seed: int = 0
+    """Of what is sampled for it."""
+    scored: int = 0
+    """Tokens at its end whose likelihood is wanted; 0 where a text, or the next token, is."""
+    part: int = 0
+    """Its number among the sequences of its prompt."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,12 @@ class Batch:
 
 
 def plan(
-    groups: Sequence[Sequence[Sequenced]], budget: int, new_tokens: int, *, heads: bool = True
+    groups: Sequence[Sequence[Sequenced]],
+    budget: int,
+    new_tokens: int,
+    *,
+    heads: bool = True,
+    ramp: int = 1 << 30,
 ) -> Iterator[Batch]:
     """Batches of one group each, longest prompts first, so that what does not fit shows at once.
 
@@ -43,16 +54,19 @@ def plan(
         budget: padded tokens in a batch, at most; a prompt longer than that is a batch of its own.
         new_tokens: tokens that each prompt's answer may add.
         heads: whether common heads are kept apart.
+        ramp: prompts of the first batch, at most; every further batch may be twice as large.
     """
     for group in sorted(groups, key=lambda group: -max(len(item.tokens) for item in group)):
-        head = common_head([item.tokens for item in group]) if heads else ()
+        # What comes before the first scored token stays with it: its likelihood is read there.
+        head = common_head([item.tokens[: len(item.tokens) - item.scored] for item in group]) if heads else ()
         cut = len(head)
-        tails = [Sequenced(item.index, item.tokens[cut:]) for item in group]
+        tails = [replace(item, tokens=item.tokens[cut:]) for item in group]
         tails.sort(key=lambda item: (-len(item.tokens), item.index))
         start = 0
         while start < len(tails):
             width = cut + len(tails[start].tokens) + new_tokens
-            size = max(1, budget // width)
+            size = min(max(1, budget // width), ramp)
+            ramp *= 2
             yield Batch(head, tuple(tails[start : start + size]))
             start += size
 

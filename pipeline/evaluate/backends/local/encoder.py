@@ -34,6 +34,7 @@ class MultipleChoiceBackend:
         self._options = options
         self._store = setting.context.store
         self._weights = fingerprint(Path(options.model))
+        self.identity = {"kind": options.kind, "model": self._weights}
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""

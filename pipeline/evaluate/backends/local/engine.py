@@ -38,8 +38,8 @@ class Engine:
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch
 
-    def generate(self, batch: Batch, repeat: int) -> list[Made]:
-        """Continue every prompt of a batch.
+    def generate(self, batch: Batch) -> list[Made]:
+        """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone.
 
         Raises:
             OutOfMemoryError: it does not fit.
@@ -47,13 +47,8 @@ class Engine:
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         if options.temperature > 0:
-            sampling = {
-                "do_sample": True,
-                "temperature": options.temperature,
-                "top_p": options.top_p,
-                "top_k": 0,
-            }
-            self._torch.manual_seed(options.seed + repeat)
+            seeds = [tail.seed for tail in batch.tails]
+            sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
         with self._torch.inference_mode(), _memory():
             inputs = self._padded(batch, whole=True)
             if batch.head:
@@ -91,6 +86,24 @@ class Engine:
             chosen(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
             for tail, row in zip(batch.tails, rows, strict=True)
         ]
+
+    def likelihoods(self, batch: Batch) -> list[float]:
+        """The log-likelihood of every prompt's scored tokens, summed.
+
+        Raises:
+            OutOfMemoryError: it does not fit.
+        """
+        wanted = [tail.scored for tail in batch.tails]
+        with self._torch.inference_mode(), _memory():
+            inputs = self._padded(batch, whole=False)
+            targets = inputs["input_ids"][:, -max(wanted) :]
+            if batch.head:
+                inputs["past_key_values"] = self._cache(batch)
+            kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
+            logits = kept[:, :-1].float()
+            values = logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)
+            rows = values.cpu().tolist()
+        return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
     def _padded(self, batch: Batch, *, whole: bool) -> dict[str, Any]:
         """Input tensors, shape (prompts, width), padded between the head and the tails.
@@ -140,6 +153,36 @@ class Engine:
         named = self._model.generation_config.eos_token_id
         ends = set(named if isinstance(named, list) else [named])
         return (ends | {self.tokenizer.eos_token_id}) - {None}
+
+
+class Sampler:
+    """Draws every prompt's next token by its own random numbers: the same in any batch and after any interruption.
+
+    The numbers come from the prompt's seed by NumPy, so they are the same on every device. Greedy decoding then takes
+    the one token that is left.
+    """
+
+    def __init__(self, seeds: Sequence[int], options: TransformersModel, device: str) -> None:
+        import numpy as np
+        import torch
+
+        draws = [np.random.default_rng(seed).random(options.max_tokens, dtype=np.float32) for seed in seeds]
+        self._draws = torch.tensor(np.stack(draws), device=device)
+        self._step = 0
+        self._temperature, self._top_p = options.temperature, options.top_p
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - the form of a logits processor
+        """Scores of which one token a row is not minus infinity, shape (prompts, vocabulary)."""
+        shares, tokens = (
+            (scores.float() / self._temperature).softmax(-1).sort(stable=True, dim=-1, descending=True)
+        )
+        mass = shares.cumsum(-1)
+        # The nucleus: the likeliest tokens until top_p is reached, the one that reaches it included.
+        size = (mass - shares < self._top_p).sum(-1, keepdim=True)
+        drawn = self._draws[:, self._step, None] * mass.gather(-1, size - 1)
+        place = (mass <= drawn).sum(-1, keepdim=True).minimum(size - 1)
+        self._step += 1
+        return scores.new_full(scores.shape, float("-inf")).scatter(-1, tokens.gather(-1, place), 0.0)
 
 
 class _memory:  # noqa: N801 - used as a statement

@@ -30,6 +30,15 @@ class VllmBackend(LocalBackend):
 
     _options: VllmModel
 
+    def _asked(self, *asked: Any, **named: Any) -> Asked:
+        found = super()._asked(*asked, **named)
+        if found.choices and not found.letters:
+            raise UserError(
+                f'{self._options.model}: vllm compares single letters only: set compare = "letter", '
+                'or kind = "transformers"'
+            )
+        return found
+
     def _context(self) -> int:
         return min(super()._context(), self._options.max_context or 1 << 40)
 
@@ -98,7 +107,7 @@ class VllmBackend(LocalBackend):
                 temperature=0.0, max_tokens=1, logprobs=len(letters), allowed_token_ids=letters, **settings
             )
         if options.temperature:
-            settings |= {"top_p": options.top_p, "seed": options.seed + item.prompt.repeat}
+            settings |= {"top_p": options.top_p, "seed": item.seed % 2**31}
         return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
 
 

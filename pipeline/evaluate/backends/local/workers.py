@@ -24,11 +24,12 @@ class Job:
     """A batch and what to do with it."""
 
     batch: Batch
-    repeat: int = 0
     letters: Letters = ()
 
 
-Done = tuple[Job, list[Made] | Full]
+Answers = list[Made] | list[float]
+"""What became of each prompt of a batch: what was written or chosen, or the likelihood of its scored tokens."""
+Done = tuple[Job, Answers | Full]
 
 
 def run_jobs(
@@ -56,7 +57,7 @@ def run_jobs(
         pool = stack.enter_context(
             ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names))
         )
-        running: dict[Future[list[Made] | Full], Job] = {}
+        running: dict[Future[Answers | Full], Job] = {}
         while jobs or running:
             while jobs and len(running) < 2 * len(devices):
                 job = jobs.popleft()
@@ -74,16 +75,18 @@ def _start(options: TransformersModel, names: Queue[str]) -> None:
     _ENGINE = Engine(options, names.get())
 
 
-def _work(job: Job) -> list[Made] | Full:
+def _work(job: Job) -> Answers | Full:
     if _ENGINE is None:
         raise RuntimeError("the worker was not started")
     return _do(_ENGINE, job)
 
 
-def _do(engine: Engine, job: Job) -> list[Made] | Full:
+def _do(engine: Engine, job: Job) -> Answers | Full:
     try:
-        if not job.letters:
-            return engine.generate(job.batch, job.repeat)
-        return engine.choose(job.batch, job.letters)
+        if job.letters:
+            return engine.choose(job.batch, job.letters)
+        if job.batch.tails[0].scored:
+            return engine.likelihoods(job.batch)
+        return engine.generate(job.batch)
     except OutOfMemoryError:
         return "out of memory"
