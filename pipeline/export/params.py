@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from schemas.params import Params
 
@@ -12,3 +12,21 @@ class ExportParams(Params):
 
     cmb_json: bool = Field(True, description="Write cmb/SPLIT.json as well, for tools that read CMB")
     cmexam_csv: bool = Field(True, description="Write cmexam/SPLIT.csv as well, for tools that read CMExam")
+    tasks: str = Field(
+        "",
+        description="Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval",
+    )
+
+    @field_validator("tasks")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        from pipeline.export.tasks import TASKS
+
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        if unknown := sorted(set(names) - set(TASKS)):
+            raise ValueError(f"knows no tool {unknown[0]!r}; there are {', '.join(TASKS)}")
+        return ",".join(name for name in TASKS if name in names)
+
+    def tools(self) -> tuple[str, ...]:
+        """The tools that task files are written for."""
+        return tuple(filter(None, self.tasks.split(",")))

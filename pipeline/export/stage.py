@@ -16,6 +16,7 @@ from pipeline.export.formats import FORMATS, formula_cells
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
+from pipeline.export.tasks import task_files
 from pipeline.export.versions import Standing, standing
 from pipeline.releases import CHANGELOG
 from pipeline.stage import Context, Counts, Result, Tables
@@ -39,7 +40,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     kept = sum(rows.height for rows in splits.values())
     stands = standing(context.dataset, splits, tables["merges"])
     figures = statistics(splits)
-    files = _formats(splits, params)
+    files = _formats(splits, params) | task_files(context.dataset, splits, params.tools())
     files["statistics.json"] = _json({**figures, "labels": _labels(splits)})
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
     facts = Facts(context.dataset, splits, figures, stands, tables["leaks"], tables["benchmarks"])
