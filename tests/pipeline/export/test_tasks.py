@@ -20,7 +20,7 @@ ROWS = {
     "validation": [make_question(10, "B")],
     "test": [make_question(1, "A"), make_question(2, "AC", question_type="X"), make_question(3, "B")],
 }
-DATASET = DatasetParams(name="my exam", title='An "exam"\nof 2 lines')
+DATASET = DatasetParams(name="my-exam", title='An "exam"\nof 2 lines')
 
 
 def made(*wanted: str) -> dict[str, bytes]:
@@ -48,7 +48,11 @@ def test_every_tool_gets_code_of_the_datasets_name():
     for path in code:
         ast.parse(files[path].decode())
     told = yaml.load(files["tasks/lm_eval/my_exam.yaml"].decode().replace("!function ", ""), yaml.SafeLoader)
-    assert (told["task"], told["fewshot_split"], told["target_delimiter"]) == ("my_exam", "validation", "\n")
+    assert (told["task"], told.get("fewshot_split"), told["target_delimiter"]) == (
+        "my_exam",
+        "validation",
+        "\n",
+    )
 
 
 def test_without_tools_nothing_is_written():
