@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import islice
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -11,8 +13,12 @@ from rich.markup import escape
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 from pipeline.cli.report import shown
+from pipeline.config import ConfigBase
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.runner import Runner
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from schemas.wording import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -24,11 +30,53 @@ def register(app: typer.Typer) -> None:
     )(release)
 
 
-def release(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+def release(
+    config: ConfigPath = DEFAULT_CONFIG,
+    push: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORG/NAME", help="Say what of the release would go to that dataset on the hub; see --yes."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --push: upload it.")] = False,
+    overrides: Overrides = None,
+) -> None:
     """Put the export among the releases: its questions keep their splits, the next release is compared with it."""
+    loaded = configure(config, overrides)
+    if push is None or not (loaded.dataset.releases / loaded.dataset.version).exists():
+        _freeze(loaded)
+    if push is not None:
+        _push(loaded.dataset, push, yes=yes)
+
+
+def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
+    """Say what would be uploaded, or upload it."""
+    if find_spec("huggingface_hub") is None:
+        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+    from pipeline.export.push import plan
+    from pipeline.export.push import push as upload
+
+    console = Console(stderr=True)
+    found = plan(dataset, repo)
+    size = sum(found.files.values()) / 1e6
+    for name, count in found.files.items():
+        console.print(f"  {count:>12,}  {escape(name)}", highlight=False)
+    files = counted(len(found.files), "file")
+    if not yes:
+        console.print(
+            f"{files}, {size:.1f} MB, would go to {escape(found.endpoint)}/datasets/{escape(repo)} (private if new); "
+            "nothing was sent: add --yes",
+            highlight=False,
+            soft_wrap=True,
+        )
+        return
+    address = upload(dataset, found)
+    console.print(f"[green]✓[/green] {files} uploaded: {escape(address)}", highlight=False, soft_wrap=True)
+
+
+def _freeze(loaded: ConfigBase) -> None:
     from pipeline.export.freeze import freeze
 
-    loaded = configure(config, overrides)
     runner = Runner(loaded)
     names = [stage.name for stage in STAGES]
     with build_lock(loaded.dataset.build):

@@ -42,10 +42,14 @@ def task_files(
         "name": task_name(dataset.name),
         "title": re.sub(r'[\s"\\]+', " ", dataset.title or dataset.name),
         "version": dataset.version,
-        "letters": "".join(sorted(letters)),
+        "choices": ", ".join(f'"{letter}": "{{prompt}}\\n{letter}"' for letter in sorted(letters)),
         "max_tokens": str(_MAX_TOKENS),
         "fewshot": _FEWSHOT if "validation" in rows else "",
     }
+    if "opencompass" in wanted and "test" in rows:
+        # Its configurations may run no code, so that the questions with one answer get a file of their own.
+        single = [row for row in rows["test"] if not is_multiple(row)]
+        made[f"tasks/opencompass/{values['name']}.jsonl"] = _questions(prompts, single)
     for tool in wanted:
         for path, source in TASKS[tool].items():
             text = (files("pipeline.export") / "handover" / f"{source}.tmpl").read_text(encoding="utf-8")

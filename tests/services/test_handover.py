@@ -128,7 +128,8 @@ def test_inspect_reads_the_same_answers(context, exported, model):
     folder, frames = exported
     out = tool(
         "inspect-ai", "inspect", folder, "eval", "tasks/inspect/sample.py", "--model", "hf/local", "-M",
-        f"model_path={model}", "-M", "device=cpu", "--max-tokens", "24", "--log-format", "json", "--log-dir", "logs",
+        f"model_path={model}", "-M", "device=cpu", "-M", "do_sample=False",
+        "--max-tokens", "24", "--log-format", "json", "--log-dir", "logs",
         "--display", "plain",
     )  # fmt: skip
     [log] = (folder / "logs").glob("*.json")
