@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -54,8 +55,15 @@ class Budget:
 
 def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
     """Most tokens of one request and its answer: no tokenizer makes more than a token of a byte of UTF-8."""
-    body = request.body(options) | options.extra_body
-    return len(json.dumps(body, ensure_ascii=False, default=dict).encode()), options.max_tokens
+    body = json.dumps(request.body(options) | options.extra_body, ensure_ascii=False, default=dict)
+    text, pictures = _PICTURE.subn("", body)
+    return len(text.encode()) + pictures * PICTURE_TOKENS, options.max_tokens
+
+
+_PICTURE = re.compile(r"data:image/[^\"]+")
+
+PICTURE_TOKENS = 16_384
+"""Most tokens that a picture of 2,000 pixels counts: the most that Qwen-VL's models make of one; others make fewer."""
 
 
 def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = False) -> float:

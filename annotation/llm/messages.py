@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from annotation.llm.options import LlmOptions
 from schemas.identity import sha256
 
-Message = Mapping[str, str]
+Message = Mapping[str, Any]
 
 
 class Reason(StrEnum):

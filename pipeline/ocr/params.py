@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from annotation.llm.options import LlmOptions
 from schemas.params import Params, knob
 
 
@@ -17,6 +18,7 @@ class EngineName(StrEnum):
     RAPIDOCR = "rapidocr"
     PADDLEOCR = "paddleocr"
     TESSERACT = "tesseract"
+    VISION = "vision"
 
 
 class RapidOcrParams(Params):
@@ -68,6 +70,21 @@ class TesseractParams(Params):
     )
 
 
+class VisionParams(LlmOptions):
+    """The vision engine: a model behind an OpenAI-compatible endpoint that takes pictures."""
+
+    max_tokens: int = Field(8192, ge=1, description="Most tokens of an answer: a page's text.")
+    side: int = Field(
+        2000, ge=500, le=8000, description="Longer side of the picture that is sent, in pixels."
+    )
+    confidence: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        description="Confidence of its lines: models do not tell how sure they are of a line.",
+    )
+
+
 class OcrParams(Params):
     """The ``[ocr]`` section of ``dataset.toml``."""
 
@@ -95,6 +112,7 @@ class OcrParams(Params):
     rapidocr: RapidOcrParams = Field(RapidOcrParams(), description="Options of the embedded engine.")
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
     tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
+    vision: VisionParams = Field(VisionParams(), description="Options of the vision engine.")
     text_timeout: float = knob(
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading, TableBuilder
 from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.pages import PageStore
-from pipeline.ocr.params import OcrParams
+from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import RawFile, ReadMethod
@@ -32,7 +33,7 @@ _HANG = 10
 """Times ``page_timeout`` by the clock after which work that takes no processor time is given up. Processor time is what
 limits work: on a busy machine the clock lost sound pages."""
 
-_MENDABLE = ("timeout", "crashed")
+_MENDABLE = ("timeout", "crashed", "not_answered")
 
 
 @dataclass(slots=True)
@@ -233,12 +234,29 @@ def _recognise(readings: Sequence[Reading], store: PageStore, params: OcrParams,
     engines.check(params)
     with context.progress(len(tasks), "pages (OCR)") as advance:
         sound = _of_papers_that_go_on(tasks, by_name)
-        for task, value in context.map(recognise_page, sound, timeout=_HANG * params.page_timeout):
+        for task, value in _recognised(sound, params, context):
             advance(1)
             if not isinstance(value, Failure):
                 store.put_recognised(by_name[task.document], task.pages[0], task.boxes, value)
             elif not task.boxes:  # else the text layer is there, and what is lost in it stays lost
                 by_name[task.document].failures[task.pages[0]] = value
+
+
+def _recognised(
+    tasks: Iterator[PageTask], params: OcrParams, context: Context
+) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
+    """What is read on pages and lines; pages by the vision model where one is chosen, lines always here."""
+    limit = _HANG * params.page_timeout
+    if params.engine is not EngineName.VISION:
+        yield from context.map(recognise_page, tasks, timeout=limit)
+        return
+    from pipeline.ocr.engines.vision import recognise_pages
+
+    every = list(tasks)
+    yield from recognise_pages([task for task in every if not task.boxes], params.vision, context, limit)
+    here = params.model_copy(update={"engine": EngineName.AUTO})
+    lines = (replace(task, params=here) for task in every if task.boxes)
+    yield from context.map(recognise_page, lines, timeout=limit)
 
 
 def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Reading]) -> Iterator[PageTask]:

@@ -76,6 +76,7 @@ class ScriptedServer(LocalServer):
     def post(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
         body = json.loads(data)
         question = next(item["content"] for item in body["messages"] if item["role"] == "user")
+        question = question if isinstance(question, str) else json.dumps(question)  # with a picture
         with self._lock:
             earlier = self.asked[question]
             self.asked[question] += 1

@@ -49,6 +49,14 @@ ENGINES = (
         "pip install 'paddleocr>=3.7' (docs/ocr.md says how)",
     ),
     EngineRow(
+        EngineName.VISION,
+        "pipeline.ocr.engines.vision:VisionEngine",
+        "vision",
+        (),
+        ("openai",),
+        "pip install openai",
+    ),
+    EngineRow(
         EngineName.TESSERACT,
         "pipeline.ocr.engines.tesseract:TesseractEngine",
         "tesseract",

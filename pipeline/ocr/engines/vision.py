@@ -1,0 +1,163 @@
+"""Vision models behind an OpenAI-compatible endpoint: a page's picture in one request, its lines in a strict form."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
+from pipeline.ocr.params import VisionParams
+from pipeline.stage import Context, Failure
+from schemas.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipeline.ocr.engines.base import Word
+    from pipeline.ocr.tasks import PageTask
+
+_TASK = (
+    "Transcribe the exam page line by line, in reading order, exactly as printed: every number, option label, unit, "
+    "superscript (10⁹) and mark. Never solve, correct, complete or translate anything. Write □ for a character you "
+    "cannot read. Leave out figures, handwriting and watermarks. For each line give its box as [left, top, right, "
+    "bottom] in thousandths of the page's width and height, or null if you cannot locate it."
+)
+_BOX = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}
+_LINE = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "box": _BOX},
+    "required": ["text", "box"],
+    "additionalProperties": False,
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"lines": {"type": "array", "items": _LINE}},
+    "required": ["lines"],
+    "additionalProperties": False,
+}
+_FORM = {"type": "json_schema", "json_schema": {"name": "page", "strict": True, "schema": _SCHEMA}}
+
+_TOGETHER = 4
+"""Pages for each request in flight that are drawn before they are asked for: pictures take memory."""
+
+Box = tuple[float, float, float, float]
+
+
+class VisionEngine:
+    """What the catalogue of engines asks; pages are read by ``recognise_pages``, where the answers' store is."""
+
+    def __init__(self, params: VisionParams) -> None:
+        raise NotImplementedError("a vision model reads pages, not parts of them")
+
+    @staticmethod
+    def check(params: VisionParams) -> None:
+        """Make sure that a model is named and its key is there.
+
+        Raises:
+            UserError: they are not.
+        """
+        if (missing := params.missing()) is not None:
+            raise UserError(f"[ocr.vision] {missing.replace('its [llm] section', '[ocr.vision]')}")
+
+    @staticmethod
+    def models(params: VisionParams) -> list[str]:
+        """The model's name."""
+        return [str(params.model)]
+
+    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+        """Never called."""
+        raise NotImplementedError
+
+
+def picture(task: PageTask) -> dict[str, Any]:
+    """A page as a JPEG in base64, with its size in points; in a worker."""
+    from PIL import Image
+
+    from pipeline.ocr.readers import reader
+    from pipeline.ocr.readers.base import PagedReader
+
+    found = reader(task.format)
+    assert isinstance(found, PagedReader)
+    page = found.image(task.path, task.pages[0], task.params)
+    image = Image.fromarray(page.pixels)
+    image.thumbnail((task.params.vision.side, task.params.vision.side))
+    data = io.BytesIO()
+    image.save(data, "JPEG", quality=90)
+    return {"jpeg": base64.b64encode(data.getvalue()).decode(), "width": page.width, "height": page.height}
+
+
+def recognise_pages(
+    tasks: Sequence[PageTask], params: VisionParams, context: Context, timeout: float
+) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
+    """What the model reads on each page, in the form of ``recognise.recognise``, as answers arrive.
+
+    Answers are stored by the client before they are given out: a page is paid for once.
+    """
+    client = LlmClient(params)
+    step = _TOGETHER * params.concurrency
+    for group in (tasks[start : start + step] for start in range(0, len(tasks), step)):
+        drawn: dict[str, tuple[PageTask, dict[str, Any]]] = {}
+        for task, value in context.map(picture, group, timeout=timeout):
+            if isinstance(value, Failure):
+                yield task, value
+            else:
+                drawn[f"{task.document}#{task.pages[0]}"] = (task, value)
+        requests = [_request(name, value["jpeg"]) for name, (_, value) in drawn.items()]
+        for outcome in client.complete_many(requests, context.store):
+            task, value = drawn[outcome.request.id]
+            if isinstance(outcome, Answer):
+                yield task, _page(json.loads(outcome.text)["lines"], value["width"], value["height"], params)
+            else:
+                yield task, Failure("not_answered", f"{outcome.reason.value}: {outcome.detail}")
+
+
+def _request(name: str, jpeg: str) -> ChatRequest:
+    seen = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{jpeg}"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": _TASK},
+        {"role": "user", "content": [seen]},
+    ]
+    return ChatRequest(name, messages, response_format=_FORM, check=_check)
+
+
+def _check(text: str) -> object:
+    try:
+        lines = json.loads(text)["lines"]
+        sound = all(isinstance(line["text"], str) for line in lines)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines") from error
+    if not sound:
+        raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
+    return lines
+
+
+def _page(
+    lines: Sequence[dict[str, Any]], width: float, height: float, params: VisionParams
+) -> dict[str, Any]:
+    """The model's lines as words; below each other over the page's width where one of them has no sound box."""
+    said = [line for line in lines if line["text"].strip()]
+    boxes = [_sound(line.get("box")) for line in said]
+    step = 1000 / max(1, len(said))
+    placed = [
+        box if box and all(boxes) else (50.0, index * step, 950.0, index * step + 0.7 * step)
+        for index, box in enumerate(boxes)
+    ]
+    words = []
+    for line, (x0, y0, x1, y1) in zip(said, placed, strict=True):
+        x0, x1, y0, y1 = x0 * width / 1000, x1 * width / 1000, y0 * height / 1000, y1 * height / 1000
+        words.append([line["text"].strip(), x0, y0, x1, y0, x1, y1, x0, y1, params.confidence])
+    size = {"width": round(width, 2), "height": round(height, 2)}
+    return {**size, "turned": 0, "legibility": 1.0, "words": words, "marks": {}}
+
+
+def _sound(box: object) -> Box | None:
+    """A box in thousandths, None where it is none."""
+    if not isinstance(box, list) or len(box) != 4 or not all(isinstance(edge, int | float) for edge in box):
+        return None
+    x0, y0, x1, y1 = (float(edge) for edge in box)
+    return (x0, y0, x1, y1) if 0 <= x0 < x1 <= 1000 and 0 <= y0 < y1 <= 1000 else None
