@@ -36,7 +36,7 @@ from schemas.trace import Trace
 STAGES: tuple[Stage, ...] = (
     Stage(
         name="ocr",
-        title="Read every file: text layers where they are sound, OCR where not, tables row by row.",
+        title="Read every file: sound text layers as they are, scans by OCR, tables row by row.",
         unit="files",
         reads=("raw/files",),
         writes={"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow},
@@ -48,7 +48,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="parse",
-        title="Turn lines into questions with their options, answers and explanations.",
+        title="Cut the text into questions with options, answers and explanations.",
         unit="items",
         reads=("ocr/documents", "ocr/pages", "ocr/lines", "ocr/rows"),
         writes={"questions": Question, "traces": Trace},
@@ -59,7 +59,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="clean",
-        title="Drop figure and table items and invalid questions, each with its reason.",
+        title="Remove questions that need a figure or table, and invalid ones, with reasons.",
         unit="questions",
         reads=("parse/questions", "parse/review", "reviews/corrections"),
         writes={"questions": Question, "changes": TextChange, "corrections": Correction},
@@ -69,7 +69,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="dedup",
-        title="Merge questions that are the same; keep twins that only look alike.",
+        title="Merge duplicates; keep questions that only look alike.",
         unit="questions",
         reads=("clean/questions",),
         writes={"questions": Question, "merges": Merge, "clusters": Cluster},
@@ -79,7 +79,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="annotate",
-        title="Label every question with an LLM, or offline from reviewed labels or a lexicon.",
+        title="Label every question with a language model, or offline.",
         unit="questions",
         reads=("dedup/questions", "reviews/pulled"),
         writes={"annotations": Annotation, "requests": AnnotationRequest},
@@ -95,7 +95,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="review",
-        title="Settle labels from two experts' reviews; what nobody reviewed stays marked unreviewed.",
+        title="Compute final labels from the experts' reviews.",
         unit="questions",
         reads=("dedup/questions", "annotate/annotations", "reviews/pulled", "reviews/corrections"),
         writes={"labels": Label, "agreement": Agreement},
@@ -112,7 +112,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="calibrate",
-        title="Compare annotators with experts: accuracy, confidence, confusions, cost, what sharing work saves.",
+        title="Compare annotators with experts: accuracy, confidence, confusions, cost.",
         unit="questions",
         reads=("dedup/questions", "annotate/annotations", "annotate/requests", "reviews/pulled"),
         writes={
@@ -128,7 +128,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="split",
-        title="Split into train, validation and test, stratified, keeping groups and clusters whole.",
+        title="Split into train, validation and test: stratified, without parting groups.",
         unit="questions",
         reads=("dedup/questions", "dedup/merges", "dedup/clusters", "review/labels", "releases/files"),
         writes={"assignments": Assignment},
@@ -139,7 +139,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="leaks",
-        title="List duplicates across splits and overlap with public benchmarks.",
+        title="Find duplicates across splits and overlap with public benchmarks.",
         unit="questions",
         reads=("dedup/questions", "split/assignments"),
         writes={"leaks": Leak, "benchmarks": BenchmarkFile},
@@ -149,7 +149,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="export",
-        title="Write the release: Parquet splits, a dataset card, Croissant metadata, what changed.",
+        title="Write the dataset: Parquet splits, dataset card, Croissant metadata, changes.",
         unit="questions",
         reads=(
             "clean/corrections",
@@ -195,7 +195,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="audit",
-        title="Find keys that are probably wrong: explanations, copies, models and people against the key.",
+        title="Find answer keys that are probably wrong.",
         unit="questions",
         reads=("dedup/questions", "dedup/review", "clean/corrections"),
         optional=("clean/questions", "evaluate/predictions"),
@@ -208,7 +208,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         name="report",
-        title="Tell of all that was built, on one page a person opens first, with figures and tables.",
+        title="Write the HTML report: one page, with figures and tables.",
         unit="stages",
         reads=("build/manifests",),
         optional=(

@@ -46,11 +46,11 @@ INCOMPLETE = 3
 NOTHING_LEFT = 2
 """Exit code: the dataset is empty."""
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print files and parameters of every stage.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print each manifest as a line of JSON.")]
-LogFile = Annotated[
-    Path | None, typer.Option("--log-file", help="Append everything that is said to this file.")
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also print the files and parameters of every stage.")
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print each manifest as a line of JSON.")]
+LogFile = Annotated[Path | None, typer.Option("--log-file", help="Append all messages to this file.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -66,8 +66,8 @@ def register(app: typer.Typer) -> None:
 
 def run(
     config: ConfigPath = DEFAULT_CONFIG,
-    first: Annotated[str | None, typer.Option("--from", help="Begin with this stage.")] = None,
-    last: Annotated[str | None, typer.Option("--to", help="End with this stage.")] = None,
+    first: Annotated[str | None, typer.Option("--from", help="First stage to run.")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="Last stage to run.")] = None,
     force: Force = False,
     overrides: Overrides = None,
     quiet: Quiet = False,
@@ -166,7 +166,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         keyword("log_file", LogFile, None),
     ]
     if stage.name == "annotate":
-        help_text = "Print questions, tokens, cost and time; ask nothing."
+        help_text = "Print the number of questions and tokens, cost and time, without sending anything."
         common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
     parameters = [*stage_options(stage.params), *common]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

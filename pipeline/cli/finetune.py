@@ -26,16 +26,16 @@ def register(app: typer.Typer) -> None:
 def finetune(
     model: Annotated[str, typer.Argument(help="Folder of the model, or its name on a hub.")],
     out: Annotated[
-        Path, typer.Option(help="Folder for the tuned weights; the same again goes on or is done.")
+        Path, typer.Option(help="Folder for the tuned weights. An interrupted run continues from there.")
     ],
     recipe: Annotated[
         str, typer.Option(help="lora, p_tuning_v2, encoder (the papers' settings), or the path of a .toml.")
     ] = "lora",
-    limit: Annotated[int | None, typer.Option(min=1, help="Learn only so many questions.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many questions.")] = None,
     config: ConfigPath = DEFAULT_CONFIG,
     overrides: Overrides = None,
 ) -> None:
-    """Tune a model on the training split of the export; evaluate then takes it as model or adapter."""
+    """Fine-tune a model on the training split, as the papers did."""
     from pipeline.finetune.recipe import load_recipe
     from pipeline.finetune.train import tune
     from pipeline.runtime.publish import read_table

@@ -52,15 +52,15 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    paper: Annotated[str, typer.Argument(help="The paper's name, or a part of it that no other has.")],
+    paper: Annotated[str, typer.Argument(help="Name of a paper or bank, or a unique part of it.")],
     config: ConfigPath = DEFAULT_CONFIG,
     pages: Annotated[
         str | None,
-        typer.Option("--pages", metavar="FIRST-LAST", help="Show these pages; the first 120 when absent."),
+        typer.Option("--pages", metavar="FIRST-LAST", help="Pages to show; default: the first 120."),
     ] = None,
     overrides: Overrides = None,
 ) -> None:
-    """Check a paper in a minute: its pages with a box for what every line became, its questions beside them."""
+    """Write a page that shows a paper beside what was read from it, line by line."""
     from pipeline.inspect.page import inspect_page
 
     dataset = configure(config, overrides).dataset
@@ -95,7 +95,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
     overrides: Overrides = None,
 ) -> None:
-    """Every stage: its state, what came in and what became of it, time and cost."""
+    """Show every stage and file: state, counts, time and cost."""
     loaded = configure(config, overrides)
     rows = _status_rows(Runner(loaded))
     if as_json:
@@ -150,15 +150,18 @@ def _number(count: int | None) -> str:
 
 
 def explain(
-    question_id: Annotated[str, typer.Argument(help="The question's id, or the start of it.")],
+    question_id: Annotated[str, typer.Argument(help="Id of the question, or a unique beginning of it.")],
     config: ConfigPath = DEFAULT_CONFIG,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
     crop: Annotated[
-        bool, typer.Option("--crop", help="Cut it out of its pages, as a picture in build/crops.")
+        bool,
+        typer.Option(
+            "--crop", help="Also write a picture of the question, cut out of its pages, to build/crops."
+        ),
     ] = False,
     overrides: Overrides = None,
 ) -> None:
-    """Where a question comes from, what each stage did to it, its labels, its split."""
+    """Show the history of one question: source, stages, labels, split."""
     dataset = configure(config, overrides).dataset
     story = tell(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None

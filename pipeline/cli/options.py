@@ -17,28 +17,32 @@ from schemas.errors import UserError
 from schemas.params import Params
 
 ConfigPath = Annotated[
-    Path, typer.Option("--config", "-c", help="The dataset's configuration.", show_default=True)
+    Path, typer.Option("--config", "-c", help="Configuration file of the dataset.", show_default=True)
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a key of the configuration, e.g. dataset.seed=7."
+        "--set", metavar="KEY=VALUE", help="Override a key of the configuration, e.g. --set dataset.seed=7."
     ),
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Run again what is done; paid and slow items are reused.")
+    bool,
+    typer.Option(
+        "--force",
+        help="Run finished stages again. Pages already read and answers already paid for are reused.",
+    ),
 ]
 
 DEFAULT_CONFIG = Path("dataset.toml")
 
 BEGIN, LOOK, SINGLE, EXPERTS, RESULTS = (
-    "Begin and build",
-    "Look at what was made",
-    "One stage by itself",
-    "With experts, in Label Studio",
+    "Start and build",
+    "Inspect results",
+    "Single stages",
+    "Expert review in Label Studio",
     "Releases and models",
 )
-"""Under which heads ``--help`` lists the commands."""
+"""Headings under which ``--help`` lists the commands."""
 
 
 def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:

@@ -35,13 +35,14 @@ def release(
     push: Annotated[
         str | None,
         typer.Option(
-            metavar="ORG/NAME", help="Say what of the release would go to that dataset on the hub; see --yes."
+            metavar="ORG/NAME",
+            help="List the files that would be uploaded to this dataset on the hub; --yes uploads them.",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="With --push: upload it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --push: upload.")] = False,
     overrides: Overrides = None,
 ) -> None:
-    """Put the export among the releases: its questions keep their splits, the next release is compared with it."""
+    """Freeze this export as a release. Its questions keep their splits from now on."""
     loaded = configure(config, overrides)
     if push is None or not (loaded.dataset.releases / loaded.dataset.version).exists():
         _freeze(loaded)

@@ -46,7 +46,9 @@ def score(
             "and answer_first; with --key, a JSON array of {id, model_answer}.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The same rows with extracted, rule and correct, as JSONL.")],
+    out: Annotated[
+        Path, typer.Option(help="JSONL file to write: the same rows with extracted, rule and correct.")
+    ],
     key: Annotated[
         Path | None,
         typer.Option(help="Answer file of CMB's form: id, answer and, if known, type, exam and options."),
@@ -55,7 +57,7 @@ def score(
         Path | None, typer.Option(help="With --key: a folder for the tables by category and subcategory.")
     ] = None,
 ) -> None:
-    """Score raw outputs that others produced; needs no dataset."""
+    """Score raw model outputs from a file. No dataset is needed."""
     from pipeline.evaluate.scorefile import score_file, write_rows
 
     console = Console()
@@ -88,7 +90,7 @@ def submission(
     config: ConfigPath = DEFAULT_CONFIG,
     overrides: Overrides = None,
 ) -> None:
-    """Write a model's answers as CMB's leaderboard takes them: a JSON array of {id, model_answer}."""
+    """Write a model's answers in the format of CMB's leaderboard."""
     from pipeline.evaluate.submission import predictions_of
     from pipeline.evaluate.submission import submission as write
 
@@ -103,7 +105,7 @@ def leaderboard(
         Path | None, typer.Option(help="A folder for the table as Parquet, CSV, Markdown and LaTeX.")
     ] = None,
 ) -> None:
-    """One table of all models that were asked the same released questions, whoever asked them."""
+    """Compare all models that answered the same released questions, from several builds."""
     from pipeline.evaluate.leaderboard import gather
     from pipeline.evaluate.leaderboard import leaderboard as rank
     from pipeline.evaluate.results.text import rich_table

@@ -60,7 +60,7 @@ def settle(
     force: Force = False,
     overrides: Overrides = None,
 ) -> None:
-    """Settle labels from what was pulled; asks no server."""
+    """Compute final labels from the reviews that were pulled. No server is needed."""
     if context.invoked_subcommand is None:
         run_stages(configure(config, overrides), ["review"], force=force)
 
@@ -70,13 +70,13 @@ def push(
     count: Annotated[
         int | None,
         typer.Option(
-            "--count", help="Send at most so many new questions, as a batch; all when absent.", min=1
+            "--count", help="Send at most this many new questions, as a batch; default: all.", min=1
         ),
     ] = None,
     adopt: Adopt = False,
     overrides: Overrides = None,
 ) -> None:
-    """Send the questions, prefilled with their labels, to Label Studio; again, it adds nothing."""
+    """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner):
@@ -87,7 +87,7 @@ def push(
 
 
 def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """Send what experts disagree on or flagged to a third one, who sees both labels and no names."""
+    """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
@@ -95,7 +95,7 @@ def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None)
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """Send what waits in parse, clean and dedup, and keys that the audit doubts, to be verified."""
+    """Send waiting questions and doubtful keys to a person who checks them against the page."""
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
@@ -109,12 +109,12 @@ def pull(
     config: ConfigPath = DEFAULT_CONFIG,
     full: Full = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Let go of answers that are gone from Label Studio.")
+        bool, typer.Option("--force", help="Also drop reviews that were deleted in Label Studio.")
     ] = False,
     adopt: Adopt = False,
     overrides: Overrides = None,
 ) -> None:
-    """Fetch what people did, then settle labels and measure the experts' agreement."""
+    """Fetch the reviews, then compute final labels and agreement."""
     from pipeline.review import fetching
 
     with at_work(config, overrides) as (loaded, runner):
@@ -132,7 +132,7 @@ def pull(
 
 
 def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """How far the review has come, as of the last pull: per question, dimension and expert; and what is left."""
+    """Show progress as of the last pull: by question, dimension and expert."""
     from pipeline.review import stage as reviewing
 
     loaded = configure(config, overrides)

@@ -38,16 +38,14 @@ def push(
     config: ConfigPath = DEFAULT_CONFIG,
     sample: Annotated[
         int | None,
-        typer.Option(
-            help="Answers of each run, drawn by lot; as configured (evaluate.scoring.sample) when absent."
-        ),
+        typer.Option(help="Answers per run, drawn at random; default: evaluate.scoring.sample."),
     ] = None,
     overlap: Annotated[
-        int | None, typer.Option(help="Experts for each answer; evaluate.scoring.overlap when absent.")
+        int | None, typer.Option(help="Experts per answer; default: evaluate.scoring.overlap.")
     ] = None,
     overrides: Overrides = None,
 ) -> None:
-    """Send a sample of every run's answers, without the runs' names, in an order drawn by lot."""
+    """Send a random sample of every run's answers to the experts, without the models' names."""
     from pipeline.evaluate.judging import project
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
@@ -57,7 +55,7 @@ def push(
 
 
 def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
-    """Fetch the scores; evaluate takes them up without asking any model again."""
+    """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
     from pipeline.evaluate.judging import project
 
     with at_work(config, overrides) as (loaded, runner):
@@ -69,7 +67,7 @@ def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Ove
 
 
 def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
-    """How far scoring has come, as of the last pull, and how far experts and judges agree."""
+    """Show progress as of the last pull, and how well experts and judges agree."""
     from pipeline.evaluate.judging import project
 
     loaded = configure(config, overrides)

@@ -53,7 +53,7 @@ def test_everything_out_of_the_ordinary_is_told_with_what_it_means(capsys):
     odd = {"added": 4, "later": 5, "withdrawn": 1, "others": 2, "changed_after_review": changed}
     tell_push(PushReport(**{**NOTHING, **odd}))
     said = capsys.readouterr().out
-    assert "4 added as batch 2" in said
+    assert "4 added in batch 2" in said
     assert "changed after an expert had answered them: q0, q1, q2, q3, q4 and 2 more" in said
     assert "5 not sent yet" in said
     assert "1 withdrawn" in said
