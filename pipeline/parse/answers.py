@@ -102,6 +102,14 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
 
 
+def _opens(said: str, option: str) -> bool:
+    """Whether an answer begins with an option that begins with a letter: 答案：B超 and more is no letter B."""
+    return _LATIN_FIRST.match(option) is not None and said.startswith(_bare(option))
+
+
+_LATIN_FIRST = re.compile(r"[A-K]\S")
+
+
 def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
     """The letter of the option whose text an answer repeats, if there is exactly one."""
     for text in answer_texts:
@@ -109,6 +117,12 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         if re.fullmatch(r"[A-K]{1,11}", said):
             continue
         hits = [label for label, option in options if _bare(option) and said == _bare(option)]
+        # 答案：B超 with other text behind it is no letter B
+        hits = hits or [
+            label
+            for label, option in options
+            if _LATIN_FIRST.match(option) and said.startswith(_bare(option))
+        ]
         if len(hits) == 1:
             return hits[0]
     return None

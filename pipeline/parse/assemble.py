@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
 from pipeline.parse.draft import Draft
@@ -49,6 +50,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
     continue_cases(drafts)
+    _doubt_shifted(drafts)
     return drafts
 
 
@@ -250,7 +252,16 @@ def _use_shared(draft: Draft, reading: Reading, common: Run, shared: _SharedOpti
     if shared.run is common:
         draft.group = f"b{shared.count}"
     if run is not None:
+        draft.carries = True
         shared.replace(run)
+
+
+def _doubt_shifted(drafts: Sequence[Draft]) -> None:
+    """Where options follow question after question under a head for shared ones, they are their own: all wait."""
+    shifted = {id(one.block) for one, other in pairwise(drafts) if one.carries and other.carries}
+    for draft in drafts:
+        if draft.shared_options and id(draft.block) in shifted:
+            draft.doubt("parts_and_options_differ", "options follow every question, so none may be shared")
 
 
 def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:

@@ -39,6 +39,8 @@ BOUNDARIES = {
     Role.ANSWERS: Boundary(0.5, key=True),
 }
 _NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
+RIVAL = 1.4
+"""The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
 SHORT = 24
 """How long a line is that may be the end of the words before it."""
 _LABELLED = re.compile(r"\s*[(（【]?[A-K]\s?[.．、)）】]")
@@ -58,6 +60,8 @@ class _Cutting:
     groups: dict[int, GroupHead] = field(default_factory=dict)
     marks: dict[int, Mark] = field(default_factory=dict)
     """The numbers of items."""
+    rivals: list[Mark] = field(default_factory=list)
+    """Numbers with options under them that were not chosen."""
     parts: set[int] = field(default_factory=set)
     """Lines inside an item, whatever number they begin with."""
 
@@ -84,7 +88,11 @@ def cut(pieces: Sequence[Piece]) -> Outline:
     cutting = _Cutting(pieces)
     for one_pass in PASSES:
         one_pass(cutting)
-    return Builder(pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks).build()
+    outline = Builder(pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks).build()
+    outline.rivals = [
+        (pieces[mark.line], mark.value) for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT
+    ]
+    return outline
 
 
 def _keys(cutting: _Cutting) -> None:
@@ -201,6 +209,8 @@ def _numbers(cutting: _Cutting) -> None:
     weighed = weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     for mark in choose(weighed, boundaries):
         cutting.number(mark)
+    strong = [mark for mark in weighed if mark.options and mark.weight >= RIVAL]
+    cutting.rivals = [mark for mark in strong if mark.line not in cutting.marks]
 
 
 def _essays(cutting: _Cutting) -> None:

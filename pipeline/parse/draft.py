@@ -40,6 +40,8 @@ class Draft:
     options_in_cells: bool = False
     """Whether every table in it begins with one of its options' labels."""
     shared_options: bool = False
+    carries: bool = False
+    """Whether options follow it that are taken for those of the next questions."""
     shared_pieces: list[Piece] = field(default_factory=list)
     """The pieces of its shared stem or options."""
     section: int = 0

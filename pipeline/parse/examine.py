@@ -55,9 +55,7 @@ _STRANGE = re.compile(
 _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
 """How no option begins: what stands before was taken for something else."""
 _SMALL_LABEL = re.compile(r"\s[a-k]\s?[.．、)）](?!\d)")
-_FOOT = re.compile(
-    r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|(?:https?://|www\.)\S+|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
-)
+_FOOT = re.compile(r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]")
 """What pages and sites print under a text."""
 _ASKED_BEFORE = re.compile(
     r"(?:該|该|此|本例|上述|这[位名个])(?:名|位|例)?(?:患者|病人|病患|患儿|患兒|孕妇|孕婦|产妇)"
@@ -66,7 +64,9 @@ _EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(
 """A formula that was lost leaves its signs: x＝，则 …"""
 
 
-def examine(pieces: Sequence[Piece], drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+def examine(
+    pieces: Sequence[Piece], rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft], gaps: Sequence[Gap]
+) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
     for draft in own:
@@ -79,6 +79,7 @@ def examine(pieces: Sequence[Piece], drafts: Sequence[Draft], gaps: Sequence[Gap
     _check_feet(own)
     _check_room(pieces, own)
     _check_neighbours(drafts, gaps)
+    _check_rivals(rivals, drafts)
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
@@ -106,6 +107,10 @@ def _check_texts(draft: Draft) -> None:
             draft.doubt("empty_place", f"something is missing in {name}: {_near(text, place)}")
         elif head := _STRANGE.search(text):
             draft.doubt("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
+    if _BROKEN.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
+        draft.doubt(
+            "text_left_over", f"its explanation begins in the middle: {(draft.explanation or '')[:20]!r}"
+        )
     _check_options(draft)
 
 
@@ -231,13 +236,17 @@ def _check_room(pieces: Sequence[Piece], own: Sequence[Draft]) -> None:
     height = median(box.y1 - box.y0 for box in boxes)
     following = {_place(one): other for one, other in pairwise(pieces)}
     after = {
-        id(draft): [draft.pieces[-1], following[_place(draft.pieces[-1])]]
+        id(draft): [
+            pair
+            for last in (*draft.pieces[-1:], *draft.shared_pieces[-1:])
+            if _place(last) in following
+            for pair in _room([last, following[_place(last)]])
+        ]
         for draft in own
-        if _place(draft.pieces[-1]) in following
     }
     for rooms in (
         {id(draft): [*_room(draft.shared_pieces), *_room(draft.pieces)] for draft in own},
-        {name: _room(pair) for name, pair in after.items()},
+        after,
     ):
         usual = sorted(room for found in rooms.values() for room, _, _ in found)
         if len(usual) < MANY:
@@ -299,6 +308,17 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
                 why = "what is shared may hold it"
             if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
                 draft.doubt("may_hold_another", f"number {gap.number} was not found; {why}")
+
+
+def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) -> None:
+    """Lines inside a question that begin like one: it holds another, and who has that number may be the wrong one."""
+    for piece, number in rivals:
+        holders = [draft for draft in drafts if any(_place(one) == _place(piece) for one in draft.pieces)]
+        sections = {draft.section for draft in holders if not draft.entry}
+        for draft in drafts:
+            same = draft.number == number and draft.section in sections
+            if not draft.entry and (draft in holders or same):
+                draft.doubt("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
 
 
 def _may_hold_more(draft: Draft) -> str | None:

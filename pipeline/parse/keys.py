@@ -162,9 +162,9 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
             by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
     waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
-    heads = {run.head for run in key.runs if run.head}
+    heads = Counter(run.head for run in key.runs if run.head)
     for run in key.runs:
-        targets = _targets(run, by_section, waiting[run.rule], heads - {run.head})
+        targets = _targets(run, by_section, waiting[run.rule], heads)
         if not targets:
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
@@ -181,7 +181,7 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
 
 
 def _targets(
-    run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int], heads: set[str]
+    run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int], heads: Counter[str]
 ) -> list[int]:
     """The sections a run of a key belongs to.
 
@@ -199,11 +199,10 @@ def _targets(
     named = [section for section in earlier if run.head and run.head in _names(by_section[section])]
     if len(named) == 1:
         return named
-    if (
-        run.head
-        and not named
-        and any(head in _names(numbers) for numbers in by_section.values() for head in heads)
-    ):
+    if len(named) > max(1, heads[run.head]):
+        return []  # the head of one of these sections was not read, so it stands under that of the one before
+    others = {head for head in heads if head != run.head}
+    if run.head and not named and any(others & _names(numbers) for numbers in by_section.values()):
         return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
         fitting = [section for section in fitting if _has_options(by_section[section])] or fitting

@@ -90,7 +90,12 @@ def stems_after_options(head: str, run: Run) -> Parts | None:
 
 def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
     found = _ANSWERED_STEM.match(line.strip())
-    if not found or not set(found["letters"]) <= labels or len(set(found["letters"])) < len(found["letters"]):
+    if (
+        not found
+        or _MARK_ALONE.fullmatch(found["stem"].strip())
+        or not set(found["letters"]) <= labels
+        or len(set(found["letters"])) < len(found["letters"])
+    ):
         return None
     return found
 
@@ -128,6 +133,7 @@ def _with_last(run: Run, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     )
 
 
+_MARK_ALONE = re.compile(r"[【\[]?(?:正确|参考|标准)?答案?[】\]]?")
 _ANSWERED = re.compile(r"(?:^|\n)\s*[【\[]?\s*(?:正确答案|参考答案|答案|答)\s*[】\]]?\s*[:：]")
 
 

@@ -57,7 +57,7 @@ QUANTITY = -0.2
 """The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
 _UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
 _COUNTED = r"(?:岁|歲|个|個|名|例|位|年|月|天|日)"
-_PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种)"
+_PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种|型)"
 _FORMS: tuple[tuple[Habit, float, str], ...] = (
     # 第1题, but not the note 第1题一律给分
     (Habit.TITLE, 1.2, r"第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),

@@ -107,6 +107,8 @@ class Outline:
     groups: list[Group] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     """Of every piece, in order: the trace."""
+    rivals: list[tuple[Piece, int]] = field(default_factory=list)
+    """Lines inside items that look like the beginning of one, and their numbers."""
     prose: list[str] = field(default_factory=list)
     """All lines but those of answers."""
 
