@@ -2,24 +2,31 @@
 
     python -m benchmarks.extraction.measure [FOLDER]
 
-FOLDER holds ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
-``*_judge`` (正确 or 错误). Prints one row a way of reading and one column a file, the disagreements of the reading that
-``build-dataset score`` takes, and how many of our own hand-labelled cases each reads as labelled.
+Reads ``by_hand.jsonl``: 605 outputs in the manner of today's models, in simplified and traditional Chinese and
+English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
+``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
+right) and ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
+``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes, and how many of our own hand-labelled cases each reads as labelled.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.extraction import peers
+from benchmarks.extraction.peers import Rule
+from pipeline.claims import read
 from pipeline.evaluate.extraction import answers_first, extract
 
+_HERE = Path(__file__).parent
 _CASES = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
-_PEERS = {
+_PEERS: dict[str, Rule] = {
     "CMB's rule": peers.cmb,
     "OpenCompass's rule": peers.opencompass,
     "lm-evaluation-harness": peers.lm_eval,
@@ -122,7 +129,64 @@ def hard_cases() -> None:
     print(f"| ours | {right} ({right / len(cases):.3f}) |")
 
 
+def by_hand() -> None:
+    """Print how many of the outputs of each half and language each rule reads as labelled."""
+    options = json.loads((_HERE / "by_hand_options.json").read_text(encoding="utf-8"))
+    rows = [json.loads(line) for line in (_HERE / "by_hand.jsonl").read_text(encoding="utf-8").splitlines()]
+    groups = [(half, lang) for half in ("tune", "held_out") for lang in ("zh-Hans", "zh-Hant", "en", "all")]
+    print(
+        "\n| read | "
+        + " | ".join(f"{half} {lang}" for half, lang in groups)
+        + " |\n|---|"
+        + "---:|" * len(groups)
+    )
+    rules: dict[str, Rule] = {**_PEERS, "ours": _ours}
+    for name, rule in rules.items():
+        right = {
+            at: rule(row["text"], options[row["options"]], several=row["multiple"] is not False)
+            == (row["answer"] or "")
+            for at, row in enumerate(rows)
+        }
+        shares = []
+        for half, lang in groups:
+            found = [
+                right[at]
+                for at, row in enumerate(rows)
+                if row["half"] == half and lang in (row["language"], "all")
+            ]
+            shares.append(f"{sum(found) / len(found):.3f} of {len(found)}")
+        print(f"| {name} | " + " | ".join(shares) + " |")
+
+
+def _ours(text: str, options: Mapping[str, str], *, several: bool) -> str:
+    return "".join(extract(text, options, None if several else False).letters or ())
+
+
+def chains(path: Path) -> None:
+    """Print the agreement on chains of thought whose last sentence names one option."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    stated = [row for row in rows if _names_one(row)]
+    print(f"\n| read | {len(stated)} that name one option at their end | all {len(rows)} |\n|---|---:|---:|")
+    for name, rule in {**_PEERS, "ours": _ours}.items():
+        shares = []
+        for some in (stated, rows):
+            found = [
+                (rule(row["raw_output"], row["options"], several=False) == row["answer"]) == row["flag"]
+                for row in some
+            ]
+            shares.append(f"{sum(found) / len(found):.4f}")
+        print(f"| {name} | " + " | ".join(shares) + " |")
+
+
+def _names_one(row: Mapping[str, Any]) -> bool:
+    sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+", row["raw_output"].strip()) if part.strip()]
+    mentions = read(sentences[-1], row["options"], multiple=False).mentions if sentences else []
+    return len({label for mention in mentions for label in mention.labels}) == 1
+
+
 if __name__ == "__main__":
+    by_hand()
     if len(sys.argv) > 1:
         against_people(Path(sys.argv[1]))
+        chains(Path(sys.argv[1]) / "thoughtsource_cot_dev.jsonl")
     hard_cases()

@@ -1,13 +1,20 @@
-"""Rules that others read answers by, written out from their descriptions.
+"""Rules that others read answers by: from their packages, CMB's written out from its description.
 
-Each takes a text and its options and gives letters, several ones only where several answers may be right.
+Each takes a text and its options and gives letters, several ones only where several answers may be right. The packages
+are read without what they depend on: ``pip install --no-deps lm-eval opencompass``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import files
+from types import ModuleType
+from typing import Any
 
+Rule = Callable[..., str]
 _LETTER = "[A-G]"
 
 
@@ -21,47 +28,43 @@ def cmb(text: str, options: Mapping[str, str], *, several: bool) -> str:  # noqa
     return "".join(sorted(set(letters))) if several else "".join(letters[:1])
 
 
-_CUES = (
-    r"答案(?:应该)?是?\s*[:：]?\s*(?:选项)?\s*{}",
-    r"答案(?:选项)?(?:应|应该)?[为选]\s*[:：]?\s*{}",
-    r"(?:故|因此|所以|应|我)?选择?\s*[:：]?\s*(?:选项)?\s*{}",
-    r"(?:正确|合适)的?(?:选项|说法|答案)\s*[是为:：]*\s*{}",
-    r"选项\s*{}\s*(?:是|为)?(?:正确|对的|符合)",
-    r"{}\s*(?:选项)?是?(?:正确|对的)",
-    r"(?i:answer|option|choice)\s*(?i:is)?\s*[:：]?\s*\(?{}",
-)
+class _Anything:
+    """Stands for what a package's file imports or registers itself with; returns what it decorates."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _Anything()
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        return lambda decorated: decorated
+
+
+@cache
+def _file(package: str, path: str, *stubs: str) -> dict[str, Any]:
+    """The names of one file of an installed package, with modules that it needs for other ends stubbed."""
+    for name in stubs:
+        stub = ModuleType(name)
+        stub.__getattr__ = lambda attribute: object if attribute == "Filter" else _Anything()  # type: ignore[method-assign]
+        sys.modules.setdefault(name, stub)
+    found = next(file for file in files(package) or () if str(file) == path)
+    names: dict[str, Any] = {"__name__": path}
+    exec(compile(found.read_text(encoding="utf-8"), path, "exec"), names)
+    return names
 
 
 def opencompass(text: str, options: Mapping[str, str], *, several: bool) -> str:
-    """OpenCompass, for CMB: one answer, the first of its cues that matches anywhere, else the first option letter.
-
-    Several answers: every capital letter of the first ten words; Chinese without blanks is one word.
-    """
+    """OpenCompass: ``first_option_postprocess``, and ``multiple_select_postprocess`` as its CMB has it."""
+    rules = _file(
+        "opencompass", "opencompass/utils/text_postprocessors.py", "opencompass", "opencompass.registry"
+    )
     if several:
-        return "".join(sorted(set(re.findall("[A-Z]", " ".join(text.split()[:10])))))
-    letter = f"([{''.join(options)}])"
-    for cue in _CUES:
-        if found := re.search(cue.format(letter), text):
-            return found[1]
-    found = re.search(letter, text)
-    return found[1] if found else ""
+        return str(rules["multiple_select_postprocess"](text))
+    return str(rules["first_option_postprocess"](text, "".join(options)))
 
 
 def lm_eval(text: str, options: Mapping[str, str], *, several: bool) -> str:  # noqa: ARG001 - every rule's form
-    """lm-evaluation-harness, multiple-choice filter: a letter in brackets, else an option's text, else a letter after
-    a colon; it knows one answer only. Punctuation and case of texts do not count.
-    """  # noqa: D205 - one sentence
-    bracketed = re.search(r"[(（]([A-Z])[)）]", text)
-    if bracketed:
-        return bracketed[1]
-    plain = {label: _plain(body) for label, body in options.items() if _plain(body)}
-    whole = _plain(text)
-    places = sorted((whole.find(body), -len(body), label) for label, body in plain.items() if body in whole)
-    if places:
-        return places[0][2]
-    after = re.search(r"[:：]\s*([A-Z])", text)
-    return after[1] if after else ""
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).lower()
+    """lm-evaluation-harness: ``MultiChoiceRegexFilter`` as its zero-shot tasks set it; it knows one answer only."""
+    stubs = ("lm_eval", "lm_eval.api", "lm_eval.api.filter", "lm_eval.api.registry")
+    rule = _file("lm_eval", "lm_eval/filters/extraction.py", *stubs)["MultiChoiceRegexFilter"]
+    asked = rule(regex_pattern=r"(\([A-Z]\))", ignore_case=True, ignore_punctuation=True, group_select=-1)
+    found = asked.apply([[text]], [{"choices": list(options.values())}])[0][0]
+    return re.sub(r"[^A-Z]", "", found) if found != "[invalid]" else ""

@@ -26,15 +26,18 @@ _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
 _CODED = re.compile(rf"\s*[(（]?[A-K][)）]?\s*[:：.．、=]?\s*[(（]?[{CIRCLED_DIGITS}]")
 """An answer that gives blanks A, B … a code each: A：③ B：④."""
 
-_BLANK = r"([A-K](?:\s*[、,，]?\s*[A-K])*|[a-k])"
+_GAP = r"\s{0,20}"
+"""White space within a blank; bounded, as two repeats that meet take quadratic time."""
+_BLANK = r"([A-K](?:\s{0,2}[、,，]?\s{0,2}[A-K]){0,10}|[a-k])"
 _OPEN, _CLOSE = r"[（(\[【]", r"[）)\]】]"
-_STOP = r"\s*[。．.？?：:]?\s*"
+_STOP = rf"{_GAP}[。．.？?：:]?{_GAP}"
 _AT_END = re.compile(
-    rf"(?:{_OPEN}\s*{_BLANK}\s*{_CLOSE}|_+\s*{_BLANK}\s*_+|(?<=[{CJK}])\s*{_BLANK}\s*[）)]|[（(]\s*{_BLANK})"
-    rf"(?={_STOP}(?:[（(]\s*\d+(?:\.\d+)?\s*分\s*[）)])?{_STOP}$)"
+    rf"(?:{_OPEN}{_GAP}{_BLANK}{_GAP}{_CLOSE}|(?<!_)_+{_GAP}{_BLANK}{_GAP}_+"
+    rf"|(?<=[{CJK}]){_GAP}{_BLANK}{_GAP}[）)]|[（(]{_GAP}{_BLANK})"
+    rf"(?={_STOP}(?:[（(]{_GAP}\d{{1,4}}(?:\.\d{{1,4}})?{_GAP}分{_GAP}[）)])?{_STOP}$)"
 )
 """At the end, before a full stop and the mark it earns; the bracket may have lost one side."""
-_PADDED = re.compile(rf"[（(]\s+{_BLANK}\s+[）)]|^[（(]\s*{_BLANK}\s*[）)](?=[{CJK}])")
+_PADDED = re.compile(rf"[（(]\s{{1,20}}{_BLANK}\s{{1,20}}[）)]|^[（(]{_GAP}{_BLANK}{_GAP}[）)](?=[{CJK}])")
 """Inside the text only with space around the letters, or first of all: 血型为（A）者 is no blank."""
 _INSIDE = re.compile(rf"(?:^|(?<=\S)){_OPEN}\s*[?？]?\s*([A-K](?:\s*[、,，]?\s*[A-K]){{0,10}})\s*{_CLOSE}")
 """以（C）为中心, where it is the paper's habit."""
