@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pipeline.claims import fold
 from pipeline.dedup.meaning import meaning
 from pipeline.evaluate.extraction import extract
-from pipeline.evaluate.extraction.folding import fold
 from schemas.questions import Question, QuestionType
 
 _BRACKET = re.compile(r"\([^()]{1,40}\)")

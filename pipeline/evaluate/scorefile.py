@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first, extract
-from pipeline.evaluate.extraction.folding import fold
 from schemas.errors import UserError
 
 _SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first
-from pipeline.evaluate.extraction.folding import fold
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scorefile import first_problem, score_row

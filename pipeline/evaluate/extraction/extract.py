@@ -7,15 +7,18 @@ judged 2,268 outputs of two models (10 of 10 right lists with such an opening, 5
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.evaluate.extraction.folding import fold, spoken
-from pipeline.evaluate.extraction.letters import Reader
-from pipeline.evaluate.extraction.rules import RULES
+from pipeline.claims import Text, fold, spoken
+from pipeline.evaluate.extraction.rules import RULES, Task, opens_with
 
-_OPENINGS = ("head", "first_listed")
+_STILL = ("head", "verdicts", "first_listed")
 """Rules that may still find the one answer of a text that states several."""
+_BEGINNING, _ENDING = 16_000, 48_000
+"""Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
+_HABIT, _FEWEST = 0.75, 20
+"""What share of how many outputs makes a habit."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,63 @@ def extract(
     Returns:
         The extraction; never raises on any text.
     """
-    folded = {fold(label).upper(): body for label, body in options.items()}
-    reader = Reader(spoken(text), folded, multiple, answer_first)
-    if not folded or not reader.text.strip():
+    found = _read(_text(text, options, multiple), multiple, answer_first)
+    if found.letters is None and len(whole := spoken(text, turns=True)) > len(spoken(text)):
+        said = _text(whole, options, multiple, turns=True)
+        if (
+            sum(mention.own for mention in said.mentions) > 1
+        ):  # the question itself, repeated before its answer
+            return _read(said, multiple, answer_first)
+    return found
+
+
+def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extraction:
+    if not said.options or not said.text.strip():
         return Extraction()
+    task = Task(said, multiple, answer_first)
     several = None
     for name, rule in RULES.items():
-        found = rule(reader) if several is None or name in _OPENINGS else None
-        if found is None or not found.letters:
+        found = rule(task) if several is None or name in _STILL else None
+        if found is None or not found.labels:
             continue
-        extraction = Extraction(tuple(sorted(found.letters)), name, (found.start, found.end))
-        if multiple is not False or len(found.letters) == 1:
+        extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
+        if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         several = several or extraction
     return several or Extraction()
+
+
+def _may_be_several(task: Task, found: Extraction) -> bool:
+    """Whether a list can be the answer; that all are right says nothing where a text opens by going through all."""
+    items = task.said.items
+    all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
+    return task.multiple is not False and (task.multiple or not all_named)
+
+
+def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
+    """Whether a run's outputs open with their answers as a habit: three in four, of 20 or more.
+
+    One output alone does not show whether "A：…。B：…" is an answer with an explanation or the beginning of an
+    analysis; how the model answers the other questions does.
+
+    Args:
+        outputs: texts with their questions' labels; empty texts do not count.
+
+    Returns:
+        True; None when there is no such habit, or are too few outputs to tell.
+    """
+    opens = []
+    for text, labels in outputs:
+        said = _text(text, dict.fromkeys(labels, ""), None)
+        if said.options and said.text.strip():
+            task = Task(said)
+            opens.append(opens_with(task) is not None and len(said.items) <= 2)
+    return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
+
+
+def _text(text: str, options: Mapping[str, str], multiple: bool | None, *, turns: bool = False) -> Text:
+    folded = {fold(label).upper(): fold(body) for label, body in options.items()}
+    said = spoken(text, turns=turns)
+    if len(said) > _BEGINNING + _ENDING:
+        said = said[:_BEGINNING] + " " * (len(said) - _BEGINNING - _ENDING) + said[-_ENDING:]
+    return Text(said, folded, multiple)

@@ -1,248 +1,249 @@
-"""The rules of answer extraction, from the surest to the weakest."""
+"""How a task decides among a text's claims: rules from the surest to the weakest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from pipeline.evaluate.extraction import cues
-from pipeline.evaluate.extraction.letters import Found, Reader
-from pipeline.evaluate.extraction.opening import opening
-from pipeline.evaluate.extraction.statements import (
-    after_cue,
-    clause_before,
-    last,
-    listed,
-    quoted_after,
-    quoted_list,
-    stated,
+from pipeline.claims import Claim, Stance, Text
+from pipeline.claims.grammar import DELIMITED
+
+_OPENS = re.compile(r"(?:x:)?[.,/:|]{0,5}(?:[cCKiRSB:|]{0,4}/{0,2}(?<!x))(?P<m>[LTlt])")
+"""What may stand before the answer that opens a text: nothing, 答案：, 正确答案是, The answer is, 故选."""
+_STATEMENT_ENDS = re.compile(
+    r"\s{0,3}[\"')\]」】]{0,3}\s{0,3}(?:\Z|[。.;!\n]|,\s?(?:\n|解析|分析|理由|因为|解释|because)|\(?(?:解析|分析|理由|解释))"
 )
+_CLAUSE_ENDS = re.compile(
+    r"[\"')\]」】]{0,3}\s{0,3}(?:选?项)?\s{0,2}(?:\Z|[^\w\s?]|\s|(?:是|为)(?=最|正|本|错|不)|正确|的?(?:说法|描述|叙述|表述)|错误|不正确)"
+)
+_TAKEN_BACK = re.compile(
+    r"更正|改选|(?:改|修正|纠正)为|等等,|等一下|不对[,。!]|说错|写错|重新(?:考虑|分析|审题|思考|看)|再想|抱歉|\bwait\b"
+    r"|(?:上述|前面的?)答案|(?:应该?|答案)?不(?:应该?)?是\s?(?:选项)?[A-Z](?:项|选项)?\s?,?\s?(?:而|应该?)是",
+    re.IGNORECASE,
+)
+"""Words with which a text goes back on what it said."""
 
-_SENTENCE = re.compile(r"\s*(?P<said>[^。!?;\n]{1,80}[。!])\s*")
-_RUN = re.compile("[A-Z]+")
-_PARAGRAPH = re.compile(r"\n\s*\n")
-_SENTENCE_ENDS = re.compile(r"\s*(?:\((?:选项)?[A-Z]\))?\s*(?:[。!\n]|\Z)")
-Rule = Callable[[Reader], Found | None]
+
+_CALLED = re.compile(rf"{_OPENS.pattern}D?R[./]")
+"""An opening that is called right: 选项A 是正确的。"""
 
 
-def everything(reader: Reader) -> Found | None:
+class Found(NamedTuple):
+    """An answer and where it stands."""
+
+    labels: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A text to be read for the answer to a question of one kind."""
+
+    said: Text
+    multiple: bool | None = None
+    answer_first: bool | None = None
+
+    def claims(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
+        """Claims of one stance and some kinds."""
+        return [claim for claim in self.said.claims if claim.kind in kinds and claim.stance is stance]
+
+
+Rule = Callable[[Task], Found | None]
+
+
+def _last(claims: Iterable[Claim]) -> Found | None:
+    last = max(claims, key=lambda claim: (claim.mention.start, -claim.start), default=None)
+    return None if last is None else Found(last.labels, last.start, last.mention.end)
+
+
+def opens_with(task: Task) -> Found | None:
+    """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
+    match = _OPENS.match(task.said.codes)
+    mention = task.said.words[match.start("m")][3] if match else None
+    if match is None or mention is None or mention.text or mention.weak:
+        return None
+    if not mention.own and re.match(r",?[Dxi]?[WXV](?!K)", task.said.codes[match.end() :]):
+        return None
+    text = task.said.text
+    if (
+        not mention.own
+        and not _CLAUSE_ENDS.match(text, mention.letters)
+        and not DELIMITED.match(text, mention.letters)
+    ):
+        return None
+    labels = mention.labels
+    through = len(task.said.items) >= max(2, len(labels)) or mention.own
+    if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
+        return Found(labels[:1], mention.start, mention.start + 1)
+    return Found(labels, task.said.words[0][1], mention.end)
+
+
+def opening(task: Task) -> Found | None:
+    """An output that answers first: "答案：B …", "B. 青霉素。解析：…", "选项B:青霉素", whatever it says afterwards.
+
+    Where it is known that the answer comes first, any letter at the opening is it, and of several options that the
+    opening goes through, the first. Where that is not known, the opening must be a statement by itself, a letter or
+    a letter with its option's text, in a text that does not go through the options.
+    """
+    if task.answer_first is False or _TAKEN_BACK.search(task.said.text):
+        return None
+    found = opens_with(task)
+    if found is None or task.answer_first:
+        return found
+    closed = _STATEMENT_ENDS.match(task.said.text, found.end) or _CALLED.match(task.said.codes)
+    return found if closed and len(task.said.items) <= 2 else None
+
+
+def stated(task: Task) -> Found | None:
+    """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
+    claims, called = task.claims("stated", "called"), task.claims("called")
+    if task.multiple and len(called) > 1 and len(called) == len(claims):
+        labels = tuple(label for claim in called for label in claim.labels)
+        return Found(labels, called[0].start, called[-1].end)
+    return None if len({claim.labels for claim in claims if _own(task, claim)}) > 2 else _last(claims)
+
+
+def _own(task: Task, claim: Claim) -> bool:
+    """Whether a claim about an option stands in what a text that goes through the options says of that option."""
+    return any(
+        item.start <= claim.start < item.end for item in task.said.items if claim.labels == (item.label,)
+    )
+
+
+def everything(task: Task) -> Found | None:
     """以上都是 where several answers are allowed and no option says so itself."""
-    if reader.multiple is False:
+    if task.multiple is False:
         return None
-    for cue in (cues.KEY, cues.CHOOSE, cues.CONCLUDE):
-        for match in cue.finditer(reader.text):
-            said = cues.ALL.match(reader.text, match.end())
-            if said:
-                return Found(tuple(sorted(reader.labels)), match.start(), said.end())
-    return None
-
-
-def concluded(reader: Reader) -> Found | None:
-    """因此A正确, 说法错误的是D, 最佳选项为B."""
-    return last(
-        found
-        for cue in (cues.THE_ONE_IS, cues.CONCLUDE)
-        for found in after_cue(reader, cue, copula=True)
-        if cues.FOLLOWS.match(reader.text, found.end) and reader.text[found.end - 1].isupper()
+    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A", task.said.codes)
+    if match is None:
+        return None
+    return Found(
+        tuple(task.said.options), task.said.words[match.start()][1], task.said.words[match.end() - 1][2]
     )
 
 
-def head(reader: Reader) -> Found | None:
-    """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
-    start = cues.HEAD.match(reader.text).end()  # type: ignore[union-attr]
-    found = reader.letters_at(start)
-    if found is None or _goes_on(reader, found):
-        return None
-    opens = cues.HEAD_FOLLOWS.match(reader.text, found.end)
-    if opens is None and not reader.followed_by_its_text("".join(found.letters), found.end):
-        return None
-    if reader.text[found.start].islower() and not re.match(r"\s*(?:\Z|[.:、)])", reader.text[found.end :]):
-        return None
-    return found
-
-
-def _goes_on(reader: Reader, found: Found) -> bool:
-    """Whether the opening is only the first of several options that the text goes through."""
-    named = len(listed(reader))
-    answers = len(found.letters) if reader.multiple and len(found.letters) < len(reader.labels) else 0
-    return named > max(1 if reader.answer_first is False else 2, answers)
-
-
-def last_line(reader: Reader) -> Found | None:
+def last_line(task: Task) -> Found | None:
     """The last line, or the last lines, are nothing but letters."""
-    text = reader.text.rstrip()
-    start = len(text)
-    found = None
-    while start > 0:
-        start = text.rfind("\n", 0, start - 1) + 1
-        above = reader.letters_at(start)
-        if above is None or above.start > len(text) or re.search(r"\w", text[above.end :]):
-            break
-        found = above
-    return found
-
-
-def quoted(reader: Reader) -> Found | None:
-    """The text, its first line, or its conclusion is an option's text without the letter."""
-    if cues.MARKED.search(reader.text):
-        return None  # 常用的是青霉素(A错): the marks tell which is meant
-    start = len(reader.text) - len(reader.text.lstrip(" \n\t\"'“。,"))
-    opening = quoted_list(reader, start)
-    if opening is not None and re.match(r"[\s\"'”]*(?:\Z|[\n。])", reader.text[opening.end :]):
-        return opening
-    parts = listed(reader)
-    if len(parts) > 2:
-        below = _PARAGRAPH.search(reader.text, parts[-1][1])
-        return _conclusion(reader, below.end()) if below else None
-    # 过敏者可选用红霉素: an alternative, not the choice.
-    chosen = (found for found in quoted_after(reader, cues.CHOOSE) if reader.text[found.start] != "可")
-    return (
-        last(chosen)
-        or last(quoted_after(reader, cues.THE_ONE_IS))
-        or _conclusion(reader, 0)
-        or _only_sentence(reader)
-        or _enumerated(reader)
+    match = re.search(
+        r"(?:\A|/)[.:|]{0,2}(?P<m>[Ll])[.,|]{0,2}(?:/{1,3}(?P=m)[.,]?)?[/.]{0,4}\Z", task.said.codes
     )
+    mention = task.said.words[match.start("m")][3] if match else None
+    return Found(mention.labels, mention.start, mention.end) if mention and not mention.own else None
 
 
-def _only_sentence(reader: Reader) -> Found | None:
-    """The one option that a text of one finished sentence names, as in 应使用青霉素治疗."""
-    sentence = _SENTENCE.fullmatch(reader.text)
-    if sentence is None or reader.free_letters(apart=False) or cues.DENIES.search(reader.text):
+def head(task: Task) -> Found | None:
+    """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
+    match = _OPENS.match(task.said.codes)
+    mention = task.said.words[match.start("m")][3] if match else None
+    if match is None or mention is None or mention.text:
         return None
-    named = _named(reader, 0, len(reader.text))
-    return Found(tuple(named), *sentence.span("said")) if len(named) == 1 else None
-
-
-def _enumerated(reader: Reader) -> Found | None:
-    """Several options that a sentence ends with, as in 抑制细胞壁合成的有青霉素(A)、头孢唑林(B)."""
-    if reader.multiple is False:
+    named = len(task.said.items)
+    answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
+    if named > max(1 if task.answer_first is False else 2, answers):
         return None
-    named = (found for found in quoted_after(reader, cues.NAMES) if len(found.letters) > 1)
-    return last(found for found in named if _SENTENCE_ENDS.match(reader.text, found.end))
+    follows = task.said.codes[match.end() :]
+    if (not mention.own and re.match(r"W|,?X|V", follows)) or (
+        mention.weak and follows[:1] not in ("", ".", ":", ",")
+    ):
+        return None
+    if not mention.own and not _CLAUSE_ENDS.match(task.said.text, mention.letters):
+        return None
+    return Found(mention.labels, mention.start, mention.end)
 
 
-def _conclusion(reader: Reader, start: int) -> Found | None:
-    """The one option that the last clause with 因此, 所以, 综上 from ``start`` on names."""
-    for clause in reversed(list(cues.CLAUSE.finditer(reader.text, start))):
-        if not cues.CONCLUDE.search(clause.group()) or cues.DENIES.search(clause.group()):
+def concluded(task: Task) -> Found | None:
+    """因此A正确, 说法错误的是D, 最佳选项为B."""
+    through = len(task.said.items) > 2
+    said, counter = (
+        _last(
+            claim
+            for claim in task.claims(kind)
+            if not claim.mention.text and not (through and _own(task, claim))
+        )
+        for kind in ("concluded", "counter")
+    )
+    if said and counter and task.multiple is False and len(said.labels) > 1:
+        return counter
+    return said or counter
+
+
+def quoted(task: Task) -> Found | None:
+    """The text, its first line, or its conclusion is an option's text without the letter."""
+    words = task.said.words
+    match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", task.said.codes) or re.search(
+        r"[./]T[./]*\Z", task.said.codes
+    )
+    if match:
+        mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
+        if mention is not None:
+            return Found(mention.labels, mention.start, mention.end)
+    if len(task.said.items) > 2:
+        below = task.said.codes.find("//", task.said.items[-1].first)
+        return _closing(task, below) if below >= 0 else None
+    several = re.search(r"[:iS](?P<m>T)[.]?/*\Z", task.said.codes) if task.multiple is not False else None
+    mention = words[several.start("m")][3] if several else None
+    if mention is not None and len(mention.labels) > 1:
+        return Found(mention.labels, mention.start, mention.end)
+    return _last(task.claims("quoted", "concluded", "counter")) or _closing(task, 0)
+
+
+def _closing(task: Task, start: int) -> Found | None:
+    """The one option that the last concluding sentence names without denying anything, or the only sentence."""
+    sentences = list(re.finditer(r"[^./]+", task.said.codes))
+    for match in reversed(sentences):
+        part = match.group()
+        if match.start() < start or re.search(r"[nWXEV]", part) or ("c" not in part and len(sentences) > 1):
             continue
-        named = _named(reader, clause.start(), clause.end())
-        return Found(tuple(named), clause.start(), clause.end()) if len(named) == 1 else None
+        named = [
+            word[3] for word in task.said.words[match.start() : match.end()] if word[0] in "LT" and word[3]
+        ]
+        labels = {label for mention in named for label in mention.labels}
+        if "c" in part or named:
+            return Found(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
     return None
 
 
-def _named(reader: Reader, start: int, end: int) -> set[str]:
-    """Labels of options whose text occurs between two offsets, not inside a longer option's text there."""
-    hits = [
-        (match.start(), match.end(), label)
-        for label, pattern in reader.patterns.items()
-        for match in pattern.finditer(reader.text, start, end)
-        if match.end() - match.start() > 1
-    ]
-    return {
-        label
-        for low, high, label in hits
-        if not any(other <= low and high <= last and last - other > high - low for other, last, _ in hits)
-    }
-
-
-def verdicts(reader: Reader) -> Found | None:
+def verdicts(task: Task) -> Found | None:
     """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
-    for judged, start, end in (_marked(reader), _grouped(reader), _judged(reader)):
-        right = tuple(label for label in sorted(judged) if judged[label])
-        wrong = tuple(label for label in sorted(judged) if not judged[label])
-        complete = set(judged) == reader.labels
-        if reader.multiple:
-            chosen = right if complete else ()
-        elif len(right) == 1 and wrong:
-            chosen = right
-        else:
-            chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
-        if chosen:
-            return Found(chosen, start, end)
-    return None
+    right, wrong, start, end = task.said.judged
+    complete = set(right + wrong) == set(task.said.options)
+    if task.multiple:
+        chosen = right if complete else ()
+    elif len(right) == 1 and wrong:
+        chosen = right
+    else:
+        chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
+    return Found(chosen, start, end) if chosen else None
 
 
-Verdicts = tuple[dict[str, bool], int, int]
-"""Whether each judged option was called right, and from where to where."""
+def only_letter(task: Task) -> Found | None:
+    """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
+    found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
+    denied = task.claims("judged", stance=Stance.DENIED) or re.search(r"Li?h|E", task.said.codes)
+    hedged = task.claims("hedged", stance=Stance.HEDGED)
+    unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)
+    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
+        return None
+    return Found(found[0].labels, found[0].start, found[-1].end)
 
 
-def _judged(reader: Reader) -> Verdicts:
-    """Verdicts of a text that goes through the options."""
-    parts = listed(reader)
-    judged = {}
-    for label, start, end in parts:
-        verdict = cues.VERDICT.search(reader.text, start, end)
-        if verdict is not None:
-            judged[label] = cues.CALLED_WRONG.match(verdict.group()) is None
-    return judged, parts[0][1] if parts else 0, parts[-1][2] if parts else 0
-
-
-def _grouped(reader: Reader) -> Verdicts:
-    """Verdicts on several options at once, if all are judged: A、B、D三项说法正确,C项错误."""
-    judged: dict[str, bool] = {}
-    said = [
-        (found, verdict)
-        for found in reader.free_letters(apart=False)
-        if (verdict := cues.ALL_CALLED.match(reader.text, found.end))
-    ]
-    for found, verdict in said:
-        for label in found.letters:
-            judged.setdefault(label, cues.CALLED_WRONG.match(verdict["verdict"]) is None)
-    if set(judged) != reader.labels or all(len(found.letters) == 1 for found, _ in said):
-        return {}, 0, 0
-    return judged, said[0][0].start, said[-1][1].end()
-
-
-def _marked(reader: Reader) -> Verdicts:
-    """Verdicts in brackets: 先洗后切(D错) … 现做现吃(E对)."""
-    judged: dict[str, bool] = {}
-    marks = list(cues.MARKED.finditer(reader.text))
-    for mark in marks:
-        for label in mark["labels"]:
-            if label in reader.labels:
-                judged[label] = not mark["verdict"].startswith("错")
-    return judged, marks[0].start() if marks else 0, marks[-1].end() if marks else 0
-
-
-def first_listed(reader: Reader) -> Found | None:
+def first_listed(task: Task) -> Found | None:
     """The first option of a text that opens with it, goes through others and never concludes.
 
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, or that denies its first option, states nothing.
     """
-    parts = listed(reader)
-    if reader.multiple or len(parts) < 2 or not re.search(r"[。.!！]\s*\Z", reader.text):
+    if task.multiple or len(task.said.items) < 2 or not re.search(r"[。.!！]\s{0,9}\Z", task.said.text[-10:]):
         return None
-    label, start, end = parts[0]
-    opening = reader.letters_at(start, opening=False)
-    if reader.text[:start].strip() not in ("", "选项") or opening is None or len(opening.letters) > 1:
-        return None
-    if cues.NOT_AFTER.match(reader.text, opening.end):
-        return None
-    return Found((label,), start, end)
-
-
-def only_letter(reader: Reader) -> Found | None:
-    """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
-    found = reader.free_letters()
-    if len({frozenset(item.letters) for item in found}) != 1 or any(
-        cues.NOT_MEANT.search(clause_before(reader.text, item.start))
-        or cues.NOT_AFTER.match(reader.text, item.end)
-        or (len(item.letters) > 1 and not _is_list(reader, item))
-        for item in found
+    first = task.said.items[0]
+    if task.said.text[: first.start].strip() not in ("", "选项") or re.match(
+        r"[Dxi]?[WX]", task.said.codes[first.first + 1 :]
     ):
         return None
-    return Found(found[0].letters, found[0].start, found[-1].end)
-
-
-def _is_list(reader: Reader, found: Found) -> bool:
-    """Whether several letters are an answer: with something between them, as AD and CT are words, and a clause."""
-    return (
-        _RUN.fullmatch(reader.text, found.start, found.end) is None
-        and cues.FOLLOWS.match(reader.text, found.end) is not None
-    )
+    return Found((first.label,), first.start, first.end)
 
 
 RULES: Mapping[str, Rule] = {

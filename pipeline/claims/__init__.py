@@ -1,0 +1,30 @@
+"""Reads what a text asserts or denies of a multiple-choice question's options, in Chinese and English.
+
+One grammar for the reading of models' answers, the gates of ``parse`` and the audit of keys::
+
+    said = read("A错误，排除C。故选B。", {"A": "…", "B": "…", "C": "…"})
+    said.answer         # ('B',): the answer stated last; None where none is
+    said.judged.wrong   # ('A', 'C'): options that are called wrong or ruled out
+    said.judged.right   # options that are called right
+    said.claims         # each claim: labels, stance (asserted, denied, hedged), kind, where
+
+Offsets hold for the text as given. It imports nothing heavy, takes time linear in the text, and raises on no text.
+"""
+
+from collections.abc import Mapping
+
+from pipeline.claims.folding import fold, shown, spoken
+from pipeline.claims.grammar import Claim, Judged, Stance, Text
+
+__all__ = ["Claim", "Judged", "Stance", "Text", "fold", "read", "shown", "spoken"]
+
+
+def read(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:
+    """Read a printed text, such as an explanation.
+
+    Args:
+        text: as printed.
+        options: option texts by label; labels are single capital letters. Texts may be empty.
+        multiple: whether several answers can be meant; None when it is not known.
+    """
+    return Text(fold(text), {fold(label).upper(): fold(body) for label, body in options.items()}, multiple)
