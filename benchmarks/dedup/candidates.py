@@ -41,7 +41,7 @@ def main() -> None:
     first = np.arange(frame.height)
     first[candidates.exact[:, 1]] = candidates.exact[:, 0]
     proposed = {(int(one), int(other)) for one, other in candidates.near}
-    texts = framed(keys, "key", OPTIONS)
+    texts = [text for part in framed(keys, "key", OPTIONS) for text in part]
     before = time.perf_counter()
     scores = process.cdist(
         texts, texts, scorer=fuzz.ratio, score_cutoff=SIMILARITIES[-1], dtype=np.uint8, workers=2

@@ -73,7 +73,7 @@ def proposed(frame: pl.DataFrame) -> dict[str, str]:
     questions = frame.sort("question_id")
     ids = questions["question_id"].to_list()
     components = DisjointSets()
-    for one, other in find_candidates(with_keys(questions), seed=0).pairs():
+    for one, other in find_candidates(with_keys(questions), seed=0).pairs().tolist():
         components.union(one, other)
     return {name: ids[components.find(row)] for row, name in enumerate(ids)}
 
@@ -86,7 +86,7 @@ def related(merged: Mapping[str, str], result: Result) -> dict[str, str]:
 
 def run_peer(name: str, python: str, made: list[Made], frame: pl.DataFrame) -> bool:
     """Run one and print its row; False when it is not there."""
-    texts = framed(with_keys(frame), "key", OPTIONS)
+    texts = [text for part in framed(with_keys(frame), "key", OPTIONS) for text in part]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.json"
         path.write_text(json.dumps(texts), encoding="utf-8")

@@ -26,9 +26,11 @@ STEM = Banding(bands=20, rows=4)
 """Over the core of the stem: finds variants and twins with other options."""
 OPTIONS = pl.col("option_keys").list.join(OPTION_BREAK)
 _CHUNK = 20_000
-"""Questions whose words are counted at a time: bounds the memory for explanations."""
+"""Questions whose words are counted at a time, and pairs of texts compared: bounds the memory for texts."""
 _HOPELESS = 45.0
 """Pairs of stems less similar than this (0..100) have no relation: half of what ``related`` asks at least."""
+_BATCH = 50_000
+"""Rows that are compared at a time: each takes two kilobytes in Python."""
 
 NEARLY_ONE = 88.0
 """Similarity (0..100) of whole stems, and of all options, from which two questions share a cluster whatever else is
@@ -53,10 +55,30 @@ class Candidates:
     near: NDArray[np.int64]
     scores: NDArray[np.float32]
 
-    def pairs(self) -> Iterator[tuple[int, int]]:
+    def pairs(self) -> NDArray[np.int64]:
         """All pairs, the most alike first."""
-        for part in (self.exact, self.near):
-            yield from zip(*part.T.tolist(), strict=True)
+        return np.concatenate([self.exact, self.near])
+
+
+def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
+    """The pairs, the most alike first, some thousand rows at a time: rows that pairs connect stay together.
+
+    What becomes of a row depends on the rows that it is connected with, and on no others.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    pairs = candidates.pairs()
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(rows, rows))
+    roots = connected_components(graph, directed=False)[1]
+    named, sizes = np.unique(roots[np.unique(pairs)], return_counts=True)
+    batch_of = np.zeros(len(roots), np.int64)
+    batch_of[named] = np.cumsum(sizes) // _BATCH
+    of_pair = batch_of[roots[pairs[:, 0]]]
+    order = np.argsort(of_pair, kind="stable")
+    for part in np.split(order, np.flatnonzero(np.diff(of_pair[order])) + 1):
+        if len(part):
+            yield pairs[part]
 
 
 def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
@@ -70,15 +92,10 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
     distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()
     chosen = keys[distinct]
-    cores = chosen["core"].to_list()
-    whole = bigrams(framed(chosen, "core", OPTIONS))
-    found = np.concatenate(
-        [candidate_pairs(whole, WHOLE, seed), candidate_pairs(bigrams(cores), STEM, seed + 1)]
-    )
-    pairs = np.unique(found[:, 0] << 32 | found[:, 1])
-    near, scores = _hopeful(
-        np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), cores, chosen["key"].to_list()
-    )
+    whole = candidate_pairs(framed(chosen, "core", OPTIONS), WHOLE, seed)
+    stems = candidate_pairs(sliced(chosen, pl.col("core")), STEM, seed + 1)
+    pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
+    near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
     order = np.argsort(-scores, kind="stable")
     return Candidates(copies, distinct[near[order]], scores[order])
 
@@ -130,33 +147,38 @@ def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     distinct = texts.unique("exact", keep="first", maintain_order=True)
     for part in distinct.iter_slices(_CHUNK):
         explained = part.with_columns(folded(pl.col("explanation").fill_null("")))
-        vocabulary.add(bigrams(framed(explained, "key", OPTIONS, "explanation")))
+        for framing in framed(explained, "key", OPTIONS, "explanation"):
+            vocabulary.add(bigrams(framing))
     return vocabulary
 
 
-def framed(keys: pl.DataFrame, *parts: str | pl.Expr) -> list[str]:
-    """Texts whose parts begin and end with a break, so that bigrams tell where an option begins."""
-    text = pl.concat_str(pl.lit(""), *parts, pl.lit(""), separator=OPTION_BREAK)
-    return keys.select(text.alias("text"))["text"].to_list()
+def framed(keys: pl.DataFrame, *parts: str | pl.Expr) -> Iterator[list[str]]:
+    """Texts whose parts begin and end with a break, so that bigrams tell where an option begins; in slices."""
+    return sliced(keys, pl.concat_str(pl.lit(""), *parts, pl.lit(""), separator=OPTION_BREAK))
 
 
-def _hopeful(
-    pairs: NDArray[np.int64], cores: list[str], stems: list[str]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def sliced(keys: pl.DataFrame, text: pl.Expr) -> Iterator[list[str]]:
+    """A text of each row, some thousand rows at a time."""
+    for part in keys.iter_slices(_CHUNK):
+        yield part.select(text.alias("text"))["text"].to_list()
+
+
+def _hopeful(pairs: NDArray[np.int64], keys: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The pairs whose stems are similar enough to be compared in earnest, and how similar: by their cores, or whole."""
-    if not len(pairs):
-        return pairs, np.empty(0, np.float32)
-    scores = _similarities(pairs, cores, _HOPELESS)
+    scores = _similarities(pairs, keys["core"], _HOPELESS)
     rest = np.flatnonzero(scores < _HOPELESS)
-    scores[rest] = _similarities(pairs[rest], stems, NEARLY_ONE)
+    scores[rest] = _similarities(pairs[rest], keys["key"], NEARLY_ONE)
     hopeful = scores > 0
     return pairs[hopeful], scores[hopeful]
 
 
-def _similarities(pairs: NDArray[np.int64], texts: list[str], least: float) -> NDArray[np.float32]:
+def _similarities(pairs: NDArray[np.int64], texts: pl.Series, least: float) -> NDArray[np.float32]:
     """Similarity of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    first, second = ([texts[row] for row in pairs[:, side].tolist()] for side in (0, 1))
-    found: NDArray[np.float32] = process.cpdist(
-        first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=np.float32
-    )
+    found = np.zeros(len(pairs), np.float32)
+    for start in range(0, len(pairs), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
+        found[part] = process.cpdist(
+            first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=np.float32
+        )
     return found

@@ -8,6 +8,7 @@ whatever else is in the collection.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,8 +16,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dedup.grams import Grams
+from pipeline.dedup.grams import bigrams
 
+Texts = Iterable[Sequence[str]]
+"""Texts, slice by slice."""
 _CHUNK = 1 << 16
 """Bigrams hashed at a time: 256 KiB stay in the second-level cache."""
 _WINDOW = 24
@@ -37,25 +40,39 @@ class Banding:
         return self.bands * self.rows
 
 
-def candidate_pairs(grams: Grams, banding: Banding, seed: int) -> NDArray[np.int64]:
+def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int64]:
     """Pairs of texts that share a bucket in at least one band.
 
+    Signatures are made a slice of the texts at a time and kept as the keys of their buckets; buckets are looked at
+    band by band. Memory grows by eight bytes a text and band.
+
     Args:
-        grams: bigrams of the texts; texts without any have no pairs.
+        texts: slices of the texts in order; texts without bigrams have no pairs.
         banding: how many bands of how many hashes.
         seed: of the hash functions.
 
     Returns:
         (pairs, 2) indices with the smaller first, sorted, each pair once.
     """
-    present, starts = np.unique(grams.rows, return_index=True)
-    if len(present) < 2:
-        return np.empty((0, 2), np.int64)
-    signatures = _signatures(_mixed(grams.codes), starts, banding.size, seed)
-    found = [
-        _bucket_pairs(_band_keys(signatures, band, banding.rows), present) for band in range(banding.bands)
-    ]
-    codes = np.unique(np.concatenate(found))
+    keys: list[NDArray[np.uint64]] = []
+    present: list[NDArray[np.int64]] = []
+    before = 0
+    for part in texts:
+        grams = bigrams(part)
+        inside, starts = np.unique(grams.rows, return_index=True)
+        if len(inside):
+            signatures = _signatures(_mixed(grams.codes), starts, banding.size, seed)
+            made = [_band_keys(signatures, band, banding.rows) for band in range(banding.bands)]
+            keys.append(np.stack(made))
+            present.append(inside + before)
+        before += len(part)
+    codes: NDArray[np.int64] = np.empty(0, np.int64)
+    if not keys:
+        return codes.reshape(0, 2)
+    rows = np.concatenate(present)
+    for band in range(banding.bands):
+        found = _bucket_pairs(np.concatenate([part[band] for part in keys]), rows)
+        codes = np.union1d(codes, found)
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
 
 

@@ -29,6 +29,13 @@ class Resolution:
     conflicts: list[list[int]] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
 
+    def __iadd__(self, other: Resolution) -> Resolution:
+        """With what became of other rows."""
+        self.merges += other.merges
+        self.conflicts += other.conflicts
+        self.edges += other.edges
+        return self
+
 
 class Resolver:
     """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline.dedup.candidates import OPTIONS, framed, stored_candidates, vocabulary_of
+from pipeline.dedup.candidates import OPTIONS, batches, framed, stored_candidates, vocabulary_of
 from pipeline.dedup.clusters import clusters
 from pipeline.dedup.grams import bigrams
 from pipeline.dedup.items import items
@@ -35,7 +35,9 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     Returns:
         Tables ``questions`` (survivors by question_id), ``merges`` and ``clusters``; a review item a conflict.
     """
-    questions = tables["questions"].sort("question_id")
+    questions = tables["questions"]
+    if not questions["question_id"].is_sorted():
+        questions = questions.sort("question_id")
     found = resolve(questions, params, context.seed, context.store)
     merges = _merges(questions["question_id"], found)
     merged = [row for row, _, _ in found.merges]
@@ -70,10 +72,13 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     keys = with_keys(questions)
     candidates = stored_candidates(questions, keys, seed, store)
     vocabulary = vocabulary_of(questions, keys)
-    rows = np.unique(np.concatenate([candidates.exact, candidates.near])).tolist()
-    rarities = vocabulary.rarities(bigrams(framed(keys, "key", OPTIONS)))
-    resolver = Resolver(items(questions, keys, rows), ranks(questions, rarities), vocabulary, params)
-    return resolver.resolve(candidates.pairs())
+    rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]
+    order = ranks(questions, np.concatenate(rarities))
+    found = Resolution()
+    for pairs in batches(candidates, questions.height):
+        concerned = items(questions, keys, np.unique(pairs).tolist())
+        found += Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()))
+    return found
 
 
 def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:

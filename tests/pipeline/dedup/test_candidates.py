@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 from rapidfuzz import fuzz, process
 
+from pipeline.dedup import candidates
 from pipeline.dedup.grams import bigrams
 from pipeline.dedup.minhash import Banding, candidate_pairs
 
 
 def test_equal_texts_are_always_paired() -> None:
-    pairs = candidate_pairs(bigrams(["痛风的治疗", "肺炎", "痛风的治疗", "痛风的治疗"]), Banding(4, 4), 0)
+    pairs = candidate_pairs([["痛风的治疗", "肺炎"], ["痛风的治疗", "痛风的治疗"]], Banding(4, 4), 0)
     assert pairs.tolist() == [[0, 2], [0, 3], [2, 3]]
 
 
 def test_texts_too_short_for_bigrams_have_no_pairs() -> None:
-    assert candidate_pairs(bigrams(["", "甲", "甲"]), Banding(4, 4), 0).tolist() == []
-    assert candidate_pairs(bigrams([]), Banding(4, 4), 0).shape == (0, 2)
+    assert candidate_pairs([["", "甲"], ["甲"]], Banding(4, 4), 0).tolist() == []
+    assert candidate_pairs([[]], Banding(4, 4), 0).shape == (0, 2)
 
 
 def test_a_crowded_bucket_stays_connected_with_few_pairs() -> None:
-    pairs = candidate_pairs(bigrams(["痛风的治疗"] * 500), Banding(4, 4), 0)
+    pairs = candidate_pairs([["痛风的治疗"] * 500], Banding(4, 4), 0)
     assert len(pairs) < 500 * 25
     assert set(np.unique(pairs)) == set(range(500))
 
@@ -41,6 +43,23 @@ def test_brute_force_finds_little_more_on_real_questions(shared_data) -> None:
     texts = [f"{stem}\x1f{options}" for stem, options in rows.select("Question", "Options").iter_rows()]
     scores = process.cdist(texts, texts, scorer=fuzz.ratio, score_cutoff=80, dtype=np.uint8, workers=2)
     brute = {(int(a), int(b)) for a, b in np.argwhere(scores) if a < b}
-    found = {(int(a), int(b)) for a, b in candidate_pairs(bigrams(texts), Banding(30, 4), 0)}
+    found = {(int(a), int(b)) for a, b in candidate_pairs([texts], Banding(30, 4), 0)}
     assert len(brute) > 20
     assert len(found & brute) >= 0.95 * len(brute)
+
+
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_small_batches_and_slices_come_to_the_same(make, dedup, crowd, monkeypatch, size: int) -> None:
+    stems = [f"{item.stem}的正确说法是" for item in crowd[:40]]
+    copies = [
+        make(f"{kind}{n:02d}", stem.replace("正确", word), answer=answer)
+        for n, stem in enumerate(stems)
+        for kind, word, answer in (("a", "正确", "A"), ("b", "正确", "AB"[n % 2]), ("c", "错误", "A"))
+    ]
+    whole = dedup([*copies, *crowd])
+    monkeypatch.setattr(candidates, "_BATCH", size)
+    monkeypatch.setattr(candidates, "_CHUNK", 10 * size)
+    parts = dedup([*copies, *crowd])
+    assert whole.counts.merged == whole.counts.waiting / 2 == 20
+    assert all(whole.tables[name].equals(parts.tables[name]) for name in whole.tables)
+    assert whole.review == parts.review

@@ -60,7 +60,7 @@ def test_what_is_stored_is_what_was_found(make, context) -> None:
     found = candidates.stored_candidates(frame, keys, 0, context.store)
     again = candidates.stored_candidates(frame, keys, 0, context.store)
     assert len(context.store) == 1
-    assert list(found.pairs()) == list(again.pairs()) == [(0, 1), (0, 2)]
+    assert found.pairs().tolist() == again.pairs().tolist() == [[0, 1], [0, 2]]
     assert again.scores.tolist() == found.scores.tolist()
 
 
