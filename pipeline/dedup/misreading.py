@@ -129,13 +129,13 @@ class Reading:
             return False
         if any(unsure and any(self._rare(edit, side)) for side, unsure in enumerate(self.doubtful)):
             return True
-        if (
-            len(edit.old) != 1
-            or len(edit.new) != 1
-            or not look_alike(edit.old, edit.new, loosely=self.explained)
-        ):
+        if len(edit.old) != 1 or len(edit.new) != 1:
             return False
-        return any(any(self._rare(edit, side)) for side in (0, 1))
+        rare = [self._rare(edit, side) for side in (0, 1)]
+        if look_alike(edit.old, edit.new):
+            return any(map(any, rare))
+        alike = self.explained and look_alike(edit.old, edit.new, loosely=True)
+        return alike and any(found and all(found) for found in rare)
 
     def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
         """Whether one character was dropped or, where that is believed, ``exchanged``, and none that makes a term.
