@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -101,39 +102,45 @@ def agreement_with_annotators(
 ) -> list[Agreement]:
     """Agreement of experts with each annotator: in all, by what they did with its label, and blind to it.
 
+    What they accepted or changed is the label that was shown to them, also where the annotator says something else
+    today, or another annotator does; in all, and blind, experts are held against the labels of today.
+
     Each review counts once, so that a question with two reviews counts twice in ``items``.
     """
     stated: dict[tuple[str, str], dict[str, str]] = {}
     for annotation in annotations:
         own = stated.setdefault((annotation.annotator, annotation.dimension), {})
         own.setdefault(annotation.question_id, annotation.label)
-    rows = []
-    wanted = list(dimensions)
-    for (annotator, dimension), labels in sorted(
-        stated.items(), key=lambda item: (wanted.index(item[0][1]) if item[0][1] in wanted else -1, item[0])
-    ):
-        draw = Draw(resamples, _own_seed(seed, dimension))
-        pairs: dict[str | None, list[tuple[str, str]]] = {}
-        for part, question_id, label in _by_part(reviews.filter(pl.col("dimension") == dimension)):
-            if question_id in labels:
-                pairs.setdefault(part, []).append((label, labels[question_id]))
-        rows += [
-            _row(dimension, f"experts & {annotator}", pairs[part], draw, part, pair=True)
-            for part in (None, *ORIGINS.values(), BLIND, PREFILLED)
-            if part in pairs and dimension in wanted
-        ]
-    return rows
+    wanted = {name: place for place, name in enumerate(dimensions)}
+    pairs: dict[tuple[str, str], dict[str | None, list[tuple[str, str]]]] = {}
+    for part, row in _by_part(reviews):
+        told: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
+        if part not in ORIGINS.values() or row.get("shown_by") is None:
+            of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
+            told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
+        for who, label in told:
+            if label is not None:
+                pairs.setdefault((who, row["dimension"]), {}).setdefault(part, []).append(
+                    (row["label"], label)
+                )
+    return [
+        _row(name, f"experts & {who}", found[part], Draw(resamples, _own_seed(seed, name)), part, pair=True)
+        for (who, name), found in sorted(
+            pairs.items(), key=lambda item: (wanted.get(item[0][1], -1), item[0])
+        )
+        for part in (None, *ORIGINS.values(), BLIND, PREFILLED)
+        if part in found and name in wanted
+    ]
 
 
-def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, str, str]]:
-    """(part, question, label) for every part that a review belongs to."""
-    columns = reviews.select("question_id", "label", "origin", "blind").sort("question_id")
-    for question_id, label, origin, blind in columns.iter_rows():
-        yield None, question_id, label
-        if blind is not None:
-            yield BLIND if blind else PREFILLED, question_id, label
-        if origin in ORIGINS and not blind:
-            yield ORIGINS[origin], question_id, label
+def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    """Every review with every part that it belongs to."""
+    for row in reviews.sort("question_id", maintain_order=True).iter_rows(named=True):
+        yield None, row
+        if row["blind"] is not None:
+            yield BLIND if row["blind"] else PREFILLED, row
+        if row["origin"] in ORIGINS and not row["blind"]:
+            yield ORIGINS[row["origin"]], row
 
 
 def _batches(reviews: pl.DataFrame) -> dict[str, str | None]:

@@ -51,7 +51,7 @@ def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for correction in corrections:
         if correction.status is _ACCEPTED:
-            found.setdefault(correction.question_id, set()).add(_flag(correction))
+            found.setdefault(correction.question_id, set()).update(_flags(correction))
     return found
 
 
@@ -66,10 +66,12 @@ def _winner(group: Sequence[Correction], final: set[str], *, closed: bool) -> Co
     return group[0] if len(people) >= _ENOUGH and alike else None
 
 
-def _flag(correction: Correction) -> str:
+def _flags(correction: Correction) -> set[str]:
     if correction.field == ANSWER:
-        return "wrong_key"
+        return {"wrong_key"}
     if correction.field in (STEM, SHARED) or correction.field.startswith(OPTION):
-        return "wrong_stem"
+        return {"wrong_stem"}
     assert correction.field == VERDICT
-    return "out_of_scope"
+    # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
+    whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
+    return {"out_of_scope", *whole}

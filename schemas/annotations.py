@@ -70,6 +70,20 @@ class ExpertReview(Record):
     """True where no label was filled in beforehand, to measure anchoring."""
     seconds: float | None = None
     """Time that the expert spent on the question, as the screen measured it."""
+    shown: str | None = None
+    """The label that was filled in when the expert answered; null where that is unknown."""
+    shown_by: str | None = None
+    """The annotator whose label that was."""
+
+
+class ShownLabel(Record):
+    """A label that was filled in on the experts' screen from some moment on."""
+
+    question_id: str
+    dimension: str
+    shown: str
+    shown_by: str
+    since: str
 
 
 class LabelStatus(StrEnum):

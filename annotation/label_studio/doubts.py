@@ -21,6 +21,7 @@ NAMES = {
     "empty_place": "文字中有缺失",
     "erratum": "来源注有勘误",
     "explanation_disagrees": "解析与答案不一致",
+    "flagged_by_adjudicator": "仲裁人指出题目有误，但未改正",
     "foot_inside": "混入了页脚或网站文字",
     "joint_answer": "一个答案可能对应几道题",
     "label_inside_text": "文字中夹有选项字母",

@@ -33,8 +33,16 @@ Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")
 Home = Annotated[Path, typer.Option(help="Folder of its data and credentials.")]
 Port = Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)]
 
-_VENV = Path(".venv-label-studio")
-_HOME = Path(".label-studio")
+
+def _found(name: str) -> Path:
+    """A folder here, in a folder above, or beside our own source, as where `make label-studio` was called."""
+    places = (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2])
+    found = next((place / name for place in places if (place / name).exists()), Path(name))
+    return found.relative_to(Path.cwd()) if found.is_absolute() and found.parent == Path.cwd() else found
+
+
+_VENV = _found(".venv-label-studio")
+_HOME = _found(".label-studio")
 
 
 @app.command()

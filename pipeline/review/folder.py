@@ -22,7 +22,7 @@ from annotation.params import ReviewParams
 from annotation.progress import adjudicated_questions
 from pipeline.runtime.publish import write_json, write_table
 from pipeline.stage import Context
-from schemas.annotations import ExpertReview
+from schemas.annotations import ExpertReview, ShownLabel
 from schemas.base import Record
 from schemas.corrections import Correction
 from schemas.errors import UserError
@@ -31,6 +31,7 @@ from schemas.questions import Rejection
 
 FOLDER = "reviews"
 HISTORY = "history"
+SHOWN = "shown.parquet"
 _STATE = "state.json"
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30
@@ -107,11 +108,43 @@ def _keep(folder: Path, history: Path) -> None:
             shutil.rmtree(each)
 
 
+def remember_shown(build: Path, annotations: pl.DataFrame) -> None:
+    """Keep which labels are filled in from now on: what an expert accepted is told by what was shown."""
+    path = build / FOLDER / SHOWN
+    before = _read(path, ShownLabel) if path.exists() else ShownLabel.to_frame([])
+    now = annotations.select("question_id", "dimension", shown="label", shown_by="annotator")
+    latest = before.sort("since").unique(["question_id", "dimension"], keep="last")
+    new = now.join(latest, on=now.columns, how="anti").unique(["question_id", "dimension"], keep="first")
+    if not new.is_empty():
+        moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        both = pl.concat([before, new.with_columns(since=pl.lit(moment))])
+        replace_table(path, both.sort("since", "question_id", "dimension"))
+
+
+def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
+    """Reviews with the label that was filled in when they were made."""
+    path = build / FOLDER / SHOWN
+    if not path.exists():
+        return reviews
+    key = ["question_id", "dimension"]
+    made = reviews.drop("shown", "shown_by").with_columns(since=pl.col("updated_at")).with_row_index("place")
+    at = pl.col("since").str.to_datetime(time_zone="UTC")
+    found = (
+        made.with_columns(at)
+        .sort("since")
+        .join_asof(
+            _read(path, ShownLabel).with_columns(at).sort("since"), on="since", by=key, check_sortedness=False
+        )
+    )
+    return found.sort("place").select(reviews.columns)
+
+
 def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> None:
     """Write the tables that the stages read: everybody's reviews, corrections with their status, and rejects."""
     folder = build / FOLDER
     parts = list(everything)
-    reviews = pl.concat([part.reviews for part in parts])
+    reviews = _with_shown(build, pl.concat([part.reviews for part in parts]))
     rejects = pl.concat([part.rejects for part in parts])
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
     ruled = adjudicated_questions(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from annotation.params import ReviewParams
 from annotation.standing import State
-from pipeline.review.folder import owner_of, read_pulled
+from pipeline.review.folder import owner_of, read_pulled, remember_shown
 from pipeline.review.settling import settle
 from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
@@ -60,6 +60,8 @@ def push(
     if params.priority == "uncertainty":
         tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
     version = model_version(annotations)
+    # Before it is sent: what an expert answers meanwhile is held against one of the two, and seldom the wrong one.
+    remember_shown(context.build, tables["annotations"])
     return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
 
 

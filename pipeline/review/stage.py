@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from annotation.adjudication import Rules
 from annotation.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from annotation.params import ReviewParams
 from annotation.progress import Pace, paces
@@ -16,6 +17,8 @@ from schemas.questions import ReviewItem
 from schemas.taxonomy import dimensions
 
 STAGE = "review"
+FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
+"""The last word on the labels is said, and the question is wrong: somebody has to put it right, in `review verify`."""
 
 
 def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
@@ -32,7 +35,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
         counts=Counts(into=total, kept=total - len(waiting), waiting=len(waiting)),
-        review=[_review_item(standing) for standing in waiting],
+        review=[_review_item(standing, settled.rules) for standing in waiting],
         facts={
             "states": {state.value: count for state, count in status.states.items()},
             "experts": dict(status.experts),
@@ -79,7 +82,9 @@ def _is_total(row: Agreement) -> bool:
     return row.reviewers == ALL and row.label is None and row.slice is None
 
 
-def _review_item(standing: Standing) -> ReviewItem:
+def _review_item(standing: Standing, rules: Rules) -> ReviewItem:
+    ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
+    flagged = FLAGGED_BY_ADJUDICATOR if ruled else standing.state.value
     said = [
         {"dimension": r.dimension, "reviewer": r.reviewer, "label": r.label, "flags": r.flags, "note": r.note}
         for r in standing.reviews
@@ -88,7 +93,7 @@ def _review_item(standing: Standing) -> ReviewItem:
         item_id=standing.question_id,
         question_ids=[standing.question_id],
         stage=STAGE,
-        reason=standing.state.value,
+        reason=flagged if standing.state is State.FLAGGED else standing.state.value,
         detail=standing.detail(),
         item=json.dumps(said, ensure_ascii=False, sort_keys=True),
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.clean.patches import tidied_items
+from pipeline.review.stage import FLAGGED_BY_ADJUDICATOR
+from pipeline.review.stage import STAGE as REVIEW
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
@@ -15,7 +17,7 @@ _STAGES = ("parse", "clean", "dedup", "audit")
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
-    """What waits in parse, clean, dedup and the audit with its question, tidy as clean makes it.
+    """What waits in parse, clean, dedup and the audit, or was flagged by the adjudicator, with its question, tidy.
 
     A conflict of several questions gives a pair for each of them.
 
@@ -30,9 +32,8 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     pairs: list[tuple[ReviewItem, Question]] = []
     without = 0
     cleaned = _questions(build)
-    for stage in _STAGES:
-        path = build / stage / "review.parquet"
-        items = list(ReviewItem.from_frame(read_table(path))) if path.exists() else []
+    for stage in (*_STAGES, REVIEW):
+        items = _items(build, stage)
         whole = tidied_items(items)
         for item in items:
             own = whole.get(item.item_id)
@@ -42,11 +43,20 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     return pairs, without
 
 
+def _items(build: Path, stage: str) -> list[ReviewItem]:
+    """What waits in a stage; of the review, what the adjudicator flagged and left to be put right."""
+    path = build / stage / "review.parquet"
+    items = list(ReviewItem.from_frame(read_table(path))) if path.exists() else []
+    return [item for item in items if stage != REVIEW or item.reason == FLAGGED_BY_ADJUDICATOR]
+
+
 def _questions(build: Path) -> dict[str, Question]:
-    """The questions of dedup's conflicts, by id."""
-    review, questions = build / "dedup" / "review.parquet", build / "clean" / "questions.parquet"
-    if not (review.exists() and questions.exists()):
+    """The questions of dedup's conflicts, and those that an adjudicator flagged, by id."""
+    path = build / "clean" / "questions.parquet"
+    if not path.exists():
         return {}
-    wanted = read_table(review)["question_ids"].explode().drop_nulls()
-    rows = read_table(questions).filter(pl.col("question_id").is_in(wanted.implode()))
+    wanted = {
+        name for stage in ("dedup", REVIEW) for item in _items(build, stage) for name in item.question_ids
+    }
+    rows = read_table(path).filter(pl.col("question_id").is_in(wanted))
     return {question.question_id: question for question in Question.from_frame(rows)}

@@ -8,13 +8,13 @@ import pytest
 from annotation.label_studio.kinds import ADJUDICATION, REVIEW
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
-from pipeline.review.folder import combine, read_all, read_pulled, write_pulled
+from pipeline.review.folder import combine, read_all, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
-from schemas.annotations import ExpertReview
+from schemas.annotations import Annotation, ExpertReview
 from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Rejection
-from tests.annotation.records import correction, review
+from tests.annotation.records import annotation, correction, review
 
 
 def pulled(reviews=(), corrections=()) -> Pulled:
@@ -94,3 +94,26 @@ def test_corrections_of_people_who_were_not_invited_do_not_count(tmp_path):
     write_pulled(tmp_path, REVIEW, pulled([review("a")], [correction("a", "B"), correction("x", "B")]))
     combine(tmp_path, read_all(tmp_path), ReviewParams(reviewers=["a", "b"]))
     assert statuses(tmp_path) == {("a", "B"): "proposed"}
+
+
+def test_a_review_keeps_the_label_that_was_shown_when_it_was_made(tmp_path):
+    def filled_in(label: str, annotator: str) -> None:
+        remember_shown(tmp_path, Annotation.to_frame([annotation("difficulty", label, annotator)]))
+
+    filled_in("难", "lexicon")
+    filled_in("难", "lexicon")
+    shown = pl.read_parquet(tmp_path / "reviews" / "shown.parquet")
+    assert shown.height == 1, "the same labels again are no news"
+    late = {"updated_at": "2999-01-01T00:00:00.000000Z"}
+    write_pulled(tmp_path, REVIEW, pulled([review("a"), review("b", **late)]))
+    filled_in("易", "llm:x")
+    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    rows = pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").select("reviewer", "shown", "shown_by")
+    assert rows.rows() == [("a", None, None), ("b", "易", "llm:x")], "a was made before anything was sent"
+
+
+def test_every_pull_that_brings_something_is_kept(tmp_path):
+    for reviews in ([review("a")], [review("a")], [review("a"), review("b")]):
+        write_pulled(tmp_path, REVIEW, pulled(reviews))
+    kept = sorted((tmp_path / "reviews" / "history" / "review").iterdir())
+    assert [pl.read_parquet(each / "reviews.parquet").height for each in kept] == [1, 2]

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from annotation.params import ReviewParams
 from annotation.standing import State
 from pipeline.review import stage as review
+from pipeline.review.waiting import waiting_questions
 from schemas.annotations import Annotation, ExpertReview
-from schemas.questions import Question
+from schemas.corrections import Correction, CorrectionStatus
+from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
 from tests.annotation import records
 
@@ -179,3 +181,26 @@ def test_the_status_is_that_of_the_last_pull(context):
         status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
     )
     assert status.experts == {"a": 2, "b": 1}
+
+
+def test_what_the_adjudicator_flags_goes_to_verification_and_ends_there(context):
+    found = tables(1, said("a", 0), said("b", 0), said("w", 0))
+    ruling = (pl.col("reviewer") == "w").alias("ruling")
+    found["pulled"] = found["pulled"].with_columns(
+        project=pl.when(ruling).then(pl.lit("adjudication")).otherwise("project"),
+        flags=pl.when(ruling).then(pl.lit(["wrong_stem"])).otherwise("flags"),
+    )
+    result = review.run(found, PARAMS, context)
+    assert [item.reason for item in result.review] == ["flagged_by_adjudicator"]
+    for stage, name, table in (
+        ("parse", "review", ReviewItem.to_frame([])),
+        ("clean", "questions", found["questions"]),
+        ("review", "review", ReviewItem.to_frame(result.review)),
+    ):
+        (context.build / stage).mkdir(parents=True, exist_ok=True)
+        table.write_parquet(context.build / stage / f"{name}.parquet")
+    [(item, question)], without = waiting_questions(context.build)
+    assert (item.reason, question.question_id, without) == ("flagged_by_adjudicator", "q0", 0)
+    keep = records.correction("v", "keep", question_id="q0", field="verdict", origin="verification")
+    found["corrections"] = Correction.to_frame([keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})])
+    assert review.run(found, PARAMS, context).review == []
