@@ -14,9 +14,13 @@ import polars as pl
 from annotation.coefficients import (
     Counts,
     Draw,
+    ac1_interval,
     alpha_interval,
     cohen_kappa,
     count_labels,
+    fleiss_interval,
+    fleiss_kappa,
+    gwet_ac1,
     kappa_interval,
     krippendorff_alpha,
     raw_agreement,
@@ -237,11 +241,19 @@ def _label_row(
 def _chance_corrected(
     counts: Counts, pairs: Sequence[tuple[Hashable, Hashable]], draw: Draw
 ) -> dict[str, float | None]:
-    """Kappa, for pairs, and alpha, each with its interval."""
+    """Kappa, for pairs, alpha, AC1 and Fleiss' kappa, each with its interval."""
     kappa = cohen_kappa([a for a, _ in pairs], [b for _, b in pairs])
     kappa_low, kappa_high = kappa_interval(pairs, draw) or (None, None)
     alpha_low, alpha_high = alpha_interval(counts, resamples=draw.resamples, seed=draw.seed) or (None, None)
+    ac1_low, ac1_high = ac1_interval(counts, draw) or (None, None)
+    fleiss_low, fleiss_high = fleiss_interval(counts, draw) or (None, None)
     return {
+        "ac1": gwet_ac1(counts),
+        "ac1_low": ac1_low,
+        "ac1_high": ac1_high,
+        "fleiss": fleiss_kappa(counts),
+        "fleiss_low": fleiss_low,
+        "fleiss_high": fleiss_high,
         "kappa": kappa,
         "kappa_low": kappa_low,
         "kappa_high": kappa_high,

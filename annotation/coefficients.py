@@ -81,6 +81,34 @@ def alpha_interval(counts: Counts, *, resamples: int, seed: int) -> Interval | N
     return _interval(_alphas, *_patterns(counts), Draw(resamples, seed))
 
 
+def gwet_ac1(counts: Counts) -> float | None:
+    """Gwet's AC1 over the labels that were used.
+
+    Where one label prevails, kappa and alpha are low though people agree; this is not.
+
+    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
+    """
+    return _point(_ac1s, counts)
+
+
+def ac1_interval(counts: Counts, draw: Draw) -> Interval | None:
+    """A 95 % percentile interval of AC1 from a bootstrap over units."""
+    return _interval(_ac1s, *_patterns(counts), draw)
+
+
+def fleiss_kappa(counts: Counts) -> float | None:
+    """Fleiss' kappa, also where questions have different numbers of ratings; None with a single label.
+
+    Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
+    """
+    return _point(_fleiss, counts)
+
+
+def fleiss_interval(counts: Counts, draw: Draw) -> Interval | None:
+    """A 95 % percentile interval of Fleiss' kappa from a bootstrap over units."""
+    return _interval(_fleiss, *_patterns(counts), draw)
+
+
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """Cohen's kappa of two experts; None where undefined (no units, or a single label in all of them).
 
@@ -178,3 +206,23 @@ def _alphas(counts: Counts, weights: Weights) -> Values:
     expected = (total**2 - ((weights @ counts).astype(np.float64) ** 2).sum(axis=1)) / (total - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+
+def _ac1s(counts: Counts, weights: Weights) -> Values:
+    shares = (weights @ (counts / counts.sum(axis=1, keepdims=True))) / weights.sum(axis=1)[:, None]
+    return _beyond(
+        _raws(counts, weights), (shares * (1 - shares)).sum(axis=1) / max(counts.shape[1] - 1, 1), counts
+    )
+
+
+def _fleiss(counts: Counts, weights: Weights) -> Values:
+    chosen = (weights @ counts).astype(np.float64)
+    shares = chosen / chosen.sum(axis=1, keepdims=True)
+    return _beyond(_raws(counts, weights), (shares**2).sum(axis=1), counts)
+
+
+def _beyond(observed: Values, expected: Values, counts: Counts) -> Values:
+    """Agreement beyond chance; undefined with a single label."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+    return found if counts.shape[1] > 1 else np.full_like(found, np.nan)

@@ -139,3 +139,11 @@ class Agreement(Record):
     alpha_low: float | None
     alpha_high: float | None
     """95 % bootstrap intervals over questions."""
+    ac1: float | None = None
+    """Gwet's AC1: not pulled down where one label prevails."""
+    ac1_low: float | None = None
+    ac1_high: float | None = None
+    fleiss: float | None = None
+    """Fleiss' kappa."""
+    fleiss_low: float | None = None
+    fleiss_high: float | None = None

@@ -19,6 +19,18 @@ TEXT_C, BOTH_C = 100.0, 30.0
 After 300 of CMExam's questions, on 700 others, mean of four draws: 100 and 30 gave .667 / .714 / .791 / .718
 (disease group, department, discipline, competency), 30 and 10 gave .667 / .713 / .784 / .715.
 """
+RARE = 5.0
+"""Times a label has to be seen for its probability to come half from what was learned, half from the lexicon, which
+knows the terms of labels that no reviewed question has."""
+_BALANCE = 0.5
+"""A label seen half as often weighs 2 ** 0.5 as much in learning."""
+_LEVEL = 0.15
+"""Power of a label's frequency by which its probability is divided: the most frequent one wins fewer close calls.
+
+After 300 of CMExam's questions, on 700 others, mean of four draws, accuracy / macro F1 of disease group and department:
+.668 / .492 and .725 / .452 with these three, .671 / .472 and .732 / .446 without the third, about .67 / .48 and
+.71 / .40 without all (two draws), the lexicon .668 / .479 and .691 / .449.
+"""
 FOLDS = 5
 MOST_ALIKE = 0.95
 """Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
@@ -29,6 +41,7 @@ _NEAR = 1.2
 """Nearness, as a multiple of what is usual, from which on what was learned is trusted in full."""
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3
+_LEAST_FAR = 0.1  # weight of the lexicon on questions unlike all that were reviewed
 _PRIOR, _STRENGTH = 0.5, 1e-3  # of the weights: keeps them finite where few questions speak
 
 
@@ -75,33 +88,45 @@ class DimensionModel:
 
     def __init__(self, views: Views, labels: NDArray[np.intp], folds: NDArray[np.intp], count: int) -> None:
         self._count = count
+        self._often = np.bincount(labels, minlength=count) + 2.0
         self._usual = float(views.near.mean()) or 1.0
         unseen = np.zeros((4, len(labels), count))
         unseen[2] = log_shares(views.own)  # all there is where every question is of one case
         for inside, outside in apart(folds):
             unseen[:, outside] = self._opinions(self._fit(views[inside], labels[inside]), views[outside])
         self.weights = _weigh(unseen, labels)
-        self.out_of_fold = _pool(self.weights, unseen)
+        self.out_of_fold = self._level(_pool(self.weights, unseen), views)
         """Probabilities of the questions learned from, by models that had not seen them."""
         self._fitted = self._fit(views, labels)
 
     def __call__(self, views: Views) -> Matrix:
         """Probabilities of the labels, one row a question."""
-        return _pool(self.weights, self._opinions(self._fitted, views))
+        return self._level(_pool(self.weights, self._opinions(self._fitted, views)), views)
 
-    def _fit(self, views: Views, labels: NDArray[np.intp]) -> tuple[Opinion, Opinion]:
+    def _fit(self, views: Views, labels: NDArray[np.intp]) -> tuple[Opinion, Opinion, Matrix]:
+        """Two classifiers, and how often they saw each label."""
         return (
             _regression(views.text, labels, TEXT_C, self._count),
             _regression(views.both(), labels, BOTH_C, self._count),
+            np.bincount(labels, minlength=self._count).astype(float),
         )
 
-    def _opinions(self, fitted: tuple[Opinion, Opinion], views: Views) -> Matrix:
-        text, both = fitted
+    def _trust(self, views: Views) -> Matrix:
+        return (np.minimum(views.near / self._usual, _NEAR) / _NEAR)[:, None] ** 2
+
+    def _level(self, probabilities: Matrix, views: Views) -> Matrix:
+        levelled = probabilities / (self._often / self._often.sum()) ** (_LEVEL * self._trust(views))
+        return np.asarray(levelled / levelled.sum(axis=1, keepdims=True))
+
+    def _opinions(self, fitted: tuple[Opinion, Opinion, Matrix], views: Views) -> Matrix:
         lexicon = log_shares(views.own)
-        trust = (np.minimum(views.near / self._usual, _NEAR) / _NEAR)[:, None] ** 2
-        return np.stack(
-            [trust * text(views.text), trust * both(views.both()), lexicon, (1 - trust) * lexicon]
+        known = fitted[2] / (fitted[2] + RARE)
+        text, both = (
+            np.log(known * np.exp(opinion(features)) + (1 - known) * np.exp(lexicon))
+            for opinion, features in ((fitted[0], views.text), (fitted[1], views.both()))
         )
+        trust = self._trust(views)
+        return np.stack([trust * text, trust * both, lexicon, (1 - trust) * lexicon])
 
 
 def log_shares(shares: Matrix) -> Matrix:
@@ -114,7 +139,11 @@ def _regression(features: Matrix, labels: NDArray[np.intp], c: float, count: int
     from sklearn.linear_model import LogisticRegression
 
     known = np.unique(labels)
-    model = LogisticRegression(C=c, max_iter=300, tol=1e-3).fit(features, labels) if len(known) > 1 else None
+    weights = np.bincount(labels)[labels] ** -_BALANCE
+    model = None
+    if len(known) > 1:
+        model = LogisticRegression(C=c, max_iter=300, tol=1e-3)
+        model.fit(features, labels, sample_weight=weights / weights.mean())
 
     def opinion(asked: Matrix) -> Matrix:
         found = np.full((len(asked), count), _FLOOR)
@@ -139,7 +168,9 @@ def _weigh(opinions: Matrix, labels: NDArray[np.intp]) -> Matrix:
         return float(value), slope
 
     start = np.full(len(opinions), _PRIOR)
-    return np.asarray(minimize(loss, start, jac=True, bounds=[(0, None)] * len(opinions)).x)
+    # The last one speaks where nothing like a question was reviewed, which reviewed questions cannot tell about.
+    bounds = [(0.0, None)] * (len(opinions) - 1) + [(_LEAST_FAR, None)]
+    return np.asarray(minimize(loss, start, jac=True, bounds=bounds).x)
 
 
 def _pool(weights: Matrix, opinions: Matrix) -> Matrix:

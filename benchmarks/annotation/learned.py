@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from sklearn.metrics import f1_score
 
 from annotation.annotator import Annotator
 from annotation.labelled_file import read_labelled
@@ -26,10 +27,10 @@ FIRST = 300
 BARE = {"options": [], "answer": None, "explanation": None}
 
 
-def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], list[float]]:
-    """By dimension, accuracy and the distance of mean confidence from it over ten bins."""
+def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], list[float], list[float]]:
+    """By dimension, accuracy, the distance of mean confidence from it over ten bins, and macro F1 over labels there."""
     found = [item.verdicts for item in annotator.annotate([item.question for item in test], lambda _: None)]
-    accuracy, error = [], []
+    accuracy, error, macro = [], [], []
     for name in scored():
         right = np.array([v[name].label == item.labels[name] for v, item in zip(found, test, strict=True)])
         sure = np.array([v[name].confidence for v in found])
@@ -37,7 +38,10 @@ def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float],
         gaps = [abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean() for b in set(bins)]
         accuracy.append(right.mean())
         error.append(sum(gaps))
-    return accuracy, error
+        true = [item.labels[name].zh for item in test]
+        said = [v[name].label.zh for v in found]
+        macro.append(f1_score(true, said, labels=sorted(set(true)), average="macro", zero_division=0))
+    return accuracy, error, macro
 
 
 def show(name: str, values: list, seconds: float | None = None) -> None:
@@ -53,8 +57,9 @@ def learned(items: list[Reviewed], count: int, draws: int) -> None:
         clock = time.process_time()
         results.append(accuracies(LearnedAnnotator(shuffled[:count]), shuffled[count:]))
         seconds.append(time.process_time() - clock)
-    accuracy, error = (np.array([result[part] for result in results]) for part in (0, 1))
+    accuracy, error, macro = (np.array([result[part] for result in results]) for part in range(3))
     show(f"learned from {count}, mean", list(accuracy.mean(axis=0)), float(np.mean(seconds)))
+    show(f"learned from {count}, macro F1", list(macro.mean(axis=0)))
     show(f"learned from {count}, worst draw", list(accuracy.min(axis=0)))
     show(f"learned from {count}, calibration err", list(error.mean(axis=0)))
 
@@ -67,8 +72,9 @@ def main() -> None:
     items = read_labelled(given.labelled)
     print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored()))
     show("commonest label", [_commonest(items, name) for name in scored()])
-    right = accuracies(LexiconAnnotator(), items)[0]
+    right, _, macro = accuracies(LexiconAnnotator(), items)
     show("lexicon", right)
+    show("lexicon, macro F1", macro)
     intervals = [wilson(round(share * len(items)), len(items)) for share in right]
     show("lexicon, low end of 95 %", [low for low, _ in intervals])
     show("lexicon, high end of 95 %", [high for _, high in intervals])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +23,7 @@ from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
 from schemas.taxonomy import dimensions
+from schemas.wording import counted
 
 if TYPE_CHECKING:
     from annotation.progress import Pace
@@ -51,6 +54,16 @@ def register(app: typer.Typer) -> None:
         (status, "status"),
     ):
         group.command(epilog=f"Example: [cyan]build-dataset review {example}[/cyan]")(command)
+    sheet = typer.Typer(
+        help="Review in an Excel workbook, for experts without a login.", no_args_is_help=True
+    )
+    sheet.command("export", epilog="Example: [cyan]build-dataset review sheet export --expert zhang[/cyan]")(
+        sheet_export
+    )
+    sheet.command("import", epilog="Example: [cyan]build-dataset review sheet import zhang.xlsx[/cyan]")(
+        sheet_import
+    )
+    group.add_typer(sheet, name="sheet")
     app.add_typer(group, name="review", rich_help_panel=EXPERTS)
 
 
@@ -103,6 +116,44 @@ def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
         tell_push(report)
         if without:
             say(f"{without} items not sent: no question is in them")
+
+
+def sheet_export(
+    expert: Annotated[str, typer.Option(help="Name or e-mail; the e-mail where the expert has a login too.")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    count: Annotated[int | None, typer.Option(help="At most so many questions.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; review-EXPERT.xlsx when absent.")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Write the questions that wait for an expert into a workbook, with their labels filled in."""
+    from pipeline.review import sheets
+
+    path = out or Path(f"review-{re.sub(r'[^A-Za-z0-9@._-]+', '-', expert)}.xlsx")
+    with at_work(config, overrides) as (loaded, runner):
+        tables, params = runner.tables(REVIEW), _params(loaded)
+        done = sheets.export(tables, params, runner.context(REVIEW), expert=expert, path=path, count=count)
+    say(
+        f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back"
+    )
+
+
+def sheet_import(
+    files: Annotated[list[Path], typer.Argument(help="Workbooks that came back.")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    overrides: Overrides = None,
+) -> None:
+    """Take in workbooks that came back, then settle labels as `pull` does."""
+    from pipeline.review import sheets
+
+    with at_work(config, overrides) as (loaded, runner):
+        found = sheets.take_in(files, _params(loaded), runner.context(REVIEW))
+    for path, sheet, rejects in found:
+        say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
+        if sheet.unconfirmed:
+            warn(f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}")
+        for reason, count in sorted(rejects.items()):
+            warn(f"does not count: {reason} {count}")
+    run_stages(loaded, ["review"])
 
 
 def pull(

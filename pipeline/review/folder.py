@@ -9,6 +9,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from annotation.corrections import judged
-from annotation.label_studio.kinds import KINDS, Kind, Owner
+from annotation.label_studio.kinds import KINDS, REVIEW, Kind, Owner
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
 from annotation.progress import adjudicated_questions
@@ -36,6 +37,8 @@ _STATE = "state.json"
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30
 """Of the last pulls that are all kept; of earlier ones, the last of each day."""
+SHEETS = replace(REVIEW, name="sheets")
+"""Reviews in workbooks: no project, but kept like one."""
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
     "corrections": Correction,
@@ -157,8 +160,8 @@ def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> 
 
 
 def read_all(build: Path) -> list[Pulled]:
-    """What was pulled of each kind of project."""
-    return [read_pulled(build, kind) for kind in KINDS]
+    """What was pulled of each kind of project, and what came back in workbooks."""
+    return [read_pulled(build, kind) for kind in (*KINDS, SHEETS)]
 
 
 def _invited(corrections: Iterable[Correction], params: ReviewParams) -> Iterable[Correction]:

@@ -45,7 +45,18 @@ def push(
         UserError: no token, no server, or it refuses.
     """
     from annotation.label_studio.kinds import REVIEW
-    from annotation.label_studio.tasks import by_uncertainty, model_version, tasks_of
+    from annotation.label_studio.tasks import model_version
+
+    tasks = review_tasks(tables, params, context)
+    version = model_version(Annotation.from_frame(tables["annotations"]))
+    # Before it is sent: what an expert answers meanwhile is held against one of the two, and seldom the wrong one.
+    remember_shown(context.build, tables["annotations"])
+    return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
+
+
+def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[Task]:
+    """The questions as experts see them, the most urgent first."""
+    from annotation.label_studio.tasks import by_uncertainty, tasks_of
 
     questions = list(Question.from_frame(tables["questions"]))
     annotations = list(Annotation.from_frame(tables["annotations"]))
@@ -53,16 +64,13 @@ def push(
     tasks = tasks_of(
         questions,
         annotations,
-        crops=_crops(scanned, context) if params.crops else {},
+        crops=_crops(scanned, context) if params.crops and crops else {},
         blind=params.blind,
         seed=context.seed,
     )
     if params.priority == "uncertainty":
         tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
-    version = model_version(annotations)
-    # Before it is sent: what an expert answers meanwhile is held against one of the two, and seldom the wrong one.
-    remember_shown(context.build, tables["annotations"])
-    return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
+    return tasks
 
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:

@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from annotation.agreement import agreement, agreement_by_part, agreement_with_annotators
 from annotation.coefficients import (
     Draw,
+    ac1_interval,
     alpha_interval,
     cohen_kappa,
     count_labels,
+    fleiss_kappa,
+    gwet_ac1,
     kappa_interval,
     krippendorff_alpha,
     raw_agreement,
@@ -265,3 +268,33 @@ def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
     draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
     plain = [cohen_kappa([first[i] for i in draw], [second[i] for i in draw]) for draw in draws]
     assert [low, high] == pytest.approx(np.quantile(plain, [0.025, 0.975]).tolist(), abs=0.012)
+
+
+def test_ac1_and_fleiss_are_those_of_the_worked_examples():
+    """Two raters with a prevailing label: Gwet 2008's effect; Fleiss 1971 in the worked example of ten subjects."""
+    skewed = count_labels([("y", "y")] * 118 + [("y", "n")] * 5 + [("n", "y")] * 2)
+    assert gwet_ac1(skewed) == pytest.approx(0.9408, abs=1e-4)
+    assert krippendorff_alpha(skewed) < 0
+    rows = [
+        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+    ]  # fmt: skip
+    assert fleiss_kappa(np.array(rows)) == pytest.approx(0.210, abs=1e-3)
+    low, high = ac1_interval(skewed, Draw(500, 1))
+    assert low < 0.9408 < high <= 1
+    assert gwet_ac1(count_labels([("y", "y")] * 3)) is None
+
+
+def test_what_experts_accepted_is_held_against_the_label_that_was_shown():
+    today = [Annotation(question_id="q1", dimension="difficulty", label="难", annotator="llm:m", confidence=None,
+                        estimate=True)]  # fmt: skip
+    rows = [
+        part("q1", "a", "易") | {"shown": "易", "shown_by": "lexicon"},
+        part("q1", "b", "中等", origin="prediction-changed") | {"shown": "易", "shown_by": "lexicon"},
+    ]
+    found = agreement_with_annotators(pl.DataFrame(rows), today, ["difficulty"], resamples=100, seed=1)
+    by_slice = {(row.reviewers, row.slice): row.raw for row in found}
+    assert by_slice["experts & lexicon", "accepted"] == 1.0
+    assert by_slice["experts & lexicon", "changed"] == 0.0
+    assert by_slice["experts & llm:m", None] == 0.0
+    assert ("experts & llm:m", "accepted") not in by_slice

@@ -202,5 +202,7 @@ def test_what_the_adjudicator_flags_goes_to_verification_and_ends_there(context)
     [(item, question)], without = waiting_questions(context.build)
     assert (item.reason, question.question_id, without) == ("flagged_by_adjudicator", "q0", 0)
     keep = records.correction("v", "keep", question_id="q0", field="verdict", origin="verification")
-    found["corrections"] = Correction.to_frame([keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})])
+    found["corrections"] = Correction.to_frame(
+        [keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})]
+    )
     assert review.run(found, PARAMS, context).review == []

@@ -1,0 +1,168 @@
+"""Experts without a login review in a workbook; what comes back counts like what the server sends."""
+
+from __future__ import annotations
+
+import pytest
+from openpyxl import load_workbook
+
+from annotation.params import ReviewParams
+from pipeline.review import sheets
+from pipeline.review import stage as review
+from pipeline.runtime.publish import read_table
+from schemas.annotations import Annotation, ExpertReview
+from schemas.errors import UserError
+from schemas.questions import Question
+from schemas.taxonomy import dimensions
+from tests.annotation import records
+
+FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
+OTHER = dimensions()["competency"].zh_names()[1]
+TEXT = "改好的题干\nA. 甲\nB. 丙"
+PARAMS = ReviewParams(bootstrap=100)
+
+
+@pytest.fixture
+def tables(context):
+    questions = [records.question(f"q{n}", number=n, stem=f"=第{n}题\x07") for n in range(4)]
+    annotations = [
+        records.annotation(name, label, question_id=each.question_id)
+        for each in questions
+        for name, label in FIRST.items()
+    ]
+    return {
+        "questions": Question.to_frame(questions),
+        "annotations": Annotation.to_frame(annotations),
+        "pulled": ExpertReview.to_frame([]),
+    }
+
+
+def exported(tables, context, expert="zhang", count=None):
+    path = context.build / f"{expert}.xlsx"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = sheets.export(tables, PARAMS, context, expert=expert, path=path, count=count)
+    return path, done
+
+
+def fill(path, rows):
+    """Write into rows as an expert does; every key is the beginning of a column's head."""
+    book = load_workbook(path)
+    sheet = book[sheets._MAIN]
+    heads = {str(cell.value): cell.column for cell in sheet[1]}
+    numbers = {sheet.cell(row, 1).value: row for row in range(2, sheet.max_row + 1)}
+    for question_id, cells in rows.items():
+        for name, value in cells.items():
+            [column] = [place for head, place in heads.items() if name in head]
+            sheet.cell(numbers[question_id], column).value = value
+    book.save(path)
+
+
+def take_in(context, *paths):
+    found = sheets.take_in(paths, PARAMS, context)
+    return found, read_table(context.build / "reviews" / "pulled.parquet")
+
+
+def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tables, context):
+    path, done = exported(tables, context)
+    assert done == 4
+    fill(
+        path,
+        {
+            "q0": {"完成": "是"},
+            "q1": {
+                "能力维度": OTHER,
+                "题干有误": "是",
+                "改正题干": "改好的题干\nA. 甲\nB. 丙",
+                "备注": "错字",
+                "完成": "是",
+            },
+            "q2": {"能力维度": OTHER},
+        },
+    )
+    [(_, sheet, rejects)], pulled = take_in(context, path)
+    assert (len(sheet.answers), sheet.unconfirmed, sheet.open, dict(rejects)) == (2, 1, 1, {})
+    rows = {(row["question_id"], row["dimension"]): row for row in pulled.to_dicts()}
+    assert set(pulled["question_id"]) == {"q0", "q1"}
+    assert (rows["q0", "competency"]["label"], rows["q0", "competency"]["origin"]) == (
+        FIRST["competency"],
+        "prediction",
+    )
+    changed = rows["q1", "competency"]
+    assert (changed["label"], changed["origin"], changed["flags"]) == (
+        OTHER,
+        "prediction-changed",
+        ["wrong_stem"],
+    )
+    assert (changed["reviewer"], changed["note"], changed["shown_by"]) == ("zhang", "错字", "lexicon")
+    corrections = read_table(context.build / "reviews" / "corrections.parquet").to_dicts()
+    assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}
+    result = review.run({**tables, "pulled": pulled}, PARAMS, context)
+    assert {item.reason for item in result.review} == {"one_of_two", "flagged"}
+
+
+def test_the_same_workbook_again_changes_nothing_and_an_older_one_takes_nothing_back(tables, context):
+    path, _ = exported(tables, context)
+    fill(path, {"q0": {"完成": "是"}})
+    early = path.read_bytes()
+    _, once = take_in(context, path)
+    assert take_in(context, path)[1].equals(once)
+    book = load_workbook(path)
+    book.properties.modified = book.properties.modified.replace(year=2030)
+    fill(path, {"q0": {"能力维度": OTHER}, "q1": {"完成": "是"}})
+    _, later = take_in(context, path)
+    assert later.height == 2 * len(FIRST)
+    path.write_bytes(early)
+    assert set(take_in(context, path)[1]["question_id"]) == {"q0", "q1"}
+
+
+def test_two_people_get_each_question_and_a_third_none(tables, context):
+    assert exported(tables, context, "zhang")[1] == 4
+    assert exported(tables, context, "li", count=3)[1] == 3
+    assert exported(tables, context, "wang")[1] == 1
+    with pytest.raises(UserError, match="nothing waits for zhao"):
+        exported(tables, context, "zhao")
+    assert exported(tables, context, "zhang")[1] == 4, "what is out and did not come back is written again"
+
+
+def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be_written(tables, context):
+    path, _ = exported(tables, context)
+    book = load_workbook(path)
+    sheet = book[sheets._MAIN]
+    assert (sheet.freeze_panes, sheet.protection.sheet, book["data"].sheet_state) == (
+        "C2",
+        True,
+        "veryHidden",
+    )
+    assert len(sheet.data_validations.dataValidation) == len(FIRST) + 4
+    assert sheet["B2"].protection.locked
+    assert not sheet["F2"].protection.locked
+    assert (sheet["B2"].data_type, sheet["B2"].value[:2]) == ("s", "=第"), "no formula"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda book: book[sheets._MAIN].delete_cols(3), "columns .* were changed"),
+        (lambda book: book.remove(book["data"]), "no workbook of"),
+        (lambda book: book["data"].__setitem__("C1", "ffffffffffff"), "of another folder"),
+        (lambda book: book[sheets._MAIN].__setitem__("A3", "q0"), "row 3: 'q0' is no question .*twice"),
+    ],
+    ids=["columns", "data", "folder", "row"],
+)
+def test_a_workbook_that_cannot_be_trusted_is_refused_in_one_line(tables, context, change, says):
+    path, _ = exported(tables, context)
+    book = load_workbook(path)
+    change(book)
+    book.save(path)
+    with pytest.raises(UserError, match=says):
+        take_in(context, path)
+    path.write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(UserError, match="is no workbook"):
+        take_in(context, path)
+
+
+def test_a_label_that_is_none_does_not_count_and_the_others_do(tables, context):
+    path, _ = exported(tables, context)
+    fill(path, {"q0": {"能力维度": "随便", "完成": "是"}})
+    [(_, _, rejects)], pulled = take_in(context, path)
+    assert dict(rejects) == {"unknown_label": 1}
+    assert pulled.height == len(FIRST) - 1
