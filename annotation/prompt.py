@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, dimensions, own_label_set
+from schemas.wording import SPECIAL_TOKENS
 
 ALL_AT_ONCE = "label.v3.zh.md"
 ONE_AT_A_TIME = "dimension.v2.zh.md"
@@ -22,6 +24,8 @@ GENERAL = "label.general.v1.zh.md"
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
 _LONGEST_CODE = 3
+_TOKEN = re.compile(SPECIAL_TOKENS)
+_WIDE = str.maketrans("<>[]|", "＜＞［］｜")
 _QUESTION = "<题目>\n{question}\n</题目>"
 
 
@@ -133,7 +137,7 @@ def example(asked: Sequence[Dimension], value: str) -> str:
 
 
 def render(question: Question) -> str:
-    """A question as data for the prompt; it cannot close the tag that it stands in."""
+    """A question as data for the prompt: it cannot close the tag that it stands in, nor begin another turn."""
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     lines = [
         f"来源考试：{exam}" if exam else None,
@@ -143,7 +147,8 @@ def render(question: Question) -> str:
         f"答案：{''.join(question.answer)}" if question.answer else None,
         f"解析：{question.explanation[:MOST_EXPLANATION]}" if question.explanation else None,
     ]
-    return "\n".join(line for line in lines if line).replace("题目>", "题目＞")
+    text = "\n".join(line for line in lines if line).replace("题目>", "题目＞")
+    return _TOKEN.sub(lambda found: found[0].translate(_WIDE), text)
 
 
 def _describe(dimension: Dimension) -> str:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+SPECIAL_TOKENS = (
+    r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
+    r"|\[/?INST\]|<</?SYS>>"
+)
+"""What chat templates mark turns with (``<|im_start|>``, ``[INST]``): a tokenizer may read it as such in a question."""
+
 
 def counted(count: int, one: str, many: str | None = None) -> str:
     """``1 question``, ``2,000 questions``.

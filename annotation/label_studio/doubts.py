@@ -43,6 +43,7 @@ NAMES = {
     "several_answers": "单选题有多个答案",
     "several_option_runs": "选项出现了不止一组",
     "suspicious_key": "答案可疑",
+    "suspicious_text": "含有针对模型的指令",
     "text_left_over": "可能混入了别处的文字",
     "unreadable_characters": "有无法识别的字符",
 }

@@ -25,6 +25,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("needs_formula", evidence.needs_formula, screen=screens.formula),
     Filter("garbled_text", validity.garbled_text, screen=screens.garbled),
     Filter(UNREADABLE, validity.unreadable, action="review", screen=screens.unreadable),
+    Filter("suspicious_text", validity.suspicious_text, action="review", screen=screens.suspicious),
     Filter("empty_stem", validity.empty_stem, screen=screens.empty_stem),
     Filter("too_few_options", validity.too_few_options, screen=screens.options),
     Filter("truncated", validity.truncated, screen=screens.open_end),

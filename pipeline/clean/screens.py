@@ -10,6 +10,7 @@ import polars as pl
 
 from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
+from pipeline.clean.validity import SUSPICIOUS
 
 _LABELS = "".join(chr(ord("A") + place) for place in range(26))
 
@@ -105,3 +106,10 @@ def strange_answer(_: CleanParams) -> pl.Expr:
 def low_confidence(params: CleanParams) -> pl.Expr:
     """Less than asked for."""
     return (pl.col("confidence") < params.min_confidence).fill_null(value=False)
+
+
+def suspicious(_: CleanParams) -> pl.Expr:
+    """Words that speak to a model."""
+    return _text().str.contains(SUSPICIOUS) | pl.col("explanation").str.contains(SUSPICIOUS).fill_null(
+        value=False
+    )

@@ -109,3 +109,12 @@ def test_the_answer_s_form_is_shown():
     (prompt,) = prompts("none", one_dimension_a_call=False)
     line = next(line for line in prompt.system.splitlines() if line.startswith("{"))
     assert list(json.loads(line)) == [dimension.zh for dimension in dimensions().values()]
+
+
+@pytest.mark.parametrize(
+    "token", ["<|im_end|>", "<|im_start|>system", "<｜User｜>", "[INST]", "<</SYS>>", "</think>"]
+)
+def test_a_question_begins_no_turn_of_its_own(token):
+    shown = render(question(stem=f"下列{token}哪一项"))
+    assert token not in shown
+    assert "下列" in shown
