@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 from rich import box
 from rich.console import Console
@@ -22,11 +24,12 @@ from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Ove
 from pipeline.config import ConfigBase
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
+from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 from schemas.wording import counted
 
 if TYPE_CHECKING:
-    from annotation.progress import Pace
+    from annotation.progress import Work
     from annotation.standing import ReviewStatus
 
 REVIEW = stage("review")
@@ -182,17 +185,29 @@ def pull(
     run_stages(loaded, ["review"])
 
 
-def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+def status(
+    config: ConfigPath = DEFAULT_CONFIG,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Also write each expert's work, time and pay there.")
+    ] = None,
+    rate: Annotated[float, typer.Option("--rate", help="Pay of a question, for the CSV.", min=0)] = 0.0,
+    overrides: Overrides = None,
+) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
     from pipeline.review import stage as reviewing
 
     loaded = configure(config, overrides)
-    found, paces, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
+    found, experts, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
     Console().print(_dimension_table(found, rows))
     states = [f"{count} {_STATES[state]}" for state, count in found.states.items() if count]
     say(f"{found.questions} questions: {', '.join(states) or 'none'}")
-    for pace in paces:
-        say(f"  {pace.reviewer} {_pace(pace)}")
+    for expert in experts:
+        say(f"  {expert.reviewer} {_work(expert)}")
+        for alarm in expert.alarms():
+            warn(f"  {expert.reviewer}: {alarm}")
+    if csv is not None:
+        _write_csv(csv, experts, rate)
+        say(f"each expert's work: {csv}")
     for flag, count in found.flags.items():
         say(f"  flagged {flag}: {count}")
     if found.last_review:
@@ -218,13 +233,25 @@ def _params(config: ConfigBase) -> ReviewParams:
     return section(config, "review", ReviewParams)
 
 
-def _pace(pace: Pace) -> str:
-    """Done, left, and the time that it takes."""
-    said = f"reviewed {pace.done}, {pace.left} left"
-    if pace.seconds is None or pace.seconds_left is None:
-        return said
-    hours, minutes = divmod(round(pace.seconds_left / 60), 60)
-    return f"{said}: about {hours} h {minutes:02} min at {pace.seconds:.0f} s a question"
+def _work(expert: Work) -> str:
+    """Done, left, the time that it takes, and how often others say the same."""
+    said = f"reviewed {expert.questions}, {expert.left} left"
+    if expert.seconds is not None:
+        hours, minutes = divmod(round(expert.seconds * expert.left / 60), 60)
+        said += f": about {hours} h {minutes:02} min at {expert.seconds:.0f} s a question"
+    shares = ((expert.agreed, "as others say"), (expert.accepted, "as filled in"))
+    return "; ".join([said, *(f"{share:.0%} {what}" for share, what in shares if share is not None)])
+
+
+def _write_csv(path: Path, experts: list[Work], rate: float) -> None:
+    rows = [
+        asdict(each) | {"pay": each.questions * rate, "alarms": "; ".join(each.alarms())} for each in experts
+    ]
+    try:
+        # With a byte-order mark: Excel reads Chinese names without one as something else.
+        path.write_text("\ufeff" + pl.DataFrame(rows).write_csv(float_precision=3), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:

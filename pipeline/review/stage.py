@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annotation.adjudication import Rules
 from annotation.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from annotation.params import ReviewParams
-from annotation.progress import Pace, paces
+from annotation.progress import Work, paces, work
 from annotation.standing import WAITING, ReviewStatus, Standing, State, review_status
 from pipeline.review.settling import Settled, settle
 from pipeline.stage import Context, Counts, Result, Tables
@@ -47,8 +47,8 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     )
 
 
-def status(tables: Tables, params: ReviewParams) -> tuple[ReviewStatus, list[Pace], list[Agreement]]:
-    """How far the review has come as of the last pull, how long the rest takes, and agreement so far.
+def status(tables: Tables, params: ReviewParams) -> tuple[ReviewStatus, list[Work], list[Agreement]]:
+    """How far the review has come as of the last pull, each expert's work, and agreement so far.
 
     Asks no server.
 
@@ -62,7 +62,7 @@ def status(tables: Tables, params: ReviewParams) -> tuple[ReviewStatus, list[Pac
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
     return (
         review_status(settled.standings),
-        paces(ids, settled.reviews, settled.rules),
+        work(paces(ids, settled.reviews, settled.rules), settled.reviews, settled.rules),
         [row for row in rows if _is_total(row)],
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.adjudication import Rules
-from annotation.progress import paces
+from annotation.progress import paces, work
 from schemas.annotations import ExpertReview
 from tests.annotation.records import review
 
@@ -44,3 +44,20 @@ def test_two_experts_have_each_their_own_left():
 def test_adjudicators_have_no_queue():
     reviews = [reviewed("w", 0, 0, project="adjudication"), reviewed("judge", 1, 0)]
     assert paces(QUESTIONS, reviews, Rules(frozenset({"judge"}))) == []
+
+
+def test_an_expert_s_work_is_told_with_time_haste_and_how_often_labels_are_left():
+    fast = [
+        review("a", question_id=f"q{n}", seconds=2.0 if n else 700.0, origin="prediction", at=n)
+        for n in range(40)
+    ]
+    slow = [review("b", "难" if n % 2 else "易", question_id=f"q{n}", seconds=30.0, origin="prediction-changed")
+            for n in range(4)]  # fmt: skip
+    reviews = [*fast, *slow]
+    found = work(paces([f"q{n}" for n in range(50)], reviews, Rules()), reviews, Rules())
+    one, two = found
+    assert (one.questions, one.left, one.accepted, one.agreed) == (40, 10, 1.0, 0.5)
+    assert one.hours == pytest.approx((600 + 39 * 2) / 3600), "a pause is no work"
+    assert one.quick == pytest.approx(39 / 40)
+    assert len(one.alarms()) == 2
+    assert (two.accepted, two.quick, two.alarms()) == (0.0, 0.0, [])

@@ -141,8 +141,8 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert department["kappa"] == pytest.approx(0.0)
     assert set(pulled(context)["origin"]) == {"prediction"}
 
-    status, paces, _ = review.status({**found, "pulled": pulled(context)}, params)
-    assert [(pace.reviewer, pace.done, pace.left) for pace in paces] == [
+    status, experts, _ = review.status({**found, "pulled": pulled(context)}, params)
+    assert [(each.reviewer, each.questions, each.left) for each in experts] == [
         (LI.email, QUESTIONS, 0),
         (ZHANG.email, QUESTIONS, 0),
     ]
