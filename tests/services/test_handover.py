@@ -1,6 +1,7 @@
 """Task files for other tools, run by the real packages: the same answers and accuracy as ``evaluate`` gives.
 
-Each tool has an environment of its own, as they pin packages that clash: ``make .venv-tools/lm-eval`` and so on.
+Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on, each with ``torch`` and
+the tool (OpenCompass also with ``transformers<5`` and ``pyarrow<21``).
 """
 
 from __future__ import annotations
@@ -50,12 +51,17 @@ def tool(name: str, program: str, folder: Path, *arguments: str) -> str:
     """Run a tool in its own environment, without the network."""
     python = TOOLS / name / "bin" / program
     if not python.is_file():
-        pytest.skip(f"needs {name} in {TOOLS}: make .venv-tools/{name}")
+        pytest.skip(f"needs an environment with {name} in {TOOLS / name}")
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(folder / "cache")}
     done = subprocess.run(
         [str(python), *arguments],
         cwd=folder,
-        env={**os.environ, **offline, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            **offline,
+            "CUDA_VISIBLE_DEVICES": "",
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -150,7 +156,7 @@ def test_opencompass_gives_the_same_accuracy(context, exported, model):
     folder, frames = exported
     (folder / "run.py").write_text(
         "from mmengine.config import read_base\n"
-        "with read_base():\n    from .tasks.opencompass.sample import sample\n"
+        "with read_base():\n    from tasks.opencompass.sample import sample\n"
         "from opencompass.models import HuggingFaceBaseModel\n"
         f"models = [dict(type=HuggingFaceBaseModel, abbr='m', path={str(model)!r}, max_out_len=8, batch_size=8, "
         "run_cfg=dict(num_gpus=0), model_kwargs=dict(device_map='cpu'))]\n"
