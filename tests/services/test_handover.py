@@ -1,7 +1,7 @@
 """Task files for other tools, run by the real packages: the same answers and accuracy as ``evaluate`` gives.
 
-Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on, each with ``torch`` and
-the tool (OpenCompass also with ``transformers<5`` and ``pyarrow<21``).
+Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on, each with
+``torch`` and the tool (OpenCompass also with ``transformers<5`` and ``pyarrow<21``).
 """
 
 from __future__ import annotations
