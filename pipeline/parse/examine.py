@@ -54,6 +54,8 @@ _STRANGE = re.compile(
 """A head, or the mark of an answer, inside a text: 立即手术二、X型题, 两者均无 答案：B."""
 _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
 """How no option begins: what stands before was taken for something else."""
+_BRACKETED = re.compile(r"[(（【]([A-K])[)）】]")
+_LISTED = re.compile(r"\n(\d{1,3})[.．、](?!\d)")
 _SMALL_LABEL = re.compile(r"\s[a-k]\s?[.．、)）](?!\d)")
 _FOOT = re.compile(r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]")
 """What pages and sites print under a text."""
@@ -116,6 +118,18 @@ def _check_texts(draft: Draft) -> None:
 
 def _check_options(draft: Draft) -> None:
     """Options that begin in the middle, hold a label, or tell of a patient as none of the others does."""
+    last, last_text = draft.options[-1]
+    beyond = (
+        {chr(ord(last) + step) for step in (1, 2)}
+        if any(one.rule == "paren" for one in draft.steps)
+        else set()
+    )
+    later = next((one for one in _BRACKETED.findall(last_text) if one in beyond), None)
+    if later:
+        draft.doubt("label_inside_text", f"（{later}） stands in option {last}")
+    follows = [found[0] for found in _LISTED.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1]
+    if follows and len(_LISTED.findall(draft.stem)) == 1:
+        draft.doubt("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
     small = any(step.rule == "lower" for step in draft.steps)
     for label, text in draft.options:
         if _BROKEN.match(text):

@@ -86,6 +86,7 @@ def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
         ("A. 甲\nB. 乙\nC. 丙\ufffd\nD. 丁", "unreadable_characters"),
         ("A. x＝，y\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
         ("A. 甲\nB. 乙\nC. 丙\nD. 丁\nD. 戊", "label_inside_text"),
+        ("(A)甲\n(B)乙\n(C)丙 与（E）丁", "label_inside_text"),
         (f"A. 甲\nB. 乙\nC. 丙\nD. 丁{'后面的文字' * 20}", "option_too_long"),
     ],
 )
