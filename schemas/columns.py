@@ -69,3 +69,15 @@ def _upper(label: str) -> str:
 
 
 STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def guarded(cell: str) -> str:
+    """A cell of a CSV file as no spreadsheet runs it: ``=1+1`` → ``'=1+1``. ``unguarded`` gives it back."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """What a guarded cell says; other cells are as they were."""
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell

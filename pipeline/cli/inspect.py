@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, Group
@@ -18,14 +19,20 @@ from rich.table import Table
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, reason_line, shown, tell_losses
+from pipeline.config import ConfigBase
 from pipeline.explain import Story, place
 from pipeline.explain import explain as tell
+from pipeline.ocr.params import OcrParams
 from pipeline.runtime import ledger
 from pipeline.runtime.publish import read_manifest
 from pipeline.runtime.runner import Runner
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
+from schemas.wording import counted
+
+if TYPE_CHECKING:
+    from pipeline.inspect.bank import Sample
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
 _OUTCOME_COLOURS = {
@@ -60,15 +67,77 @@ def inspect(
     ] = None,
     overrides: Overrides = None,
 ) -> None:
-    """Write a page that shows a paper beside what was read from it, line by line."""
+    """Write a page that shows a paper beside what was read from it, line by line.
+
+    Of a question bank (XLSX, CSV, JSON) print which column is what, and rows beside their questions, without a run.
+    """
     from pipeline.inspect.page import inspect_page
 
-    dataset = configure(config, overrides).dataset
+    loaded = configure(config, overrides)
+    dataset = loaded.dataset
+    if _inspect_bank(loaded, paper):
+        return
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     Console().print(f"{escape(shown(path))}: open it in a browser", soft_wrap=True, highlight=False)
+
+
+def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
+    """Show how a tabular file is read; whether it is one."""
+    from pipeline.inspect.bank import find_bank, look
+    from pipeline.parse.stage import declared_for
+
+    place = find_bank(config.dataset.raw, wanted)
+    if place is None:
+        return False
+    params = config.params("ocr")
+    assert isinstance(params, OcrParams)
+    view = look(*place, params, declared_for(place[0], config.sources))
+    if view is None:
+        return False
+    console = Console()
+    said = [f"{escape(view.document)}: {counted(view.rows, 'row')}, {view.format}", *map(escape, view.told)]
+    if view.stopped:
+        said.append(f"[red]stopped[/red]: {escape(view.stopped)}")
+    for line in said:
+        console.print(line, highlight=False, soft_wrap=True)
+    if view.columns:
+        columns = Table("part 部分", "column 列", "found by 依据")
+        ways = view.columns["found_by"]
+        for part, name in view.columns.items():
+            if part != "found_by":
+                columns.add_row(part, escape(str(name)), ways.get(part, ""))
+        print_whole(console, columns)
+        ends = ", ".join(f"{end} {count:,}" for end, count in view.ends.most_common())
+        console.print(f"rows: {escape(ends)}", highlight=False, soft_wrap=True)
+    rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
+    for sample in view.samples:
+        rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
+    console.print(rows)
+    console.print(
+        f'fix: [sources."{view.document}"] in dataset.toml, then inspect again', markup=False, soft_wrap=True
+    )
+    return True
+
+
+def _fields(fields: Mapping[str, Any], most: int = 120) -> str:
+    """A row's cells, a line each, cut."""
+    lines = (f"{name}: {value}" for name, value in fields.items() if value is not None)
+    return "\n".join(line if len(line) <= most else f"{line[:most]}…" for line in lines)
+
+
+def _read(sample: Sample) -> str:
+    """The question that a row became, and why it is not kept."""
+    lines = [f"[yellow]{escape(sample.doubt)}[/yellow]"] if sample.doubt else []
+    if question := sample.question:
+        lines += [
+            escape(question.stem),
+            *(f"{option.label}. {escape(option.text)}" for option in question.options),
+        ]
+        lines.append(f"答案 answer: {''.join(question.answer or []) or '—'}")
+    return "\n".join(lines) or "—"
 
 
 def _page_range(text: str | None) -> range | None:

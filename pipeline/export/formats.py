@@ -6,10 +6,12 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
+from schemas.columns import guarded
 from schemas.questions import QuestionType
 from schemas.taxonomy import DIFFICULTY, dimensions
 
@@ -101,12 +103,37 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
 def cmexam_csv(rows: pl.DataFrame) -> bytes:
     """A split as CMExam has it: UTF-8 without a byte order mark, read by ``pandas.read_csv`` as it is.
 
-    Cells are written as they are, also those that a spreadsheet would take for formulas (see
-    ``formula_cells``): an apostrophe before them would be part of the question for every other reader.
+    Cells that a spreadsheet would run as formulas begin with an apostrophe (see ``schemas.columns.guarded``).
     """
     target = io.BytesIO()
-    cmexam_frame(rows).write_csv(target, quote_style="non_numeric")
+    text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
+    cmexam_frame(rows).with_columns(text).write_csv(target, quote_style="non_numeric")
     return target.getvalue()
+
+
+def cmexam_xlsx(rows: pl.DataFrame) -> bytes:
+    """The same as a workbook: all texts are texts, none is a formula; equal rows give equal bytes."""
+    import xlsxwriter
+
+    target = io.BytesIO()
+    book = xlsxwriter.Workbook(
+        target, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    )
+    book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})
+    sheet = book.add_worksheet("questions")
+    frame = cmexam_frame(rows)
+    for at, line in enumerate([tuple(frame.columns), *frame.iter_rows()]):
+        for column, value in enumerate(line):
+            if isinstance(value, str):
+                sheet.write_string(at, column, value[:_CELL])
+            elif value is not None:
+                sheet.write_number(at, column, value)
+    book.close()
+    return target.getvalue()
+
+
+_CELL = 32_767
+"""Characters that a cell of a workbook holds; Excel's own limit."""
 
 
 FORMATS = (
@@ -120,15 +147,15 @@ FORMATS = (
         "cmexam_csv",
         "cmexam/{split}.csv",
         cmexam_csv,
-        "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Read them with a program "
-        "(`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”): cells are not altered, so a "
-        "spreadsheet would run those that begin with `=`, `+`, `-` or `@` as formulas",
+        "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Cells that begin with `=`, `+`, `-` or `@` have an "
+        "apostrophe before them, so that no spreadsheet runs them as formulas; `build-dataset` reads them back as they "
+        "were (`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”)",
+    ),
+    Format(
+        "cmexam_xlsx",
+        "cmexam/{split}.xlsx",
+        cmexam_xlsx,
+        "`cmexam/*.xlsx`: the same as a workbook, for spreadsheets",
     ),
 )
 """To add one: a function from a split's rows to bytes, a row here, and an option of its name in ``params``."""
-
-
-def formula_cells(rows: pl.DataFrame) -> int:
-    """How many text cells of the CSV a spreadsheet would run as formulas: they begin with ``= + - @``."""
-    texts = cmexam_frame(rows).select(pl.col(pl.String).str.contains(r"^[=+\-@\t\r]").sum())
-    return int(sum(texts.row(0))) if texts.width else 0

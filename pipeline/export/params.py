@@ -12,6 +12,7 @@ class ExportParams(Params):
 
     cmb_json: bool = Field(True, description="Write cmb/SPLIT.json as well, for tools that read CMB")
     cmexam_csv: bool = Field(True, description="Write cmexam/SPLIT.csv as well, for tools that read CMExam")
+    cmexam_xlsx: bool = Field(False, description="Write cmexam/SPLIT.xlsx as well, for spreadsheets")
     tasks: str = Field(
         "",
         description="Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval",

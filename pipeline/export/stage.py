@@ -12,7 +12,7 @@ import polars as pl
 from pipeline.export.card import Facts, card
 from pipeline.export.changelog import changelog
 from pipeline.export.croissant import croissant
-from pipeline.export.formats import FORMATS, formula_cells
+from pipeline.export.formats import FORMATS
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
@@ -51,7 +51,6 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
         return {"croissant.json": metadata, "README.md": card(facts, checksums).encode()}
 
-    formulas = sum(formula_cells(rows) for rows in splits.values()) if params.cmexam_csv else 0
     sizes = {name: rows.height for name, rows in splits.items()}
     return Result(
         tables={**splits, "changes": stands.changes.rows},
@@ -59,9 +58,9 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         rejects=rejects,
         files=files,
         describe=describe,
-        facts={"splits": sizes, "release": stands.facts(), "csv_cells_like_formulas": formulas},
+        facts={"splits": sizes, "release": stands.facts()},
         notes=[
-            *_notes(sizes, formulas, sum(map(_unlabelled, splits.values()))),
+            *_notes(sizes, sum(map(_unlabelled, splits.values()))),
             *_release_notes(stands),
         ],
     )
@@ -96,18 +95,13 @@ def _unlabelled(rows: pl.DataFrame) -> int:
     return rows.filter(pl.all_horizontal(pl.col(list(dimensions())).is_null())).height
 
 
-def _notes(sizes: Mapping[str, int], formulas: int, unlabelled: int) -> list[str]:
+def _notes(sizes: Mapping[str, int], unlabelled: int) -> list[str]:
     notes = []
     empty = [name for name, size in sizes.items() if not size]
     if empty:
         notes.append(f"warning: no questions in {', '.join(empty)}")
     if unlabelled:
         notes.append(f"warning: {counted(unlabelled, 'question')} without any label: is annotate complete?")
-    if formulas:
-        notes.append(
-            f"{counted(formulas, 'cell')} of cmexam/*.csv with = + - or @ at the start: "
-            "do not open the files in a spreadsheet"
-        )
     return notes
 
 

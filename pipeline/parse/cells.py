@@ -23,7 +23,7 @@ _ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
 _OPEN, _CLOSE = r"[(（\[【]", r"[)）\]】]"
 # (A) text, A. text, A text, A甲: at the start of a line a space or a Chinese character is mark enough.
 _AT_LINE = re.compile(
-    rf"(?:^|\n)\s*(?:{_OPEN}\s*([A-Ka-k])\s*{_CLOSE}[.．、:：]?|([A-Ka-k])\s*[.．、:：)）]"
+    rf"(?:^|\n)\s*(?:{_OPEN}\s*([A-Ka-k])\s*{_CLOSE}[.．、:：]?|([A-Ka-k])[.．、:：)）]"
     r"|([A-K])(?:[ \t]+|(?=[\u4e00-\u9fff])))\s*"
 )
 # Within a line only what no word can be: （A）…, A. …, A、…
@@ -267,7 +267,10 @@ def cut(value: str) -> tuple[str, list[tuple[str, str]]]:
     """
     text = broken_lines(value)
     chains = [_chain(list(pattern.finditer(text))) for pattern in (_AT_LINE, _IN_LINE)]
-    marks = max(chains, key=len)
+    lines = sum(bool(line.strip()) for line in text.split("\n"))
+    marks = (
+        chains[0] if len(chains[0]) == lines > 1 else max(chains, key=len)
+    )  # each line an option: no doubt
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     pairs = [(_of(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
     return text[: marks[0].start()] if marks else text, pairs

@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import HEADER_WITHIN, table
-from schemas.columns import option_of, plain, roles_of, vocabulary
+from schemas.columns import option_of, plain, roles_of, unguarded, vocabulary
 from schemas.errors import UnreadableDocument
 
 MAX_DEPTH = 4
@@ -171,7 +171,7 @@ class CsvReader:
 def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
     for record in records:
         _require_cells(record)
-        yield record
+        yield [unguarded(cell) for cell in record]
 
 
 def _require_cells(record: Sequence[str]) -> None:

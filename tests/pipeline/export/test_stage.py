@@ -266,11 +266,3 @@ def test_statistics_are_a_file(export, tables):
     assert figures["total"]["questions"] == 7
     assert sum(row["train"] for row in figures["labels"]["difficulty"]) == 4
     assert figures["labels"]["difficulty"][0]["label_en"]
-
-
-def test_cells_that_a_spreadsheet_would_run_are_told(export, tables):
-    notes = " ".join(export(tables).notes)
-    assert (
-        "cells of cmexam/*.csv with = + - or @ at the start: do not open the files in a spreadsheet" in notes
-    )
-    assert "spreadsheet" not in " ".join(export(tables, cmexam_csv=False).notes)
