@@ -22,7 +22,7 @@ class Document(Record):
     document: str
     sha256: str
     format: str
-    """``pdf``, ``image``, ``docx``, ``cmb_json``, ``cmexam_csv``, ``cmexam_xlsx``, ``jsonl``."""
+    """``pdf``, ``image``, ``docx``, ``cmb_json``, ``cmexam_csv``, ``cmexam_xlsx``, ``jsonl``, ``text``, ``html``."""
     pages: int | None
     """Pages of a paged document; null for tabular ones."""
     rows: int | None

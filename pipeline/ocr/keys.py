@@ -30,6 +30,7 @@ _TEXT_MODULES = (
     "readers/omml.py",
     "readers/image.py",
     "readers/text.py",
+    "readers/webpage.py",
 )
 _IMAGE_MODULES = (
     "images.py",

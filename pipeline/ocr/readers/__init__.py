@@ -15,6 +15,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from pipeline.ocr.readers.pdf import PdfReader
     from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, XlsxReader
     from pipeline.ocr.readers.text import TextReader
+    from pipeline.ocr.readers.webpage import WebPageReader
 
     return (
         PdfReader(),
@@ -25,6 +26,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         CmbJsonReader(),
         CsvReader(),
         TextReader(),
+        WebPageReader(),
     )
 
 

@@ -1,0 +1,90 @@
+"""Saved web pages, Markdown, and formats that are refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.sniff import find_reader
+from schemas.documents import LineKind
+from schemas.errors import UnreadableDocument
+
+PAGE = """<!DOCTYPE html><html><head><title>t</title><style>p {}</style></head><body><nav>菜单</nav>
+<h2>一、单选题</h2><div><b>1.</b> 首选的<i>药物</i>是</div><ul><li>A. 甲</li><li>B. 乙<script>x()</script></li></ul>
+<p>2. 见图<img src="file:///etc/passwd"></p><table><tr><td>A. 丙</td><td>B. 丁</td></tr></table>
+答案：A<br>完</body></html>"""
+LINES = ["一、单选题", "1. 首选的药物是", "A. 甲", "B. 乙", "2. 见图", "", "A. 丙\tB. 丁", "答案：A", "完"]
+
+
+def read(path):
+    (page,) = find_reader(path, OcrParams()).read(path, [1], OcrParams())
+    return page.lines
+
+
+def test_a_web_page_is_read_a_line_a_block(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text(PAGE, encoding="utf-8")
+    assert [line.text for line in read(path)] == LINES
+    assert [line.kind for line in read(path)].count(LineKind.FIGURE) == 1
+
+
+def test_an_mhtml_page_is_the_same(tmp_path):
+    path = tmp_path / "a.mhtml"
+    head = "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x\n"
+    head += "Content-Type: text/html; charset=utf-8\n"
+    path.write_bytes(f"{head}Content-Transfer-Encoding: 8bit\n\n{PAGE}\n--x--\n".encode())
+    assert [line.text for line in read(path)] == LINES
+
+
+def test_an_entity_in_a_page_reads_no_file(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("geheim")
+    path = tmp_path / "a.html"
+    path.write_text(f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{secret}">]><p>1. &e; 题</p>', encoding="utf-8")
+    assert "geheim" not in "".join(line.text for line in read(path))
+
+
+def test_tags_nested_without_end_are_read_or_refused(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("<div>" * 50_000 + "题", encoding="utf-8")
+    try:
+        read(path)
+    except UnreadableDocument as error:
+        assert error.reason  # noqa: PT017
+
+
+def test_a_page_without_text_is_told(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("<html><body><script>load()</script></body></html>", encoding="utf-8")
+    with pytest.raises(UnreadableDocument, match="no_text"):
+        find_reader(path, OcrParams()).count_pages(path, OcrParams())
+
+
+def test_marks_of_markdown_do_not_hide_numbers_options_and_answers(tmp_path):
+    path = tmp_path / "a.md"
+    text = "## 单选题\n\n**1.** 首选的药物是\n\n- A. 甲\n- B. 2**3 乙\n\n**答案：A**\n\n2\\. 第二题\n\n> 解析：略\n"
+    path.write_text(text, encoding="utf-8")
+    found = [line.text for line in read(path)]
+    assert found == ["单选题", "1. 首选的药物是", "A. 甲", "B. 2**3 乙", "答案：A", "2. 第二题", "解析：略"]
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "said"),
+    [
+        ("a.rar", b"Rar!\x1a\x07", "RAR archive; unpack"),
+        ("a.caj", b"CAJ\x00", "CAJViewer"),
+        ("a.djvu", b"AT&TFORM\x00", "DjVu"),
+        ("a.pptx", b"PK\x03\x04ppt/", "PowerPoint presentation; save it as PDF"),
+        ("a.epub", b"PK\x03\x04mimetype", "EPUB book"),
+        ("a.apkg", b"PK\x03\x04collection", "Anki deck"),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Word document; save it as DOCX"),
+        ("a.zip", b"PK\x03\x04a.pdf", "ZIP archive; unpack"),
+    ],
+)
+def test_other_formats_are_refused_by_name_with_a_remedy(tmp_path, name, head, said):
+    path = tmp_path / name
+    path.write_bytes(head + b"\x00" * 100)
+    with pytest.raises(UnreadableDocument) as caught:
+        find_reader(path, OcrParams())
+    assert caught.value.reason == "unknown_format"
+    assert said in caught.value.detail
