@@ -32,3 +32,15 @@ INVISIBLE: tuple[int, ...] = (
 UNREADABLE = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U0010ffff]"
 """Matches what no reader can see the meaning of: controls, private use, U+FFFD; for Python's and for Rust's regular
 expressions."""
+
+
+def valid(text: str) -> str:
+    """Return text that can be written as UTF-8: half of a surrogate pair becomes U+FFFD, which no question may hold.
+
+    JSON (an escape such as ud800) and Word's symbols can name such halves.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pipeline.characters import valid
 from schemas.documents import LineKind, ReadMethod
 
 
@@ -87,6 +88,10 @@ class PageLine:
     kind: LineKind = LineKind.TEXT
     column: int = 0
     confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        """Make the text valid: every line of every reader passes here."""
+        self.text = valid(self.text)
 
     def to_json(self) -> list[Any]:
         """A compact JSON value, coordinates rounded to hundredths of a point."""

@@ -14,7 +14,7 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.archive import check_archive
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
-from pipeline.ocr.readers.docx_numbering import Numbering, W
+from pipeline.ocr.readers.docx_numbering import Numbering, W, whole
 from pipeline.ocr.spacing import tabs_for_gaps
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
@@ -24,6 +24,8 @@ _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"{_MC}Fallback"}
 _PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
+_WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"}
+"""Elements around paragraphs, tables, rows or cells that print nothing of their own."""
 _LINE_BREAK = "\n"
 
 
@@ -52,9 +54,7 @@ class DocxReader:
         check_archive(path, params)
         document = _opened(path)
         lines = list(_Walker(document).lines())
-        section = document.sections[0] if len(document.sections) else None
-        width = section.page_width.pt if section is not None and section.page_width else 0.0
-        height = section.page_height.pt if section is not None and section.page_height else 0.0
+        width, height = _page_size(document)
         method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
         reason = None if lines else "no_content"
         return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
@@ -74,6 +74,12 @@ def _opened(path: Path) -> Any:
         raise UnreadableDocument("broken", f"not a readable DOCX file: {str(error)[:200]}") from error
 
 
+def _page_size(document: Any) -> tuple[float, float]:
+    """Width and height in points; 0 where the document does not say, or what it says is damaged."""
+    size = document.element.body.find(f"{W}sectPr/{W}pgSz")
+    return (whole(size, "w") or 0) / 20, (whole(size, "h") or 0) / 20
+
+
 class _Walker:
     """Goes through a document in reading order."""
 
@@ -91,7 +97,7 @@ class _Walker:
                 yield from self._paragraph(block)
             elif block.tag == f"{W}tbl":
                 yield from self._table(block)
-            elif block.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"):
+            elif block.tag in _WRAPPERS:
                 yield from self._blocks(block)
 
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
@@ -121,7 +127,7 @@ class _Walker:
     def _table(self, table: Any) -> Iterator[PageLine]:
         """A region, then its rows with a tab between cells; tables that hold paragraphs of text, cell by cell."""
         yield PageLine("", None, LineKind.TABLE)
-        rows = [list(row.iter(f"{W}tc")) for row in table.findall(f"{W}tr")]
+        rows = [list(_below(row, f"{W}tc")) for row in _below(table, f"{W}tr")]
         if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):
             for row in rows:
                 for cell in row:
@@ -135,14 +141,21 @@ class _Walker:
             yield from (line for cell in cells for line in cell if line.kind is not LineKind.TEXT)
 
 
+def _below(parent: Any, tag: str) -> Iterator[Any]:
+    """Elements of that tag directly below, or wrapped in content controls; not those of tables within."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag in _WRAPPERS:
+            yield from _below(child, tag)
+
+
 def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     """List and level that a numPr element names."""
     if properties is None:
         return None, None
     number, level = properties.find(f"{W}numId"), properties.find(f"{W}ilvl")
-    list_id = None if number is None else str(number.get(f"{W}val"))
-    depth = None if level is None else int(level.get(f"{W}val"))
-    return list_id, depth
+    return (None if number is None else number.get(f"{W}val")), whole(level, "val")
 
 
 def _numbering_root(document: Any) -> Any | None:
@@ -179,7 +192,7 @@ def _text(element: Any) -> Iterator[str]:
         elif tag == f"{W}noBreakHyphen":
             yield "-"
         elif tag == f"{W}sym":
-            yield glyphs.fold(chr(int(child.get(f"{W}char"), 16)), str(child.get(f"{W}font")))
+            yield glyphs.fold(chr(whole(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
             yield _scripted(child)
         else:
@@ -209,6 +222,7 @@ def _property(run: Any, name: str) -> str | None:
 def _count(paragraph: Any) -> tuple[int, int]:
     """Pictures and unread formulas in a paragraph; embedded objects are nearly always formulas."""
     drawn = [*paragraph.iter(f"{W}drawing"), *paragraph.iter(f"{W}pict")]
+    drawn = [found for found in drawn if not _within_box(found, paragraph)]
     pictures = sum(not _in_fallback(found) and _is_seen(found) for found in drawn)
     formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
     formulas += sum(omml.linear(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
@@ -217,7 +231,7 @@ def _count(paragraph: Any) -> tuple[int, int]:
 
 _DOT = 10.0
 """Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
-_LENGTH = re.compile(r"(?:^|;)\s*(width|height|margin-left):\s*(-?[\d.]+)pt")
+_LENGTH = re.compile(r"(?:^|;)\s*(width|height|margin-left):\s*(-?\d+(?:\.\d+)?)pt")
 _OFF_PAGE = 800.0
 """Points to the right at which a picture stands outside of the page: A4 is 595 wide."""
 
@@ -233,7 +247,8 @@ def _is_seen(picture: Any) -> bool:
     else:
         extent = next((child for child in picture.iter() if str(child.tag).endswith("}extent")), None)
         if extent is not None:
-            places = {"width": int(extent.get("cx", 0)) / 12700, "height": int(extent.get("cy", 0)) / 12700}
+            sizes = {"width": extent.get("cx", ""), "height": extent.get("cy", "")}
+            places = {name: int(size[:12]) / 12700 for name, size in sizes.items() if size.isdecimal()}
     dot = max(places.get("width", 99.0), places.get("height", 99.0)) <= _DOT
     return not dot and places.get("margin-left", 0.0) <= _OFF_PAGE
 
@@ -243,4 +258,16 @@ def _in_fallback(element: Any) -> bool:
 
 
 def _text_boxes(paragraph: Any) -> Iterator[Any]:
-    return (box for box in paragraph.iter(f"{W}txbxContent") if not _in_fallback(box))
+    """The text boxes anchored in a paragraph; those within them are met when their paragraphs are read."""
+    boxes = (box for box in paragraph.iter(f"{W}txbxContent") if not _in_fallback(box))
+    return (box for box in boxes if not _within_box(box, paragraph))
+
+
+def _within_box(element: Any, paragraph: Any) -> bool:
+    """Whether an element stands in a text box that is anchored in the paragraph."""
+    for parent in element.iterancestors():
+        if parent is paragraph:
+            return False
+        if parent.tag == f"{W}txbxContent":
+            return True
+    return False

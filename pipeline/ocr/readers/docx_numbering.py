@@ -9,6 +9,8 @@ from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
+_MOST = 0x10FFFF
+"""Numbers above it are damage: Word counts to 32,767, and characters end there."""
 _DIGITS = "〇一二三四五六七八九"
 _HEAVENLY = "甲乙丙丁戊己庚辛壬癸"
 _ROMAN = dict(
@@ -18,6 +20,16 @@ _ROMAN = dict(
         strict=True,
     )
 )
+
+
+def whole(element: Any | None, name: str, base: int = 10) -> int | None:
+    """Return an attribute as a whole number; None where it is absent or damaged, which costs that attribute alone."""
+    text = None if element is None else element.get(f"{W}{name}")
+    try:
+        value = int(text or "", base)
+    except ValueError:
+        return None
+    return value if 0 <= value <= _MOST else None
 
 
 def format_number(value: int, style: str) -> str:
@@ -98,9 +110,8 @@ class Numbering:
             return found
         for abstract in root.iter(f"{W}abstractNum"):
             name = abstract.get(f"{W}abstractNumId")
-            found.levels[name] = {
-                int(level.get(f"{W}ilvl")): _read_level(level) for level in abstract.findall(f"{W}lvl")
-            }
+            levels = ((whole(level, "ilvl"), level) for level in abstract.findall(f"{W}lvl"))
+            found.levels[name] = {depth: _read_level(level) for depth, level in levels if depth is not None}
         for number in root.findall(f"{W}num"):
             found._read_list(number)
         return found
@@ -111,9 +122,9 @@ class Numbering:
         if abstract is not None:
             self.lists[name] = abstract.get(f"{W}val")
         for override in number.findall(f"{W}lvlOverride"):
-            start = override.find(f"{W}startOverride")
-            if start is not None:
-                self.starts[name, int(override.get(f"{W}ilvl"))] = int(start.get(f"{W}val"))
+            depth, start = whole(override, "ilvl"), whole(override.find(f"{W}startOverride"), "val")
+            if depth is not None and start is not None:
+                self.starts[name, depth] = start
 
     def label(self, list_id: str, depth: int) -> str:
         """The label of the next paragraph of a list, with the space after it; "" for none.
@@ -162,10 +173,7 @@ def _read_level(level: Any) -> _Level:
         found = level.find(f"{W}{tag}")
         return default if found is None else found.get(f"{W}val", default)
 
-    start = value("start", "1")
+    start = whole(level.find(f"{W}start"), "val")
     return _Level(
-        value("numFmt", "decimal"),
-        value("lvlText", ""),
-        int(start) if start.isdigit() else 1,
-        value("suff", "tab"),
+        value("numFmt", "decimal"), value("lvlText", ""), 1 if start is None else start, value("suff", "tab")
     )

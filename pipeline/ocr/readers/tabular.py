@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.characters import valid
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import HEADER_WITHIN, table
@@ -23,8 +24,7 @@ MAX_CELL = 10_000_000
 
 
 def _dump(row: dict[str, Any]) -> str:
-    text = json.dumps(row, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no character
+    return valid(json.dumps(row, ensure_ascii=False))
 
 
 def _load(text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -171,3 +172,51 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused(tmp_path):
         archive.writestr("word/document.xml", b"0" * 5_000_000)
     with pytest.raises(UnreadableDocument, match="too_large"):
         DocxReader().count_pages(path, OcrParams(max_file_mb=1))
+
+
+def with_xml(path, *parts):
+    """A document whose body begins with these elements, as text without their namespace."""
+    document = docx.Document()
+    for place, part in enumerate(parts):
+        document.element.body.insert(place, parse_xml(part))
+    document.save(path)
+    return path
+
+
+def element(text):
+    name, rest = re.match(r"<(w:\w+)(.*)", text, re.DOTALL).groups()
+    return f"<{name} {nsdecls('w')}{rest}"
+
+
+def table(cell, depth):
+    inner = table(cell, depth - 1) if depth else f"<w:p><w:r><w:t>{cell}</w:t></w:r></w:p>"
+    return f"<w:tbl><w:tr><w:tc>{inner}<w:p/></w:tc></w:tr></w:tbl>"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 14])
+def test_tables_in_tables_are_read_once(tmp_path, depth):
+    lines = read(with_xml(tmp_path / "a.docx", element(table("甲", depth))))
+    assert [line.text for line in lines if line.kind is LineKind.TEXT] == ["甲"]
+
+
+def test_rows_in_content_controls_are_read(tmp_path):
+    row = "<w:sdt><w:sdtContent><w:tr><w:tc><w:p><w:r><w:t>甲</w:t></w:r></w:p></w:tc></w:tr></w:sdtContent></w:sdt>"
+    lines = read(with_xml(tmp_path / "a.docx", element(f"<w:tbl>{row}</w:tbl>")))
+    assert [line.text for line in lines if line.text] == ["甲"]
+
+
+@pytest.mark.parametrize("code", ["D800", "zzzz", "-1", "110000", "9" * 5000, ""])
+def test_a_symbol_that_is_no_character_is_unreadable_and_costs_nothing_else(tmp_path, code):
+    run = f'<w:p><w:r><w:t>甲</w:t><w:sym w:font="x" w:char="{code}"/><w:t>乙</w:t></w:r></w:p>'
+    lines = read(with_xml(tmp_path / "a.docx", element(run)))
+    assert [line.text for line in lines] == ["甲\ufffd乙"]
+
+
+@pytest.mark.parametrize("damage", ["", 'w:val="zzzz"', 'w:val="99999999999"', 'w:val=""'])
+@pytest.mark.parametrize("tag", ["numId", "ilvl", "position", "vertAlign"])
+def test_a_damaged_attribute_costs_that_attribute_alone(tmp_path, tag, damage):
+    inside = f"<w:{tag} {damage}/>"
+    where = f"<w:pPr><w:numPr>{inside}</w:numPr></w:pPr>" if tag in ("numId", "ilvl") else ""
+    run = f"<w:rPr>{inside}</w:rPr>" if not where else ""
+    paragraph = f"<w:p>{where}<w:r>{run}<w:t>甲</w:t></w:r></w:p>"
+    assert [line.text for line in read(with_xml(tmp_path / "a.docx", element(paragraph)))] == ["甲"]
