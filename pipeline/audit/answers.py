@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pipeline.dedup.keys import OPTION_BREAK, folded, with_keys
+from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
+from pipeline.evaluate.scorefile import first_problem
 from schemas.base import Record
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Task
@@ -19,6 +21,48 @@ from schemas.questions import Option, Question
 
 Answers = dict[str, dict[str, frozenset[str]]]
 """The letters that each respondent gave, by question and respondent."""
+
+
+class _Row(BaseModel):
+    """An answer of others."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    id: str | None = None
+    question: str | None = None
+    options: dict[str, str] = Field(default_factory=dict)
+    model: str
+    answer: str = ""
+
+    @field_validator("options", mode="before")
+    @classmethod
+    def _by_letter(cls, value: Any) -> Any:
+        """Texts by letter; the items of a list are A, B, C and so on."""
+        if isinstance(value, list):
+            value = {chr(ord("A") + at): text for at, text in enumerate(value)}
+        return (
+            {label.strip().upper(): text for label, text in value.items()}
+            if isinstance(value, dict)
+            else value
+        )
+
+    @field_validator("answer", mode="before")
+    @classmethod
+    def _joined(cls, value: Any) -> Any:
+        """Letters in a list are one text; what a cut-off output ends with may be half a character."""
+        value = "".join(map(str, value)) if isinstance(value, list) else "" if value is None else value
+        return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> _Row:
+        if not (self.id or self.question):
+            raise ValueError('needs "id" or "question"')
+        return self
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """What it was asked."""
+        return (self.question or "", *self.options.values())
 
 
 class _Text(Record):
@@ -30,17 +74,6 @@ class _Text(Record):
 
 
 @dataclass(frozen=True)
-class Row:
-    """An answer of others."""
-
-    id: str | None
-    question: str | None
-    options: Mapping[str, str]
-    model: str
-    answer: str
-
-
-@dataclass(frozen=True)
 class Matched:
     """What others answered."""
 
@@ -48,11 +81,11 @@ class Matched:
     unknown: int
     """Rows about questions that are not here."""
     unread: int
-    """Rows in which no answer was found."""
+    """Rows in which no answer was found, or none that the question here offers."""
 
 
 def of_runs(predictions: pl.DataFrame) -> Answers:
-    """The first answers of our own runs to the printed questions.
+    """Return the first answers of our own runs to the printed questions.
 
     Args:
         predictions: a ``Prediction`` table.
@@ -65,35 +98,91 @@ def of_runs(predictions: pl.DataFrame) -> Answers:
     return found
 
 
-def of_others(paths: Sequence[Path], questions: pl.DataFrame) -> Matched:
-    """Answers in files, in the letters of our questions.
+def of_others(
+    paths: Sequence[Path],
+    questions: pl.DataFrame,
+    merges: Mapping[str, str] | None = None,
+    cleaned: pl.DataFrame | None = None,
+) -> Matched:
+    """Return the answers in files, in the letters of our questions.
 
     Args:
         paths: JSONL.
         questions: a ``Question`` table.
+        merges: the surviving question of each that was merged into another. Answers to those count as answers to the
+            survivor, unless the model answered that one too.
+        cleaned: the ``Question`` table in which the merged ones stand.
 
     Raises:
         UserError: a row cannot be read.
     """
-    rows = [row for path in paths for row in read_answers(path)]
-    known = {row.question_id: row for row in Question.from_frame(questions)}
-    by_text = _by_text(rows, questions)
+    rows = [row for path in paths for row in _rows(path)]
+    if not rows:
+        return Matched({}, 0, 0)
+    merges = {} if merges is None or cleaned is None else merges
+    here = set(questions["question_id"].to_list())
+    gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
+    known = _known(questions)
+    if cleaned is not None and gone:
+        known |= _known(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
+    by_text = {each.exact: name for name, each in reversed(known.items())}
+    theirs = _as_asked(rows)
     answers: Answers = {}
+    through_copies: Answers = {}
     unknown = unread = 0
     for row in rows:
-        question = known.get(row.id or "") or known.get(
-            by_text.get((row.question or "", *row.options.values()), "")
-        )
-        if question is None:
+        said = theirs.get(row.text)
+        name = row.id if row.id in known else by_text.get(said.exact) if said and row.question else None
+        if name is None:
             unknown += 1
-        elif (letters := _letters(row, question)) is None:
+            continue
+        home = gone.get(name, name)
+        letters = _letters(row.answer, said or known[name], known[home])
+        if letters is None:
             unread += 1
         else:
-            answers.setdefault(question.question_id, {})[row.model] = letters
+            where = answers if home == name else through_copies
+            where.setdefault(home, {})[row.model] = letters
+    for name, others in through_copies.items():
+        answers[name] = others | answers.get(name, {})
     return Matched(answers, unknown, unread)
 
 
-def read_answers(path: Path) -> Iterator[Row]:
+@dataclass(frozen=True)
+class _Asked:
+    """A question as it is compared."""
+
+    exact: str
+    options: Mapping[str, str]
+    keys: Sequence[str]
+    """Comparison keys of the options, in their order."""
+    several: bool | None
+
+
+def _known(questions: pl.DataFrame) -> dict[str, _Asked]:
+    rows = list(Question.from_frame(questions))
+    return {row.question_id: each for row, each in zip(rows, _asked(questions, rows), strict=True)}
+
+
+def _as_asked(rows: Sequence[_Row]) -> dict[tuple[str, ...], _Asked]:
+    """What others asked, where they say with what options."""
+    asked = {row.text: row.options for row in rows if row.options}
+    texts = [
+        _Text(stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()])
+        for text, options in asked.items()
+    ]
+    return dict(zip(asked, _asked(_Text.to_frame(texts), texts), strict=True))
+
+
+def _asked(frame: pl.DataFrame, rows: Iterable[Question | _Text]) -> Iterator[_Asked]:
+    keyed = with_keys(frame).select("exact", "option_keys").iter_rows()
+    for row, (exact, keys) in zip(rows, keyed, strict=True):
+        answer = row.answer if isinstance(row, Question) else None
+        options = {option.label: option.text for option in row.options}
+        yield _Asked(exact, options, keys, None if answer is None else len(answer) > 1)
+
+
+def _rows(path: Path) -> Iterator[_Row]:
     """The rows of a file.
 
     Raises:
@@ -104,71 +193,29 @@ def read_answers(path: Path) -> Iterator[Row]:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read as UTF-8 text ({error}): correct [audit] answers") from None
     for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield _row(f"{path}, line {number}", line)
+        if not line.strip():
+            continue
+        try:
+            yield _Row.model_validate(json.loads(line))
+        except ValidationError as error:
+            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"{path}, line {number}: is not JSON; every line is an object of its own"
+            ) from None
 
 
-def _row(place: str, line: str) -> Row:
-    try:
-        item = json.loads(line)
-    except (ValueError, RecursionError):
-        raise UserError(f"{place}: is not JSON; every line is an object of its own") from None
-    if not isinstance(item, dict) or not (item.get("id") is not None or item.get("question")):
-        raise UserError(f'{place}: needs "id" or "question"')
-    model, answer = item.get("model"), item.get("answer")
-    if isinstance(answer, list):
-        answer = "".join(map(str, answer))
-    if not isinstance(model, str) or not isinstance(answer, str | None):
-        raise UserError(f'{place}: needs "model" and "answer" as text')
-    name = None if item.get("id") is None else str(item["id"])
-    return Row(name, item.get("question"), _options(item.get("options"), place), model, answer or "")
-
-
-def _options(value: Any, place: str) -> dict[str, str]:
-    """Texts by letter: an object, or a list whose items are A, B, C and so on."""
-    if isinstance(value, dict):
-        return {str(label).strip().upper(): str(text) for label, text in value.items()}
-    if isinstance(value, list | None):
-        return {chr(ord("A") + at): str(text) for at, text in enumerate(value or ())}
-    raise UserError(f'{place}: "options" is an object of letters and texts, or a list of texts')
-
-
-def _by_text(rows: Sequence[Row], questions: pl.DataFrame) -> dict[tuple[str, ...], str]:
-    """Ids by a question's words and options' texts as a file has them."""
-    told = {
-        (row.question, *row.options.values()): row.options for row in rows if row.question and row.options
-    }
-    texts = _Text.to_frame(
-        _Text(stem=key[0] or "", options=[Option(label=name, text=text) for name, text in options.items()])
-        for key, options in told.items()
-    )
-    theirs, ours = with_keys(texts)["exact"].to_list(), with_keys(questions)["exact"].to_list()
-    ids = dict(zip(ours, questions["question_id"].to_list(), strict=True))
-    return {key: ids[text] for key, text in zip(told, theirs, strict=True) if text in ids}
-
-
-def _letters(row: Row, question: Question) -> frozenset[str] | None:
-    """What a row answers, in the letters of our question: options may stand in another order there."""
-    ours = {option.label: option.text for option in question.options}
-    theirs = dict(row.options) or ours
-    said = row.answer.strip().upper()
-    letters = frozenset(said) if said and set(said) <= set(theirs) else None
-    if letters is None:
-        several = None if question.answer is None else len(question.answer) > 1
-        letters = frozenset(extract(row.answer, theirs, several).letters or ())
-    names = _translation(theirs, ours)
+def _letters(answer: str, asked: _Asked, ours: _Asked) -> frozenset[str] | None:
+    """What an answer names, in the letters of our question: options may stand in another order there."""
+    said = answer.strip().upper()
+    letters = frozenset(said)
+    if not letters or not letters <= set(asked.options):
+        letters = frozenset(extract(answer, asked.options, ours.several).letters or ())
+    if asked.options == ours.options:
+        names = {label: label for label in ours.options}
+    else:
+        by_key = dict(zip(ours.keys, ours.options, strict=False))
+        names = {
+            label: by_key[key] for label, key in zip(asked.options, asked.keys, strict=False) if key in by_key
+        }
     return frozenset(names[letter] for letter in letters) if letters and letters <= set(names) else None
-
-
-def _translation(theirs: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, str]:
-    """Our letter for each of theirs, by what the options say."""
-    if theirs == ours:
-        return {label: label for label in ours}
-    one, other = _folded(theirs.values()), _folded(ours.values())
-    by_text = dict(zip(other, ours, strict=True))
-    return {label: by_text[text] for label, text in zip(theirs, one, strict=True) if text in by_text}
-
-
-def _folded(texts: Any) -> list[str]:
-    joined = pl.select(folded(pl.lit(OPTION_BREAK.join(texts)), keep=OPTION_BREAK)).item()
-    return str(joined).split(OPTION_BREAK)

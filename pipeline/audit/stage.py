@@ -11,7 +11,6 @@ import polars as pl
 from annotation.label_studio.editable import ANSWER, VERDICT
 from pipeline.audit import irt, page
 from pipeline.audit.answers import Answers, of_others, of_runs
-from pipeline.audit.explanation import Stated, stated
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import (
     Case,
@@ -23,15 +22,18 @@ from pipeline.audit.weighing import (
     weigh_options,
     weigh_people,
 )
+from pipeline.claims.explanations import Stated, stated
 from pipeline.dedup.keys import with_keys
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.audit import AuditItem, AuditRespondent
-from schemas.questions import Question, ReviewItem
+from schemas.questions import Question, QuestionType, ReviewItem
 from schemas.wording import counted
 
 STAGE, REASON = "audit", "suspicious_key"
 _BATCH = 500
 """Explanations that a worker reads at a time."""
+_NAMED = 5
+"""Ids that a note names; the facts hold all."""
 _ENOUGH = 30
 """Respondents from which a distractor that nobody picks says something."""
 
@@ -40,8 +42,8 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """Say of every question how suspicious its key is, and why. Nothing is taken out.
 
     Args:
-        tables: ``questions`` and ``review`` of dedup, ``clean/questions`` for copies whose keys contradict each other,
-            ``clean/corrections``, and ``evaluate/predictions`` where there are any.
+        tables: ``questions``, ``merges`` and ``review`` of dedup, ``clean/questions`` for copies, merged or with keys
+            that contradict each other, ``clean/corrections``, and ``evaluate/predictions`` where there are any.
         params: the ``[audit]`` section.
         context: for worker processes and cut-outs.
 
@@ -55,7 +57,8 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))
     questions = _audited(tables, conflicts)
     answers = of_runs(tables["evaluate/predictions"]) if "evaluate/predictions" in tables else {}
-    others = of_others(params.files(), questions)
+    merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
+    others = of_others(params.files(), questions, merges, tables.get("clean/questions"))
     for name, said in others.answers.items():
         answers.setdefault(name, {}).update(said)
     found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
@@ -73,6 +76,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
             "respondents": len(found.respondents),
             "answers_of_unknown_questions": others.unknown,
             "answers_not_read": others.unread,
+            "explanations_not_read": found.lost,
             "suspicious": len(waiting),
             "evidence": dict(sorted(Counter(e.kind for row in rows for e in row.evidence).items())),
         },
@@ -84,11 +88,17 @@ class Audited:
     """What an audit came to."""
 
     def __init__(
-        self, cases: list[Case], respondents: list[AuditRespondent], analysis: Mapping[str, dict[str, object]]
+        self,
+        cases: list[Case],
+        respondents: list[AuditRespondent],
+        analysis: Mapping[str, dict[str, object]],
+        lost: Sequence[str],
     ) -> None:
         self.cases = sorted(cases, key=lambda case: (-case.odds, case.question.question_id))
         """The most suspicious first."""
         self.respondents = respondents
+        self.lost = lost
+        """Questions whose explanation could not be read."""
         self._analysis = analysis
 
     def items(self) -> list[AuditItem]:
@@ -117,7 +127,8 @@ def audit(
     """
     cases = [Case(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
-    explained = weigh_explanations(cases, _read(cases, context), params.wrong)
+    argued, lost = _read(cases, context)
+    explained = weigh_explanations(cases, argued, params.wrong)
     for case, keys in zip(cases, with_keys(keyed)["option_keys"].to_list(), strict=True):
         name = case.question.question_id
         weigh_options(case, keys[: len(case.question.options)])
@@ -136,7 +147,7 @@ def audit(
         ability = None if abilities is None else round(abilities[at], 4)
         row = _respondent(name, "model", len(same), sum(same), right)
         respondents.append(row.model_copy(update={"ability": ability}))
-    return Audited(cases, respondents, analysis)
+    return Audited(cases, respondents, analysis, lost)
 
 
 def _respondent(name: str, kind: str, total: int, same: int, reliability: float) -> AuditRespondent:
@@ -150,24 +161,40 @@ def _respondent(name: str, kind: str, total: int, same: int, reliability: float)
 
 
 def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
-    """What explanations argue for, by question; for worker processes."""
-    found = ((question.question_id, stated(question)) for question in questions)
-    return {name: said for name, said in found if said is not None}
+    """Return the answers that explanations argue for, by question; runs in worker processes."""
+    found = {}
+    for row in questions:
+        options = {option.label: option.text for option in row.options}
+        several = row.question_type is QuestionType.X or len(row.answer or ()) > 1
+        if (said := stated(row.explanation, row.stem, options, several=several)) is not None:
+            found[row.question_id] = said
+    return found
 
 
-def _read(cases: Sequence[Case], context: Context | None) -> dict[str, Stated]:
-    """What all explanations argue for, in the questions' order, however the work was shared out."""
-    explained = [case.question for case in cases if case.question.explanation]
-    if context is None or len(explained) <= _BATCH:  # starting workers takes longer
-        return read_explanations(explained)
+def _read(cases: Sequence[Case], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
+    """Read all explanations, in the questions' order however the work was shared out.
+
+    A batch whose worker died is tried again question by question.
+
+    Returns:
+        What they argue for, and the ids of questions whose explanation could not be read.
+    """
+    todo = [case.question for case in cases if case.question.explanation]
+    order = [each.question_id for each in todo]
+    if context is None or len(todo) <= _BATCH:  # starting workers takes longer
+        return read_explanations(todo), []
     found: dict[str, Stated] = {}
-    batches = [explained[at : at + _BATCH] for at in range(0, len(explained), _BATCH)]
-    with context.progress(len(explained), "explanations") as advance:
-        for batch, said in context.map(read_explanations, batches):
-            # What crashes a worker is read without; the others count.
-            found |= {} if isinstance(said, Failure) else said
-            advance(len(batch))
-    return {each.question_id: found[each.question_id] for each in explained if each.question_id in found}
+    with context.progress(len(todo), "explanations") as advance:
+        for size in (_BATCH, 1):
+            batches = [todo[at : at + size] for at in range(0, len(todo), size)]
+            todo = []
+            for batch, said in context.map(read_explanations, batches):
+                if isinstance(said, Failure):
+                    todo += batch
+                else:
+                    found |= said
+                    advance(len(batch))
+    return {name: found[name] for name in order if name in found}, sorted(each.question_id for each in todo)
 
 
 def _analysed(
@@ -307,6 +334,11 @@ def _notes(found: Audited, suspicious: int, unknown: int, unread: int) -> list[s
     notes = [f"{counted(suspicious, 'suspicious key')}, by {counted(models, 'model')} and all other evidence"]
     if suspicious:
         notes.append("`build-dataset review verify` sends them to people (build/audit/index.html shows them)")
+    if found.lost:
+        named = ", ".join(found.lost[:_NAMED]) + (" …" if len(found.lost) > _NAMED else "")
+        notes.append(
+            f"{counted(len(found.lost), 'explanation')} could not be read and did not count: {named}"
+        )
     if unknown or unread:
         notes.append(f"answers of others: {unknown:,} about questions that are not here, {unread:,} not read")
     return notes

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from pipeline.parse.answers import verdict_of
+from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.gates import Gap
@@ -166,9 +166,11 @@ def _check_verdict(draft: Draft) -> None:
     """The answer against what the explanation says of the options."""
     if not draft.answer or not draft.explanation:
         return
-    against = verdict_of(draft.explanation, draft.stem, draft.answer, [label for label, _ in draft.options])
-    if against:
-        draft.doubt("explanation_disagrees", f"answer {draft.answer}, but the explanation says {against!r}")
+    said = stated(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
+    if said and said.rule in SURE and said.answer != frozenset(draft.answer):
+        draft.doubt(
+            "explanation_disagrees", f"answer {draft.answer}, but the explanation says {said.detail!r}"
+        )
 
 
 def _check_case(draft: Draft) -> None:

@@ -5,12 +5,13 @@ import json
 import polars as pl
 import pytest
 
+from pipeline.audit import stage as audit_stage
 from pipeline.audit.params import AuditParams
 from pipeline.audit.stage import run
 from pipeline.catalogue import stage
-from pipeline.stage import Result
+from pipeline.stage import Failure, Result
 from schemas.corrections import Correction, CorrectionStatus
-from schemas.questions import Option, Question, QuestionType, ReviewItem
+from schemas.questions import Merge, Option, Question, QuestionType, ReviewItem
 
 LABELS = "ABCD"
 
@@ -31,16 +32,19 @@ def correction(name: str, field: str, after: str) -> Correction:
     )  # fmt: skip
 
 
-def audited(context, questions, *, copies=(), corrections=(), rows=(), tmp_path=None) -> Result:
+def audited(
+    context, questions, *, copies=(), merges=(), merged=(), corrections=(), rows=(), tmp_path=None
+) -> Result:
     conflict = ReviewItem(
         item_id="c", question_ids=[each.question_id for each in copies], stage="dedup", reason="conflicting_answers",
         detail="", item="[" + ",".join(each.model_dump_json() for each in copies) + "]",
     )  # fmt: skip
     tables = {
         "questions": Question.to_frame(questions),
+        "merges": Merge.to_frame(merges),
         "review": ReviewItem.to_frame([conflict] if copies else []),
         "corrections": Correction.to_frame(corrections),
-        "clean/questions": Question.to_frame([*questions, *copies]),
+        "clean/questions": Question.to_frame([*questions, *copies, *merged]),
     }
     path = None
     if rows:
@@ -60,6 +64,40 @@ def test_an_explanation_that_argues_for_another_letter_makes_a_key_suspicious(co
     assert (first["question_id"], first["suggested"]) == ("q099", ["C"])
     assert first["suspicion"] > 0.5 > row(result, "q001")["suspicion"]
     assert first["evidence"][0]["kind"] == "explanation"
+
+
+def dying(context, poison: frozenset[str]):
+    """The context's workers die of some questions."""
+
+    def call(function, items, *, timeout=None):
+        for batch in items:
+            dies = any(each.question_id in poison for each in batch)
+            yield batch, Failure("crashed", "") if dies else function(batch)
+
+    context.map = call
+    return context
+
+
+@pytest.mark.parametrize("poison", [frozenset({"q007"}), frozenset()])
+def test_no_explanation_is_lost_in_silence_when_a_worker_dies(context, monkeypatch, poison):
+    monkeypatch.setattr(audit_stage, "_BATCH", 5)
+    questions = [question(number, explanation="见教材（A对BCD错）。") for number in range(12)]
+    result = audited(dying(context, poison), questions)
+    read = {name for name in (each.question_id for each in questions) if row(result, name)["evidence"]}
+    assert read == {each.question_id for each in questions} - poison
+    assert result.facts["explanations_not_read"] == sorted(poison)
+    assert any("q007" in note for note in result.notes) == bool(poison)
+
+
+def test_answers_to_a_merged_question_are_the_survivors_in_its_letters(context, tmp_path):
+    gone = question(2, texts=[f"第1题的选项{label}" for label in LABELS[::-1]])
+    told = Merge(question_id="q002", survivor_id="q001", kind="reordered_options", score=1, reason="")
+    rows = [{"id": "q002", "model": "m", "answer": "D"}, {"id": "q002", "model": "n", "answer": "D"}]
+    rows += [{"id": "q001", "model": "n", "answer": "C"}]
+    result = audited(context, [question(1)], merges=[told], merged=[gone], rows=rows, tmp_path=tmp_path)
+    assert result.facts["answers_of_unknown_questions"] == 0
+    assert row(result, "q001")["respondents"] == 2
+    assert "A 1, C 1" in row(result, "q001")["evidence"][0]["detail"]
 
 
 def test_what_is_suspicious_waits_for_a_person_and_stays(context):

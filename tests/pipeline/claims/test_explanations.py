@@ -2,19 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.audit.explanation import stated
-from schemas.questions import Option, Question, QuestionType
+from pipeline.claims.explanations import Stated, stated
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
 
 
-def question(explanation: str | None, *, stem: str = "下列药物属于激素的是", options=None, key: str = "D"):
-    kind = QuestionType.X if len(key) > 1 else QuestionType.A1
-    texts = [Option(label=label, text=text) for label, text in (options or OPTIONS).items()]
-    return Question(
-        question_id="q", document="d", section=None, number=1, question_type=kind, stem=stem, options=texts,
-        answer=list(key), explanation=explanation, content_hash="h",
-    )  # fmt: skip
+def read(
+    explanation: str | None, *, stem="下列药物属于激素的是", options=None, several=False
+) -> Stated | None:
+    return stated(explanation, stem, options or OPTIONS, several=several)
 
 
 @pytest.mark.parametrize(
@@ -30,32 +26,34 @@ def question(explanation: str | None, *, stem: str = "下列药物属于激素�
         ("三者均可（A对）（B对）（C对）（D对）。", "E", "marked"),
         ("地塞米松（A对）是激素。", "A", "slipped"),
         ("它抑制炎症，故选D。", "D", "stated"),
+        ("A项错误，B、C项错误，D项正确，E错误。", "D", "all judged"),
+        ("本题答案为D。A错误。", "D", "stated"),
     ],
 )
 def test_verdicts_and_statements_are_read(explanation, answer, rule):
-    found = stated(question(explanation))
+    found = read(explanation)
     assert found is not None
     assert ("".join(sorted(found.answer or ())), found.rule) == (answer, rule)
 
 
 def test_what_is_asked_for_decides_between_right_and_wrong():
     asked = "关于用药的叙述，错误的是"
-    found = stated(question("（A对）（B对）（C错）（D对）。", stem=asked))
+    found = read("（A对）（B对）（C错）（D对）。", stem=asked)
     assert found is not None
     assert found.answer == {"C"}
-    told = stated(question("（B错，为本题正确答案）（A对）", stem=asked))
+    told = read("（B错，为本题正确答案）（A对）", stem=asked)
     assert told is not None
     assert told.answer == {"B"}
 
 
 def test_chu_wai_hai_asks_for_what_is_right():
-    found = stated(question("配地塞米松（D对），配可待因无效（C错）。", stem="除休息外，还应选用的药物是"))
+    found = read("配地塞米松（D对），配可待因无效（C错）。", stem="除休息外，还应选用的药物是")
     assert found is not None
     assert found.answer == {"D"}
 
 
 def test_several_options_called_right_where_one_is_asked_for_speak_for_none():
-    found = stated(question("（A对）（B对）（C错）（D错）"))
+    found = read("（A对）（B对）（C错）（D错）")
     assert found is not None
     assert found.answer is None
     assert found.rule == "several"
@@ -64,8 +62,8 @@ def test_several_options_called_right_where_one_is_asked_for_speak_for_none():
 def test_several_answers_are_what_is_right_of_all_or_wrong_where_that_is_asked():
     options = {label: OPTIONS[label] for label in "ABCD"}
     said = "（A对）（B错）（C错）（D对）"
-    right = stated(question(said, options=options, key="AD"))
-    wrong = stated(question(said, options=options, key="BC", stem="下列叙述不正确的有"))
+    right = read(said, options=options, several=True)
+    wrong = read(said, options=options, several=True, stem="下列叙述不正确的有")
     assert right is not None
     assert right.answer == {"A", "D"}
     assert wrong is not None
@@ -74,7 +72,7 @@ def test_several_answers_are_what_is_right_of_all_or_wrong_where_that_is_asked()
 
 @pytest.mark.parametrize("explanation", [None, "", "本题考查激素。", "维生素A缺乏与（T细胞）无关。"])
 def test_what_says_nothing_says_nothing(explanation):
-    assert stated(question(explanation)) is None
+    assert read(explanation) is None
 
 
 @pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
@@ -83,7 +81,7 @@ def test_hostile_text_takes_linear_time(unit):
 
     def seconds(count: int) -> float:
         start = time.process_time()
-        stated(question(unit * count, stem=unit * 50))
+        read(unit * count, stem=unit * 50)
         return time.process_time() - start
 
     seconds(100)
