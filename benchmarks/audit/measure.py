@@ -15,6 +15,7 @@ import numpy as np
 from pipeline.audit.answers import Answers
 from pipeline.audit.params import AuditParams
 from pipeline.audit.stage import audit
+from pipeline.claims.explanations import stated
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
@@ -221,7 +222,11 @@ def main() -> None:
     parser.add_argument(
         "--top", type=int, default=0, help="list so many of the most suspicious, nothing planted"
     )
+    parser.add_argument("--reader", action="store_true", help="measure the reader of explanations alone")
     args = parser.parse_args()
+    if args.cmexam and args.reader:
+        reader(cmexam(args.cmexam))
+        return
     by_answers = {
         "lowest accuracy first": lowest_accuracy,
         "Cleanlab": cleanlab_votes,
@@ -244,6 +249,25 @@ def main() -> None:
                 by_answers,
                 min(args.seeds, 5),
             )
+
+
+def reader(material: Material) -> None:
+    """Print how many printed keys, and how many replaced ones, explanations speak against, by rule."""
+    draw = np.random.default_rng(0)
+    found: dict[str, list[int]] = {}
+    for row in material.questions:
+        options = {option.label: option.text for option in row.options}
+        wrong = str(draw.choice([label for label in options if label not in (row.answer or ())]))
+        said = stated(row.explanation, row.stem, options, several=False)
+        if said is not None and said.answer is not None:
+            counts = found.setdefault(said.rule, [0, 0])
+            counts[0] += said.answer != frozenset(row.answer or ())
+            counts[1] += said.answer != {wrong}
+    print(
+        f"| rule | printed keys spoken against, of {len(material.questions):,} | replaced keys |\n|---|---:|---:|"
+    )
+    for rule, (printed, replaced) in sorted(found.items()):
+        print(f"| {rule} | {printed} | {replaced} |")
 
 
 def _list(material: Material, top: int) -> None:
