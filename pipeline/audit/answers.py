@@ -19,7 +19,8 @@ from schemas.errors import UserError
 from schemas.evaluation import Prediction, Task
 from schemas.questions import Option, Question
 
-Answers = dict[str, dict[str, frozenset[str]]]
+Letters = frozenset[str]
+Answers = dict[str, dict[str, Letters]]
 """The letters that each respondent gave, by question and respondent."""
 
 
@@ -122,9 +123,9 @@ def of_others(
     merges = {} if merges is None or cleaned is None else merges
     here = set(questions["question_id"].to_list())
     gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
-    known = _known(questions)
+    known = compared(questions)
     if cleaned is not None and gone:
-        known |= _known(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
+        known |= compared(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
     by_text = {each.exact: name for name, each in reversed(known.items())}
     theirs = _as_asked(rows)
     answers: Answers = {}
@@ -149,37 +150,46 @@ def of_others(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A question as it is compared."""
 
     exact: str
     options: Mapping[str, str]
     keys: Sequence[str]
     """Comparison keys of the options, in their order."""
-    several: bool | None
+    answer: Letters | None
+
+    def translated(self, letters: Letters, ours: Asked) -> Letters | None:
+        """Return the letters of ``ours`` whose options say the same; None where one says what no option does."""
+        if self.options == ours.options:
+            return letters if letters <= set(ours.options) else None
+        by_key = dict(zip(ours.keys, ours.options, strict=False))
+        names = {label: by_key.get(key) for label, key in zip(self.options, self.keys, strict=False)}
+        found = [names.get(letter) for letter in letters]
+        return frozenset(name for name in found if name) if all(found) else None
 
 
-def _known(questions: pl.DataFrame) -> dict[str, _Asked]:
+def compared(questions: pl.DataFrame) -> dict[str, Asked]:
+    """Return the questions of a ``Question`` table as they are compared, by id."""
     rows = list(Question.from_frame(questions))
-    return {row.question_id: each for row, each in zip(rows, _asked(questions, rows), strict=True)}
+    return {row.question_id: each for row, each in zip(rows, _compared(questions, rows), strict=True)}
 
 
-def _as_asked(rows: Sequence[_Row]) -> dict[tuple[str, ...], _Asked]:
+def _as_asked(rows: Sequence[_Row]) -> dict[tuple[str, ...], Asked]:
     """What others asked, where they say with what options."""
     asked = {row.text: row.options for row in rows if row.options}
     texts = [
         _Text(stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()])
         for text, options in asked.items()
     ]
-    return dict(zip(asked, _asked(_Text.to_frame(texts), texts), strict=True))
+    return dict(zip(asked, _compared(_Text.to_frame(texts), texts), strict=True))
 
 
-def _asked(frame: pl.DataFrame, rows: Iterable[Question | _Text]) -> Iterator[_Asked]:
+def _compared(frame: pl.DataFrame, rows: Iterable[Question | _Text]) -> Iterator[Asked]:
     keyed = with_keys(frame).select("exact", "option_keys").iter_rows()
     for row, (exact, keys) in zip(rows, keyed, strict=True):
-        answer = row.answer if isinstance(row, Question) else None
-        options = {option.label: option.text for option in row.options}
-        yield _Asked(exact, options, keys, None if answer is None else len(answer) > 1)
+        answer = frozenset(row.answer or ()) if isinstance(row, Question) else None
+        yield Asked(exact, {option.label: option.text for option in row.options}, keys, answer or None)
 
 
 def _rows(path: Path) -> Iterator[_Row]:
@@ -205,17 +215,10 @@ def _rows(path: Path) -> Iterator[_Row]:
             ) from None
 
 
-def _letters(answer: str, asked: _Asked, ours: _Asked) -> frozenset[str] | None:
+def _letters(answer: str, asked: Asked, ours: Asked) -> Letters | None:
     """What an answer names, in the letters of our question: options may stand in another order there."""
-    said = answer.strip().upper()
-    letters = frozenset(said)
+    letters = frozenset(answer.strip().upper())
     if not letters or not letters <= set(asked.options):
-        letters = frozenset(extract(answer, asked.options, ours.several).letters or ())
-    if asked.options == ours.options:
-        names = {label: label for label in ours.options}
-    else:
-        by_key = dict(zip(ours.keys, ours.options, strict=False))
-        names = {
-            label: by_key[key] for label, key in zip(asked.options, asked.keys, strict=False) if key in by_key
-        }
-    return frozenset(names[letter] for letter in letters) if letters and letters <= set(names) else None
+        several = None if ours.answer is None else len(ours.answer) > 1
+        letters = frozenset(extract(answer, asked.options, several).letters or ())
+    return asked.translated(letters, ours) if letters else None

@@ -32,10 +32,9 @@ KINDS = {
 }
 
 
-def files(
-    found: Audited, rows: Sequence[AuditItem], answers: Answers, params: AuditParams, context: Context
-) -> dict[str, bytes]:
+def files(found: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:
     """``index.html``."""
+    rows = found.items
     doubted = [pair for pair in zip(found.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
     shown = doubted[: params.shown]
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]

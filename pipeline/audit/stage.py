@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
 from pipeline.audit import irt, page
-from pipeline.audit.answers import Answers, of_others, of_runs
+from pipeline.audit.answers import Answers, Letters, compared, of_others, of_runs
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import (
     Case,
-    Letters,
     weigh_answers,
     weigh_copies,
     weigh_experts,
@@ -24,6 +25,7 @@ from pipeline.audit.weighing import (
 )
 from pipeline.claims.explanations import Stated, stated
 from pipeline.dedup.keys import with_keys
+from pipeline.evaluate.extraction import extract
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.audit import AuditItem, AuditRespondent
 from schemas.questions import Question, QuestionType, ReviewItem
@@ -32,6 +34,8 @@ from schemas.wording import counted
 STAGE, REASON = "audit", "suspicious_key"
 _BATCH = 500
 """Explanations that a worker reads at a time."""
+_SHOWN = 60
+"""Characters of an explanation that are told as evidence."""
 _NAMED = 5
 """Ids that a note names; the facts hold all."""
 _ENOUGH = 30
@@ -63,47 +67,35 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         answers.setdefault(name, {}).update(said)
     found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
     waiting = _review_items(found.cases, params, conflicts)
-    rows = found.items()
     return Result(
         tables={
-            "items": AuditItem.to_frame(rows),
+            "items": AuditItem.to_frame(found.items),
             "respondents": AuditRespondent.to_frame(found.respondents),
         },
         counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
         review=waiting,
-        files=page.files(found, rows, answers, params, context),
+        files=page.files(found, answers, params, context),
         facts={
             "respondents": len(found.respondents),
             "answers_of_unknown_questions": others.unknown,
             "answers_not_read": others.unread,
             "explanations_not_read": found.lost,
             "suspicious": len(waiting),
-            "evidence": dict(sorted(Counter(e.kind for row in rows for e in row.evidence).items())),
+            "evidence": dict(sorted(Counter(e.kind for row in found.items for e in row.evidence).items())),
         },
         notes=_notes(found, len(waiting), others.unknown, others.unread),
     )
 
 
+@dataclass(frozen=True)
 class Audited:
-    """What an audit came to."""
+    """What an audit came to; the most suspicious questions first."""
 
-    def __init__(
-        self,
-        cases: list[Case],
-        respondents: list[AuditRespondent],
-        analysis: Mapping[str, dict[str, object]],
-        lost: Sequence[str],
-    ) -> None:
-        self.cases = sorted(cases, key=lambda case: (-case.odds, case.question.question_id))
-        """The most suspicious first."""
-        self.respondents = respondents
-        self.lost = lost
-        """Questions whose explanation could not be read."""
-        self._analysis = analysis
-
-    def items(self) -> list[AuditItem]:
-        """The rows of the table."""
-        return [_item(case, self._analysis.get(case.question.question_id, {})) for case in self.cases]
+    cases: list[Case]
+    items: list[AuditItem]
+    respondents: list[AuditRespondent]
+    lost: list[str]
+    """Questions whose explanation could not be read."""
 
 
 def audit(
@@ -136,28 +128,28 @@ def audit(
         weigh_copies(case, (conflicts or {}).get(name, {}))
         weigh_experts(case, (verified or {}).get(name, ()))
     reliability = weigh_answers(cases, answers, params.wrong)
+    abilities, analysis = _analysed(cases, answers, list(reliability))
     respondents = [
         _respondent(f"explanation: {rule}", "explanation", total, same, (same + 1) / (total + 2))
         for rule, (total, same) in sorted(explained.items())
     ]
-    abilities, analysis = _analysed(cases, answers, list(reliability))
-    for at, (name, right) in enumerate(reliability.items()):
+    for (name, right), ability in zip(reliability.items(), abilities, strict=True):
         said = [(case.key, answers.get(case.question.question_id, {}).get(name)) for case in cases]
         same = [key == letters for key, letters in said if letters is not None]
-        ability = None if abilities is None else round(abilities[at], 4)
-        row = _respondent(name, "model", len(same), sum(same), right)
-        respondents.append(row.model_copy(update={"ability": ability}))
-    return Audited(cases, respondents, analysis, lost)
-
-
-def _respondent(name: str, kind: str, total: int, same: int, reliability: float) -> AuditRespondent:
-    return AuditRespondent(
-        respondent=name,
-        kind=kind,
-        answers=total,
-        agrees=round(same / max(total, 1), 4),
-        reliability=round(reliability, 4),
+        respondents.append(_respondent(name, "model", len(same), sum(same), right, ability))
+    cases.sort(key=lambda case: (-case.odds, case.question.question_id))
+    return Audited(
+        cases, [_item(case, analysis.get(case.question.question_id, {})) for case in cases], respondents, lost
     )
+
+
+def _respondent(
+    name: str, kind: str, total: int, same: int, reliability: float, ability: float | None = None
+) -> AuditRespondent:
+    return AuditRespondent(
+        respondent=name, kind=kind, answers=total, agrees=round(same / max(total, 1), 4),
+        reliability=round(reliability, 4), ability=None if ability is None else round(ability, 4),
+    )  # fmt: skip
 
 
 def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
@@ -166,9 +158,18 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
     for row in questions:
         options = {option.label: option.text for option in row.options}
         several = row.question_type is QuestionType.X or len(row.answer or ()) > 1
-        if (said := stated(row.explanation, row.stem, options, several=several)) is not None:
+        said = stated(row.explanation, row.stem, options, several=several)
+        if said is not None or (said := _quoted(row.explanation or "", options, several)) is not None:
             found[row.question_id] = said
     return found
+
+
+def _quoted(explanation: str, options: Mapping[str, str], several: bool) -> Stated | None:
+    """Weak evidence where nothing is stated or judged: the option that an answer with these words would name."""
+    read = extract(explanation, options, several, answer_first=False)
+    if read.letters is None or read.span is None:
+        return None
+    return Stated(frozenset(read.letters), "quoted", explanation[slice(*read.span)][:_SHOWN].strip())
 
 
 def _read(cases: Sequence[Case], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
@@ -199,7 +200,7 @@ def _read(cases: Sequence[Case], context: Context | None) -> tuple[dict[str, Sta
 
 def _analysed(
     cases: Sequence[Case], answers: Answers, models: Sequence[str]
-) -> tuple[list[float] | None, dict[str, dict[str, object]]]:
+) -> tuple[Sequence[float | None], dict[str, dict[str, object]]]:
     """Abilities of the models, and the statistics of each question that somebody answered."""
     asked = [case for case in cases if answers.get(case.question.question_id)]
     place = {name: at for at, name in enumerate(models)}
@@ -212,7 +213,7 @@ def _analysed(
             right[row, -1] = case.question.human_accuracy
     classical = _classical(asked, answers, right)
     if len(models) < irt.FEWEST:
-        return None, classical
+        return [None] * len(models), classical
     fitted = irt.fit(right)
     for row, case in enumerate(asked):
         names = ("", "_low", "_high")
@@ -245,19 +246,14 @@ def _classical(cases: Sequence[Case], answers: Answers, right: irt.Floats) -> di
     return found
 
 
-def _item(case: Case, analysis: Mapping[str, object]) -> AuditItem:
-    return AuditItem.model_validate(
-        {"respondents": 0, "right": None, "item_total": None, "unpicked": None}
-        | {
-            "question_id": case.question.question_id,
-            "content_hash": case.question.content_hash,
-            "suspicion": case.suspicion,
-            "key": sorted(case.key),
-            "suggested": sorted(case.suggested) if case.suggested else None,
-            "evidence": case.evidence,
-            **analysis,
-        }
-    )
+def _item(case: Case, analysis: dict[str, object]) -> AuditItem:
+    told: dict[str, object] = {
+        "question_id": case.question.question_id, "content_hash": case.question.content_hash,
+        "suspicion": case.suspicion, "key": sorted(case.key), "evidence": case.evidence,
+        "suggested": sorted(case.suggested) if case.suggested else None,
+        "respondents": 0, "right": None, "item_total": None, "unpicked": None,
+    }  # fmt: skip
+    return AuditItem.model_validate(told | analysis)
 
 
 def _audited(tables: Tables, conflicts: Mapping[str, object]) -> pl.DataFrame:
@@ -271,28 +267,18 @@ def _audited(tables: Tables, conflicts: Mapping[str, object]) -> pl.DataFrame:
 
 def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, dict[str, Letters]]:
     """The keys of other copies in each copy's letters, by options that say the same."""
-    found: dict[str, dict[str, Letters]] = {}
     groups = review.filter(pl.col("reason") == "conflicting_answers")["question_ids"].to_list()
     if not groups or cleaned is None:
-        return found
+        return {}
     wanted = cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names]))
-    known = {row.question_id: row for row in Question.from_frame(wanted)}
+    known = compared(wanted)
+    found: dict[str, dict[str, Letters]] = {}
     for names in groups:
-        copies = [known[name] for name in names if name in known]
-        for copy in copies:
-            found[copy.question_id] = dict(
-                _translated(copy, [other for other in copies if other is not copy])
-            )
+        for one, other in permutations([name for name in names if name in known], 2):
+            said = known[other].answer
+            letters = known[other].translated(said, known[one]) if said else None
+            found.setdefault(one, {}).update({other: letters} if letters else {})
     return found
-
-
-def _translated(question: Question, others: Sequence[Question]) -> Iterator[tuple[str, Letters]]:
-    labels = {"".join(option.text.split()): option.label for option in question.options}
-    for other in others:
-        texts = {option.label: "".join(option.text.split()) for option in other.options}
-        letters = frozenset(labels.get(texts.get(letter, ""), letter) for letter in other.answer or ())
-        if letters:
-            yield other.question_id, letters
 
 
 def _verified(tables: Tables) -> dict[str, list[str]]:

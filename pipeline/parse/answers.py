@@ -39,7 +39,9 @@ _AT_END = re.compile(
 """At the end, before a full stop and the mark it earns; the bracket may have lost one side."""
 _PADDED = re.compile(rf"[（(]\s{{1,20}}{_BLANK}\s{{1,20}}[）)]|^[（(]{_GAP}{_BLANK}{_GAP}[）)](?=[{CJK}])")
 """Inside the text only with space around the letters, or first of all: 血型为（A）者 is no blank."""
-_INSIDE = re.compile(rf"(?:^|(?<=\S)){_OPEN}\s*[?？]?\s*([A-K](?:\s*[、,，]?\s*[A-K]){{0,10}})\s*{_CLOSE}")
+_INSIDE = re.compile(
+    rf"(?:^|(?<=\S)){_OPEN}{_GAP}[?？]?{_GAP}([A-K](?:\s{{0,2}}[、,，]?\s{{0,2}}[A-K]){{0,10}}){_GAP}{_CLOSE}"
+)
 """以（C）为中心, where it is the paper's habit."""
 
 

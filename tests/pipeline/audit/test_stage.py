@@ -78,6 +78,14 @@ def dying(context, poison: frozenset[str]):
     return context
 
 
+def test_an_explanation_that_only_names_an_option_is_weak_evidence(context):
+    result = audited(
+        context, [question(1, explanation="第1题的选项B"), question(2, explanation="（B对ACD错）")]
+    )
+    assert row(result, "q001")["evidence"][0]["source"] == "quoted"
+    assert row(result, "q001")["suspicion"] < row(result, "q002")["suspicion"]
+
+
 @pytest.mark.parametrize("poison", [frozenset({"q007"}), frozenset()])
 def test_no_explanation_is_lost_in_silence_when_a_worker_dies(context, monkeypatch, poison):
     monkeypatch.setattr(audit_stage, "_BATCH", 5)

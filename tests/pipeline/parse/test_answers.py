@@ -218,14 +218,18 @@ def test_answers_that_are_codes_of_blanks_are_set_aside(parse, printed):
     assert [item.reason for item in outcome.rejects] == ["coded_answer"]
 
 
-@pytest.mark.parametrize("unit", ["_", " ", "A ", "A、", "_A", "（A", " 。", "字A "])
+@pytest.mark.parametrize("unit", ["_", " ", "A ", "A、", "_A", "（A", "（ ", " 。", "字A "])
 @pytest.mark.timeout(20)  # a pattern that is not linear takes minutes
 def test_a_blank_is_looked_for_in_linear_time(unit):
-    assert filled_blank("题" + unit * (100_000 // len(unit)) + "x", list("ABCDE"))[1] is None
+    stem = "题（" + unit * (100_000 // len(unit)) + "x"
+    assert [filled_blank(stem, list("ABCDE"), anywhere=anywhere)[1] for anywhere in (False, True)] == [
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("stem", ["首选的是____B____。", "首选的是（ B ）", "首选的是（   B   ） （1分）"])
 def test_a_blank_that_is_filled_in_is_the_answer(stem):
-    left, letters = filled_blank(stem, list("ABCDE"))
+    left, letters = filled_blank(stem, list("ABCDE"), anywhere=False)
     assert letters == "B"
     assert left.startswith("首选的是（ ）")
