@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any
@@ -12,7 +11,6 @@ from pipeline.ocr.engines.base import OcrEngine
 from pipeline.ocr.params import EngineName, OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
-from schemas.params import Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +133,15 @@ def semantic(params: OcrParams) -> dict[str, Any]:
     }
 
 
+_made: dict[str, OcrEngine] = {}
+"""Engines of this process, by their name and options."""
+
+
 def load(params: OcrParams) -> OcrEngine:
     """Return the chosen engine, made once a process: loading its models takes seconds."""
     row = chosen(params)
-    return _loaded(row, getattr(params, row.options))
-
-
-@cache
-def _loaded(row: EngineRow, options: Params) -> OcrEngine:
-    engine: OcrEngine = _class(row)(options)
-    return engine
+    options = getattr(params, row.options)
+    key = f"{row.name} {options.model_dump_json()}"
+    if key not in _made:
+        _made[key] = _class(row)(options)
+    return _made[key]

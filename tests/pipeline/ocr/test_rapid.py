@@ -1,8 +1,9 @@
 import pytest
 
+from pipeline.ocr import engines
 from pipeline.ocr.engines import rapid
 from pipeline.ocr.engines.rapid import RapidEngine
-from pipeline.ocr.params import RapidOcrParams
+from pipeline.ocr.params import OcrParams, RapidOcrParams
 from schemas.errors import UserError
 
 
@@ -25,3 +26,7 @@ def test_the_small_models_alone_need_no_others(monkeypatch):
     )
     RapidEngine.check(RapidOcrParams(tiny_first=False))
     assert RapidEngine.models(RapidOcrParams(tiny_first=False)) == ["PP-OCRv6 small"]
+
+
+def test_an_engine_is_made_once_whatever_else_is_configured():
+    assert engines.load(OcrParams(columns=("stem",), dpi=300)) is engines.load(OcrParams())
