@@ -152,7 +152,7 @@ WORDS = (
     # Denying.
     Word(
         "n",
-        r"不(?:能|可|会|要|宜|应该?|可能|一定)?是|并?非|而不|不(?:能|可|会|要|宜|应该?)?|没有?|未|勿|别(?!的)|无法|(?i:\b(?:not|cannot|never|nor|neither|rather\sthan|instead\sof|(?:is|are|was|do|does|did|would|should|could|ca)n't)\b)",
+        r"不(?:能|可|会|要|宜|应该?|可能|一定)?是|并?非|而不|不(?:能|可|会|要|宜|应该?)?|没有?|未|勿|别(?=[选填再被误])|无法|(?i:\b(?:not|cannot|never|nor|neither|rather\sthan|instead\sof|(?:is|are|was|do|does|did|would|should|could|ca)n't)\b)",
     ),
     # Doubting.
     Word(

@@ -75,6 +75,11 @@ def test_thinking_is_no_part_of_the_answer_whatever_its_marks(text, left):
     assert extract(text, FOUR).letters == ("B",)
 
 
+@pytest.mark.parametrize("word", ["别名", "类别", "区别", "鉴别的要点"])
+def test_words_that_hold_a_denying_character_deny_nothing(word):
+    assert read(f"它的{word}是甲乙丙。", {"A": "甲乙丙", "B": "丁戊己"}).judged.wrong == ()
+
+
 UNITS = [
     "选项A：正确。\n",
     "答案是",
