@@ -23,11 +23,13 @@ class Resolution:
         merges: (row, survivor's row, relation).
         conflicts: rows that are one question with different answers, the best copy first.
         edges: all related pairs, for clusters.
+        left_out: candidate pairs of crowds that were not compared.
     """
 
     merges: list[tuple[int, int, Relation]] = field(default_factory=list)
     conflicts: list[list[int]] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    left_out: int = 0
 
     def __iadd__(self, other: Resolution) -> Resolution:
         """With what became of other rows."""

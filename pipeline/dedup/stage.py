@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline.dedup.candidates import OPTIONS, batches, framed, stored_candidates, vocabulary_of
+from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
 from pipeline.dedup.clusters import clusters
 from pipeline.dedup.grams import bigrams
 from pipeline.dedup.items import items
@@ -74,7 +74,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]
     order = ranks(questions, np.concatenate(rarities))
-    found = Resolution()
+    found = Resolution(left_out=candidates.left_out)
     for pairs in batches(candidates, questions.height):
         concerned = items(questions, keys, np.unique(pairs).tolist())
         found += Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()))
@@ -108,12 +108,17 @@ def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
 
 
 def _notes(found: Resolution) -> list[str]:
-    if not found.conflicts:
-        return []
-    copies = sum(map(len, found.conflicts))
-    return [
-        f"{counted(len(found.conflicts), 'question')} with contradicting keys: all {copies:,} copies wait"
-    ]
+    notes = []
+    if found.conflicts:
+        copies = sum(map(len, found.conflicts))
+        asked = counted(len(found.conflicts), "question")
+        notes.append(f"{asked} with contradicting keys: all {copies:,} copies wait")
+    if found.left_out:
+        left = counted(found.left_out, "pair")
+        notes.append(
+            f"{left} of crowds of like questions not compared: each with its {MOST_ALIKE} most alike"
+        )
+    return notes
 
 
 def _merges(ids: pl.Series, found: Resolution) -> pl.DataFrame:

@@ -9,7 +9,9 @@ from rapidfuzz import fuzz, process
 
 from pipeline.dedup import candidates
 from pipeline.dedup.grams import bigrams
+from pipeline.dedup.keys import with_keys
 from pipeline.dedup.minhash import Banding, candidate_pairs
+from schemas.questions import Question
 
 
 def test_equal_texts_are_always_paired() -> None:
@@ -63,3 +65,20 @@ def test_small_batches_and_slices_come_to_the_same(make, dedup, crowd, monkeypat
     assert whole.counts.merged == whole.counts.waiting / 2 == 20
     assert all(whole.tables[name].equals(parts.tables[name]) for name in whole.tables)
     assert whole.review == parts.review
+
+
+def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make, dedup) -> None:
+    """第1种…, 第2种…: each is compared with its most alike, and what is left out is said."""
+    questions = [make(f"q{n:04}", f"第{n}种病人应首先使用的治疗药物是什么") for n in range(400)]
+    copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
+    frame = Question.to_frame([*questions, copy])
+    found = candidates.find_candidates(with_keys(frame), 0)
+    assert len(found.near) <= 401 * (candidates.MOST_ALIKE + 1)
+    assert found.left_out > 1000
+    result = dedup([*questions, copy])
+    assert result.tables["merges"].select("question_id", "survivor_id").rows() in (
+        [("r", "q0077")],
+        [("q0077", "r")],
+    )
+    assert result.tables["clusters"]["cluster_id"].n_unique() == 1
+    assert any(f"{found.left_out:,} pairs" in note for note in result.notes)
