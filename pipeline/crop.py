@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from pipeline.archives import locate
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Failure
@@ -75,7 +76,7 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     kind = str(rows[0]["format"])
     if rows[0]["pages"] is None or kind in PAGELESS:
         raise UserError(f"{document} has no pages to cut from: the format {kind} has no layout")
-    path = raw / document
+    path = locate(raw, build, document)
     if not path.is_file():
         raise UserError(f"{path} is gone: put it back to see its pages")
     with path.open("rb") as file:

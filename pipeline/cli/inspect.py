@@ -89,7 +89,7 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     from pipeline.inspect.bank import find_bank, look
     from pipeline.parse.stage import declared_for
 
-    place = find_bank(config.dataset.raw, wanted)
+    place = find_bank(config.dataset, wanted)
     if place is None:
         return False
     params = config.params("ocr")

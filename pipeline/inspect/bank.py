@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.archives import is_archive
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.mapping import Unclear
 from pipeline.parse.rows import RowError, questions_of
+from pipeline.runtime.sources import papers
+from schemas.dataset import DatasetParams
 from schemas.documents import Document, SourceRow
 from schemas.errors import UnreadableDocument, UserError
 from schemas.questions import Question
@@ -47,17 +50,16 @@ class BankView:
     told: list[str]
 
 
-def find_bank(raw: Path, wanted: str) -> tuple[str, Path] | None:
-    """A tabular file by its path, its name in the folder of papers, or a part that no other has; None for others."""
-    places = [path for path in (raw / wanted, Path(wanted)) if path.is_file()]
-    if not places and raw.is_dir():
-        named = [path for path in sorted(raw.rglob("*")) if wanted in path.relative_to(raw).as_posix()]
-        places = [path for path in named if path.is_file()]
-    if len(places) != 1 and not (places and places[0] == raw / wanted):
-        return None
-    path = places[0]
-    inside = path.resolve().is_relative_to(raw.resolve())
-    return path.resolve().relative_to(raw.resolve()).as_posix() if inside else path.name, path
+def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
+    """A tabular file by its name in the tables, its path, or a part of the name that no other has; None for others."""
+    named = papers(dataset) if dataset.raw.is_dir() else {}
+    path = Path(wanted)
+    if wanted not in named and path.is_file() and not is_archive(path):
+        raw = dataset.raw.resolve()
+        inside = path.resolve().is_relative_to(raw)
+        return path.resolve().relative_to(raw).as_posix() if inside else path.name, path
+    found = [wanted] if wanted in named else [name for name in named if wanted in name]
+    return (found[0], named[found[0]]) if len(found) == 1 else None
 
 
 def look(

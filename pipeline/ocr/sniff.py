@@ -61,7 +61,7 @@ _BY_NAME = {
     ".heif": "a HEIF photograph; save it as JPEG",
     ".rar": "a RAR archive; unpack it into this folder",
     ".7z": "a 7-Zip archive; unpack it into this folder",
-    ".zip": "a ZIP archive; unpack it into this folder",
+    ".zip": "a ZIP archive within another; unpack it into this folder",
     ".tar": "a tar archive; unpack it into this folder",
     ".gz": "a gzip archive; unpack it into this folder",
     ".parquet": "a Parquet table; save it as CSV or JSONL",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pipeline.archives import locate
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading, TableBuilder
 from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
@@ -16,6 +17,7 @@ from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import RawFile, ReadMethod
+from schemas.errors import UnreadableDocument
 from schemas.questions import Rejection
 
 CHUNK = 32
@@ -130,9 +132,14 @@ def _look(
 ) -> tuple[list[Reading], list[Rejection]]:
     """Open every file in a worker, where a hostile one can do no harm."""
     by_name = {file.document: file for file in files}
-    tasks = [FileTask(name, context.raw / name, params) for name in by_name]
     readings: list[Reading] = []
     rejects: list[Rejection] = []
+    tasks: list[FileTask] = []
+    for name in by_name:
+        try:
+            tasks.append(FileTask(name, locate(context.raw, context.build, name), params))
+        except UnreadableDocument as error:
+            rejects.append(_rejection(name, Failure(error.reason, error.detail)))
     with context.progress(len(tasks), "files") as advance:
         for task, facts in context.map(inspect, tasks, timeout=_HANG * params.page_timeout):
             advance(1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from pipeline.archives import is_archive, is_paper, unpack
 from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
@@ -22,8 +23,6 @@ from schemas.identity import file_sha256
 from schemas.runs import StageManifest
 
 MANIFESTS = "build/manifests"
-_README = "readme.md"
-_SETTINGS = ".toml"
 PULLED = Path("reviews") / "pulled.parquet"
 CORRECTIONS = Path("reviews") / "corrections.parquet"
 ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
@@ -39,8 +38,8 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
     try:
         found = [
-            RawFile(document=_name(path, dataset.raw), sha256=file_sha256(path), bytes=path.stat().st_size)
-            for path in sorted(_walk(dataset.raw, skip=_not_raw(dataset)))
+            RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size)
+            for name, path in sorted(papers(dataset).items())
         ]
     except OSError as error:
         raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
@@ -49,6 +48,20 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
             f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)"
         )
     return RawFile.to_frame(found)
+
+
+def papers(dataset: DatasetParams) -> dict[str, Path]:
+    """The files under the raw folder by their names in the tables.
+
+    Of an archive its members are named, and itself where something of it was not unpacked.
+    """
+    named = {_name(path, dataset.raw): path for path in _walk(dataset.raw, skip=_not_raw(dataset))}
+    for name in [name for name, path in named.items() if is_archive(path)]:
+        unpacked = unpack(named[name], dataset.build)
+        if not unpacked.refused:
+            del named[name]
+        named |= {f"{name}/{member}": path for member, path in unpacked.members.items()}
+    return named
 
 
 def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
@@ -145,5 +158,5 @@ def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
         if path.is_dir():
             if (real := path.resolve()) not in skip:
                 yield from _walk(path, skip | {real})
-        elif path.is_file() and path.suffix.lower() != _SETTINGS and path.name.lower() != _README:
+        elif path.is_file() and is_paper(path.name):
             yield path

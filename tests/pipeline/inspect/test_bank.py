@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from pipeline.inspect.bank import find_bank, look
 from pipeline.ocr.params import OcrParams
+from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.sources import SourceParams
 
 TABLE = "某题库,,,,\n试题内容,选项A,选项B,正确答案,难度\n首选的药物,甲,乙,B,A\n错误的说法,丙,丁,见解析,B\n"
 
 
+def dataset(raw):
+    return DatasetParams(name="x", raw=raw, build=raw / "build")
+
+
 def test_columns_and_rows_are_shown_with_what_became_of_them(tmp_path):
     (tmp_path / "bank.csv").write_text(TABLE, encoding="utf-8")
-    assert find_bank(tmp_path, "bank") == ("bank.csv", tmp_path / "bank.csv")
+    assert find_bank(dataset(tmp_path), "bank") == ("bank.csv", tmp_path / "bank.csv")
     view = look("bank.csv", tmp_path / "bank.csv", OcrParams(), None)
     assert (view.columns["stem"], view.columns["options"]) == ("试题内容", "A=选项A B=选项B")
     assert view.ends == {"kept": 1, "answer_not_read": 1}
     assert view.samples[0].question.answer == ["B"]
     assert view.samples[1].doubt.startswith("answer_not_read")
+
+
+def test_a_bank_in_an_archive_is_found_by_its_name_in_the_tables(tmp_path):
+    with zipfile.ZipFile(tmp_path / "banks.zip", "w") as archive:
+        archive.writestr("2024/bank.csv", TABLE)
+        archive.writestr("2023/old.csv", TABLE)
+    document, path = find_bank(dataset(tmp_path), "bank.csv")
+    assert document == "banks.zip/2024/bank.csv"
+    assert look(document, path, OcrParams(), None).ends == {"kept": 1, "answer_not_read": 1}
+    assert find_bank(dataset(tmp_path), "banks.zip") is None  # two: the name says too little
 
 
 def test_what_the_configuration_says_is_tried_without_a_run(tmp_path):
@@ -32,7 +49,7 @@ def test_what_the_configuration_says_is_tried_without_a_run(tmp_path):
 def test_a_file_that_is_no_table_is_left_to_the_page_of_papers(tmp_path):
     (tmp_path / "paper.txt").write_text("1. 题", encoding="utf-8")
     assert look("paper.txt", tmp_path / "paper.txt", OcrParams(), None) is None
-    assert find_bank(tmp_path, "none") is None
+    assert find_bank(dataset(tmp_path), "none") is None
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(UserError, match="empty_file"):
         look("empty.csv", tmp_path / "empty.csv", OcrParams(), None)

@@ -1,0 +1,254 @@
+"""ZIP archives among the papers: members are unpacked once below the build folder and read like raw files.
+
+A copy is keyed by the archive's content and appears whole or not at all. Members lie there under numbers: their own
+names are data, which no file system sees. ``build/unpacked`` can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from schemas.errors import UnreadableDocument, UserError
+from schemas.identity import file_sha256
+
+SUFFIX = ".zip"
+MEMBERS = 20_000
+SIZE = 8_000_000_000
+"""Bytes that an archive may unpack to: about a minute of work."""
+RATIO = 200
+"""Times its size that an archive may unpack to, beyond ``SMALL``: JSON and CSV take up to 30 times, bombs 1,000."""
+SMALL = 100_000_000
+_ENTRY = 1000
+"""Bytes that an entry of the directory may take on average: a directory is read whole into memory."""
+_LEFTOVER = 3600
+"""Seconds after which what a killed process left is removed."""
+_BY_HAND = "unpack what you need of it into this folder"
+_RULES = "1"
+"""Part of the name of a copy: count it up when other members are taken or names are made otherwise."""
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+_SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """An archive and what was taken from it."""
+
+    members: dict[str, Path]
+    """Copies by name, with forward slashes; no name is empty or leads outside."""
+    refused: tuple[str, str] | None
+    """Reason and sentence where the archive, or a part of its members, was not unpacked."""
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file of the raw folder is one whose members are read."""
+    return path.suffix.lower() == SUFFIX
+
+
+def is_paper(name: str) -> bool:
+    """Whether a file of that name is taken: no hidden one, no settings, no note about the folder."""
+    low = name.lower()
+    return not (low.startswith((".", "~$", "__macosx")) or low.endswith(".toml") or low == "readme.md")
+
+
+def locate(raw: Path, build: Path, document: str) -> Path:
+    """The file of a document: in the raw folder, or the copy of an archive's member; it may be gone.
+
+    Raises:
+        UnreadableDocument: it is an archive, which was not unpacked or not wholly.
+    """
+    path = raw / document
+    for archive in path.parents:
+        if is_archive(archive) and archive.is_file():
+            return unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path)
+    if is_archive(path) and path.is_file() and (refused := unpack(path, build).refused):
+        raise UnreadableDocument(*refused)
+    return path
+
+
+def unpack(archive: Path, build: Path) -> Unpacked:
+    """The members of an archive, unpacked now where no whole copy is there yet.
+
+    Raises:
+        UserError: there is no room for them, or the build folder cannot be written.
+        OSError: the archive cannot be opened.
+    """
+    about = archive.stat()
+    found = _unpack(archive, build, about.st_mtime_ns, about.st_size)
+    if all(path.exists() for path in [*found.members.values()][:1]):
+        return found
+    _unpack.cache_clear()  # the copy was deleted
+    return _unpack(archive, build, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=64)
+def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # noqa: ARG001 -- parts of the key
+    home = build / "unpacked" / f"{file_sha256(archive)}-{_RULES}"
+    if found := _read(home):
+        return found
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(home.parent)
+        with TemporaryDirectory(dir=home.parent, prefix=".part-", ignore_cleanup_errors=True) as scratch:
+            whole = Path(scratch) / "whole"
+            whole.mkdir()
+            _write(archive, whole)
+            if not _read(home):
+                shutil.rmtree(home, ignore_errors=True)
+                whole.replace(home)
+    except OSError as error:
+        if not _read(home):  # else another process was faster
+            raise UserError(
+                f"{archive} cannot be unpacked into {home.parent}: {error.strerror or error}"
+            ) from None
+    found = _read(home)
+    assert found is not None, "it was put there"
+    return found
+
+
+def _read(home: Path) -> Unpacked | None:
+    """A copy as its index describes it; None where there is none, or files are missing."""
+    try:
+        index = json.loads((home / "index.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    members = {name: home / file for name, file in index["members"].items()}
+    refused = tuple(index["refused"]) if index["refused"] else None
+    return Unpacked(members, refused) if all(path.is_file() for path in members.values()) else None
+
+
+def _sweep(folder: Path) -> None:
+    for leftover in folder.glob(".part-*"):
+        if leftover.stat().st_mtime < time.time() - _LEFTOVER:
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _write(archive: Path, folder: Path) -> None:
+    """Unpack the members that can be read, and an index of them and of what was left out."""
+    members: dict[str, str] = {}
+    left: list[tuple[str, UnreadableDocument]] = []
+    refused: tuple[str, str] | None = None
+    try:
+        with _opened(archive) as container:
+            infos = _checked(container, archive.stat().st_size)
+            for number, (info, name) in enumerate(zip(infos, _names(infos), strict=True)):
+                suffix = PurePosixPath(name).suffix.lower()
+                file = f"{number:05d}{suffix if _SAFE_SUFFIX.fullmatch(suffix) else ''}"
+                try:
+                    _copy(container, info, folder / file)
+                    members[name] = file
+                except UnreadableDocument as error:
+                    (folder / file).unlink(missing_ok=True)
+                    left.append((name, error))
+    except UnreadableDocument as error:
+        refused = (error.reason, error.detail)
+    if left:
+        name, first = left[0]
+        told = f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}"
+        refused = (first.reason, told)
+    elif not members and not refused:
+        refused = ("empty_file", "there is no paper in the archive")
+    index = {"members": members, "refused": refused}
+    (folder / "index.json").write_text(json.dumps(index, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    """An archive whose directory, as its end tells, is small enough to be read whole."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 66_000))
+            end = file.read()
+        at, wide = end.rfind(b"PK\5\6"), end.rfind(b"PK\6\6")  # ZIP64 tells it in another place
+        size = struct.unpack_from("<L", end, at + 12)[0] if at >= 0 else 0
+        size = struct.unpack_from("<Q", end, wide + 40)[0] if wide >= 0 else size
+        if size <= MEMBERS * _ENTRY:
+            return zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        detail = f"no ZIP archive, or one that is cut short or damaged: {error}"
+        raise UnreadableDocument("broken", detail) from None
+    raise UnreadableDocument("too_large", f"a directory of {size / 1e6:,.0f} MB: {_BY_HAND}")
+
+
+def _checked(container: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
+    """The files of an archive that may be papers.
+
+    Raises:
+        UnreadableDocument: there are too many, or they unpack to too much.
+    """
+    infos = [info for info in container.infolist() if not info.is_dir()]
+    infos = [info for info in infos if all(map(is_paper, _parts(info)))]
+    unpacked = sum(info.file_size for info in infos)
+    if len(infos) > MEMBERS:
+        raise UnreadableDocument("too_large", f"{len(infos):,} files, more than {MEMBERS:,}: {_BY_HAND}")
+    if unpacked > SIZE or unpacked > max(SMALL, RATIO * size):
+        raise UnreadableDocument("too_large", f"unpacks to {unpacked / 1e6:,.0f} MB: {_BY_HAND}")
+    return infos
+
+
+def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """A name for each, which no other has: an archive can hold several files of one name."""
+    names: dict[str, None] = {}
+    for info in infos:
+        name = PurePosixPath(*_parts(info))
+        unique, count = name, 1
+        while str(unique) in names:
+            count += 1
+            unique = name.with_name(f"{name.stem} ({count}){name.suffix}")
+        names[str(unique)] = None
+    return list(names)
+
+
+def _parts(info: zipfile.ZipInfo) -> list[str]:
+    """The folders and the name of a member: nothing in them leads anywhere or hides what is shown."""
+    told = _UNPRINTABLE.sub("_", _decoded(info)).replace("\\", "/").split("/")
+    parts = ["__" if part.strip() == ".." else part[-150:] for part in told if part.strip() not in ("", ".")]
+    return parts[-32:] or ["_"]
+
+
+def _decoded(info: zipfile.ZipInfo) -> str:
+    """A member's name: without a mark it is in UTF-8 (macOS, Linux) or in the code page of a Chinese Windows."""
+    name = info.orig_filename
+    if info.flag_bits & 0x800:
+        return name
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return name.encode("cp437").decode(encoding)
+        except UnicodeError:
+            continue
+    return name
+
+
+def _copy(container: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+    """Write a member.
+
+    Raises:
+        UnreadableDocument: it is encrypted, damaged or compressed in a way that few programs know.
+    """
+    if info.flag_bits & 1:
+        raise UnreadableDocument("encrypted", "needs a password to be opened; pack it without one")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnreadableDocument("unknown_format", f"of compression {info.compress_type}: {_BY_HAND}")
+    with path.open("wb") as copy:
+        copy.writelines(_blocks(container, info))
+
+
+def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """A member's content; no more of it than the directory tells, whatever it unpacks to."""
+    try:
+        with container.open(info) as member:
+            while block := member.read(1 << 20):
+                yield block
+    except _DAMAGE as error:
+        raise UnreadableDocument("broken", f"cut short or damaged: {error}") from None
