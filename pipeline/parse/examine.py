@@ -14,7 +14,7 @@ from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.heads import CHINESE
 from pipeline.parse.kinds import is_case
-from pipeline.parse.lines import REGIONS, Piece
+from pipeline.parse.lines import REGIONS, Piece, is_whole, place_of, rooms
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run
 from pipeline.parse.reading import text_of
@@ -47,6 +47,7 @@ _REFERENCE = re.compile(
 _EMPTY_END = re.compile(r"\w\s*[=＝≈≥≤＞＜<>×÷]\s*$")
 _NAMED = re.compile(
     r"(?:回答|作答|完成|解答|共用|答)[^。\d]{0,12}(\d{1,3})\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*(\d{1,3})"
+    r"|(?<!\d)(\d{1,3})\s?[~～\-－—–至到]\s?(\d{1,3})\s?[题題]?\s?(?:共用|共享|公用)"
 )
 _STRANGE = re.compile(
     rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案[:：]\s*\S"
@@ -57,8 +58,15 @@ _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
 _BRACKETED = re.compile(r"[(（【]([A-K])[)）】]")
 _LISTED = re.compile(r"\n(\d{1,3})[.．、](?!\d)")
 _SMALL_LABEL = re.compile(r"\s[a-k]\s?[.．、)）](?!\d)")
-_FOOT = re.compile(r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]")
+_FOOT = re.compile(
+    r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
+    r"|扫码(?:关注|下载|获取|领取)|(?:关注|微信)公众号|更多(?:真题|试题|资料)"
+)
 """What pages and sites print under a text."""
+_LATER_LABEL = re.compile(r"\s*[(（【\[]?([A-H])[)）】\].．、:：]")
+"""A label that opens a line: before the line of A it is left of another question's options. I. is a Roman number."""
+_ASKS_IN_CASE = re.compile(r"[(（]\s{0,3}(?:[A-K]{1,8}\s{0,3})?[)）]\s*$")
+"""A case that ends with a blank is a question whose number was not read."""
 _ASKED_BEFORE = re.compile(
     r"(?:該|该|此|本例|上述|这[位名个])(?:名|位|例)?(?:患者|病人|病患|患儿|患兒|孕妇|孕婦|产妇)"
 )
@@ -71,16 +79,17 @@ def examine(
 ) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
+    boxes = [piece.box for piece in pieces if piece.box]
     for draft in own:
         _check_texts(draft)
-        _check_lengths(draft)
+        _check_lengths(draft, boxes)
         _check_verdict(draft)
         _check_case(draft)
-    _check_references(own)
+    _check_references(drafts, own)
     _check_counts(own)
     _check_feet(own)
-    _check_room(pieces, own)
-    _check_neighbours(drafts, gaps)
+    _check_room(pieces, own, boxes)
+    _check_neighbours(drafts, gaps, boxes)
     _check_rivals(rivals, drafts)
 
 
@@ -144,22 +153,46 @@ def _check_options(draft: Draft) -> None:
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
         draft.doubt("case_inside", "options stand in the case")
+    if draft.stem and draft.shared_stem and _ASKS_IN_CASE.search(draft.shared_stem):
+        draft.doubt("case_inside", f"a question stands in the case: {draft.shared_stem[-20:]!r}")
+    begins = _first_label(draft.pieces)
+    if begins not in (None, "A"):
+        draft.doubt("label_inside_text", f"a line before option A begins with {begins}")
+
+
+def _first_label(pieces: Sequence[Piece]) -> str | None:
+    """The label of an item's first line that opens with one; None where A stands inside a line before it."""
+    for place, piece in enumerate(pieces):
+        if place and (found := _LATER_LABEL.match(piece.text)):
+            return found[1]
+        if any(label.letter == "A" and label.strength > 1 for label in find_labels(piece.text)):
+            return None
+    return None
 
 
 def _near(text: str, found: re.Match[str]) -> str:
     return repr(text[max(0, found.start() - 20) : found.end() + 20])
 
 
-def _check_lengths(draft: Draft) -> None:
+def _check_lengths(draft: Draft, boxes: Sequence[Box]) -> None:
     """An option much longer than the others of its question, or two that say the same."""
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
-    if longest > LONG and longest > TIMES * second and not draft.shared_options:
+    long = longest > LONG and longest > TIMES * second and not draft.shared_options
+    if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, boxes)):
         draft.doubt("option_too_long", f"{label} has {longest} characters, the others at most {second}")
     bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
     same = [text for text, times in bare.items() if times > 1]
     if same:
         draft.doubt("options_alike", f"two options say {same[0][:20]!r}")
+
+
+def _is_one_paragraph(draft: Draft, boxes: Sequence[Box]) -> bool:
+    """Whether the last option runs on over full lines, without a stop in it: no other text stands under it."""
+    labelled = max((i for i, piece in enumerate(draft.pieces) if _labelled(piece.text)), default=0)
+    lines = draft.pieces[labelled:]
+    full = len(lines) > 1 and not any(is_whole(piece, boxes) for piece in lines[:-1])
+    return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
 
 
 def _check_verdict(draft: Draft) -> None:
@@ -182,14 +215,16 @@ def _check_case(draft: Draft) -> None:
         draft.doubt("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 
-def _check_references(own: Sequence[Draft]) -> None:
-    """Questions that another one's text names, and that have no case: it stands there, or nowhere."""
-    for holder in own:
-        found = next((found for _, text in _texts(holder) if (found := _NAMED.search(text))), None)
-        if found is None:
+def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
+    """Questions that another item's text names, and that have no case: it stands there, or nowhere."""
+    for holder in drafts:
+        texts = [text for _, text in _texts(holder)] if holder.options else [text_of(holder.pieces)]
+        found = next((found for text in texts if (found := _NAMED.search(text))), None)
+        if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
+        first, last = (int(number) for number in found.groups() if number)
         for draft in own:
-            inside = int(found[1]) <= (draft.number or 0) <= int(found[2])
+            inside = first <= (draft.number or 0) <= last
             if inside and draft.section == holder.section and not draft.shared_pieces and draft is not holder:
                 draft.doubt(
                     "case_missing", f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
@@ -244,27 +279,34 @@ def _labelled(text: str) -> bool:
     return any(label.strength > 2 for label in find_labels(text))
 
 
-def _check_room(pieces: Sequence[Piece], own: Sequence[Draft]) -> None:
+def _check_room(pieces: Sequence[Piece], own: Sequence[Draft], boxes: Sequence[Box]) -> None:
     """Room for a line in or after a question, as hardly any other has: what stood there was not read."""
-    boxes = [piece.box for piece in pieces if piece.box]
     if not boxes:
         return
     height = median(box.y1 - box.y0 for box in boxes)
-    following = {_place(one): other for one, other in pairwise(pieces)}
+    following = {place_of(one): other for one, other in pairwise(pieces)}
+    before = {place_of(other): one for one, other in pairwise(pieces)}
+    heads = {  # the line before what is shared is its head: a line of the case may be lost between them
+        id(draft): [before[place_of(one)] for one in draft.shared_pieces[:1] if place_of(one) in before]
+        for draft in own
+    }
     after = {
         id(draft): [
             pair
             for last in (*draft.pieces[-1:], *draft.shared_pieces[-1:])
-            if _place(last) in following
-            for pair in _room([last, following[_place(last)]])
+            if place_of(last) in following
+            for pair in rooms([last, following[place_of(last)]])
         ]
         for draft in own
     }
-    for rooms in (
-        {id(draft): [*_room(draft.shared_pieces), *_room(draft.pieces)] for draft in own},
+    for whites in (
+        {
+            id(draft): [*rooms([*heads[id(draft)], *draft.shared_pieces]), *rooms(draft.pieces)]
+            for draft in own
+        },
         after,
     ):
-        usual = sorted(room for found in rooms.values() for room, _, _ in found)
+        usual = sorted(room for found in whites.values() for room, _, _ in found)
         if len(usual) < MANY:
             continue
         recognised = any(piece.confidence is not None for piece in pieces)
@@ -275,37 +317,13 @@ def _check_room(pieces: Sequence[Piece], own: Sequence[Draft]) -> None:
         for draft in own:
             if draft.suffix:
                 continue
-            for room, above, below in rooms.get(id(draft), ()):
-                if room > most and not (_labelled(below.text) and _is_whole(above, boxes)):
+            for room, above, below in whites.get(id(draft), ()):
+                if room > most and not (_labelled(below.text) and is_whole(above, boxes)):
                     draft.doubt("room_inside", f"there is room for a line after {above.text[-20:]!r}")
                     break
 
 
-def _place(piece: Piece) -> tuple[int, int]:
-    return piece.page, piece.order
-
-
-def _is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
-    """Whether a line before a label ends what it says: by a stop, or short of the edge of its column."""
-    if piece.box is None or piece.text.rstrip()[-1:] in "？?。：:":
-        return True
-    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
-    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
-
-
-def _room(pieces: Sequence[Piece]) -> list[tuple[float, Piece, Piece]]:
-    """White from line to line down a column; none beside regions and over columns and pages."""
-    found: list[tuple[float, Piece, Piece]] = []
-    for above, below in pairwise(pieces):
-        if above.box is None or below.box is None or above.page != below.page:
-            continue
-        down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
-        if down and not any(piece.kind in REGIONS or piece.in_table for piece in (above, below)):
-            found.append((max(0.0, below.box.y0 - above.box.y1), above, below))
-    return found
-
-
-def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], boxes: Sequence[Box]) -> None:
     """Who stands before a number that was not found may hold its text: a question, or what is shared after it."""
     for gap in gaps:
         items = [
@@ -320,6 +338,8 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
             why = None
             if draft.number == before:
                 why = _may_hold_more(draft)
+                if not after and not all(is_whole(piece, boxes) for piece in draft.pieces[-1:]):
+                    why = "its last line is full, and nothing shows where it ends"
             elif draft.group in opened:
                 why = "what is shared may hold it"
             if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
@@ -329,7 +349,7 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
 def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) -> None:
     """Lines inside a question that begin like one: it holds another, and who has that number may be the wrong one."""
     for piece, number in rivals:
-        holders = [draft for draft in drafts if any(_place(one) == _place(piece) for one in draft.pieces)]
+        holders = [draft for draft in drafts if any(place_of(one) == place_of(piece) for one in draft.pieces)]
         sections = {draft.section for draft in holders if not draft.entry}
         for draft in drafts:
             same = draft.number == number and draft.section in sections
@@ -359,7 +379,7 @@ def _not_closed(pieces: Sequence[Piece]) -> str | None:
     boxes = [piece.box for piece in pieces if piece.box is not None]
     if not boxes:
         return None
-    room = [white for white, _, _ in _room(pieces)]
+    room = [white for white, _, _ in rooms(pieces)]
     if len(room) < len({(piece.page, piece.order) for piece in pieces}) - 1:
         return "it crosses a column or a page"
     height = median(box.y1 - box.y0 for box in boxes)

@@ -89,6 +89,8 @@ CASE_LINES = 15
 _CASE = re.compile(rf"\s*{_OPEN}(?:案例|病例)\s*(?:[{CHINESE}]+|\d{{1,2}}){_CLOSE}\s*[:：.．、]?\s*")
 _SPAN_ALONE = re.compile(rf"\s*{_OPEN}(?:问题|問題)?{_SPAN}{_CLOSE}\s*[.．、:：]?\s*$")
 _SHARED = re.compile(r"共用|共享|公用")
+_SPAN_LATER = re.compile(r"\d\s?[~～\-－—–至到]\s?\d")
+"""A span that does not open its line stands behind the end of an option: 注射液4～5题共用题干."""
 
 
 def is_section_head(text: str, *, centred: bool = False) -> bool:
@@ -164,7 +166,8 @@ def group_head(text: str) -> GroupHead | None:
     case = _CASE.match(text)
     if case:
         return GroupHead(None, None, options=False, end=case.end())
-    if _SHARED.search(text) and len(text.strip()) <= 24 and re.search(r"题干|題幹|备选答案|选项|選項", text):
+    shared = _SHARED.search(text) and re.search(r"题干|題幹|备选答案|选项|選項", text)
+    if shared and len(text.strip()) <= 24 and not _SPAN_LATER.search(text):
         return GroupHead(None, None, _about_options(text), len(text))
     return None
 

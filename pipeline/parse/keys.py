@@ -163,11 +163,14 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
     waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
     heads = Counter(run.head for run in key.runs if run.head)
+    before: list[int] = []
     for run in key.runs:
         targets = _targets(run, by_section, waiting[run.rule], heads)
         if not targets:
+            _doubt_sections(run, [by_section[section] for section in before])
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
+        before = targets
         waiting[run.rule] = [section for section in waiting[run.rule] if section not in targets]
         noted |= run.noted
         _apply_run(run, {section: by_section[section] for section in targets}, applied, replace=replace)
@@ -178,6 +181,16 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
         draft for draft in drafts if draft.options and draft.answer is None and draft.accepted is None
     ]
     return applied
+
+
+def _doubt_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
+    """A key's section that the paper lacks may stand in the one before it, whose answers are then the wrong ones."""
+    names = {name for numbers in sections for name in _names(numbers)}
+    if not run.head or run.head in names or not any(entry.letters for entry in run.entries.values()):
+        return
+    for draft in (draft for numbers in sections for found in numbers.values() for draft in found):
+        if draft.options:
+            draft.doubt("may_hold_another", f"its key has a section that was not found: {run.head[:20]!r}")
 
 
 def _targets(

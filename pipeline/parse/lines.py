@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
@@ -95,3 +96,28 @@ def _centred(line: Line, margins: Margins) -> bool:
     width = right - left
     before, after = line.box.x0 - left, right - line.box.x1
     return width > 0 and min(before, after) > 0.2 * width and abs(before - after) < 0.1 * width
+
+
+def place_of(piece: Piece) -> tuple[int, int]:
+    """Where a line stands in its document: page and order."""
+    return piece.page, piece.order
+
+
+def is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
+    """Whether a line before a label ends what it says: by a stop, or short of the edge of its column."""
+    if piece.box is None or piece.text.rstrip()[-1:] in "？?。：:":
+        return True
+    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
+    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
+
+
+def rooms(pieces: Sequence[Piece]) -> list[tuple[float, Piece, Piece]]:
+    """White from line to line down a column; none beside regions and over columns and pages."""
+    found: list[tuple[float, Piece, Piece]] = []
+    for above, below in pairwise(pieces):
+        if above.box is None or below.box is None or above.page != below.page:
+            continue
+        down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
+        if down and not any(piece.kind in REGIONS or piece.in_table for piece in (above, below)):
+            found.append((max(0.0, below.box.y0 - above.box.y1), above, below))
+    return found

@@ -120,5 +120,46 @@ def _lower(box):
     return box.model_copy(update={"y0": box.y0 + 16, "y1": box.y1 + 16})
 
 
+def test_lines_left_of_another_question_make_it_wait(parse):
+    left = "3. 第3项对的是\n（E）戊\n（A）甲\n（B）乙\n（C）丙\n（D）丁"
+    assert "label_inside_text" in waits(parse(f"{items(1, 2)}\n{left}"), 3)
+    roman = "3. 属于这一类的是\nI. 甲\nII. 乙\nA. 仅I\nB. 仅II\nC. I和II\nD. 都不是"
+    assert waits(parse(f"{items(1, 2)}\n{roman}"), 3) == []
+
+
+@pytest.mark.parametrize("foot", ["扫码关注获取更多真题", "关注公众号领取资料"])
+def test_what_a_site_prints_once_makes_its_question_wait(parse, foot):
+    assert waits(parse(f"{items(1, 2)}\n{foot}\n{items(3)}"), 2) == ["foot_inside"]
+
+
+def test_the_head_of_a_case_behind_an_option_takes_nothing_away(parse):
+    before = f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠"
+    outcome = parse(f"{before}\n注射液3～4题共用题干\n{CASE}\n{items(3, 4)}")
+    assert [waits(outcome, number)[:1] for number in (2, 3, 4)] == [
+        ["case_inside"],
+        ["case_missing"],
+        ["case_missing"],
+    ]
+
+
+def test_the_section_before_one_that_only_its_key_has_waits(parse):
+    paper = f"一、A1型题\n{items(1, 2)}\n三、X型题\n{items(1, 2)}"
+    key = "参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D\n三、X型题\n1.AB 2.CD"
+    outcome = parse(f"{paper}\n{key}")
+    waiting = [item.item_id[-5:] for item in outcome.review if item.reason == "may_hold_another"]
+    assert waiting == ["1-001", "1-002"]
+
+
+def test_a_long_last_option_is_sound_where_its_lines_are_full():
+    page = items(1, 2, 3).split("\n")
+    page[4:5] = ["D. " + "长" * 45, "长" * 40]
+    page[0] = "1. " + "问" * 45 + "？"
+    for full, expected in ((True, [1, 2, 3]), (False, [2, 3])):
+        lines = printed_lines([page], "x.pdf", boxes=full)
+        paper = read_paper("x.pdf", lines)
+        judge(paper)
+        assert [question.number for question in finish(paper, DOCUMENT).questions] == expected
+
+
 def test_sound_papers_do_not_wait(parse):
     assert parse(items(*range(1, 11))).review == []
