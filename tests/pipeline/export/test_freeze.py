@@ -16,7 +16,7 @@ from pipeline.config import load
 from pipeline.export import freeze as module
 from pipeline.export.freeze import freeze
 from pipeline.releases import release_files
-from pipeline.runtime.publish import Publication
+from pipeline.runtime.publish import Publication, sealed
 from pipeline.runtime.runner import Runner
 from pipeline.runtime.sources import raw_files
 from schemas.errors import UserError
@@ -163,7 +163,7 @@ def test_duplicates_across_splits_are_not_released(project):
     path = project.home / "build" / "leaks" / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["facts"]["across_splits"] = {"exact": 0, "near": 1}
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps(sealed(manifest)))
     with pytest.raises(UserError, match=r"0 exact and 1 near duplicates .*leaks\.parquet"):
         freeze(config.dataset, DONE)
     assert not project.releases.exists()

@@ -39,7 +39,7 @@ def tables(predictions, *ids, scores=None):
         "evaluate/predictions": Prediction.to_frame(predictions),
         **{
             f"export/{name}": rows
-            for name, rows in splits(test=[released(one, f"题干{one}", corrected=[]) for one in ids]).items()
+            for name, rows in splits(test=[released(one, f"题干{one}", corrected=[], sources=[]) for one in ids]).items()
         },
     }
 
