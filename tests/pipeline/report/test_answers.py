@@ -33,14 +33,12 @@ def score(run="m", value=0.5, metric="accuracy", **more):
 
 
 def tables(predictions, *ids, scores=None):
+    rows = [released(one, f"题干{one}", corrected=[], sources=[]) for one in ids]
     return {
         "manifests": manifests(manifest("evaluate", 3, params={"split": "test"})),
         "evaluate/scores": Score.to_frame(scores or [score()]),
         "evaluate/predictions": Prediction.to_frame(predictions),
-        **{
-            f"export/{name}": rows
-            for name, rows in splits(test=[released(one, f"题干{one}", corrected=[], sources=[]) for one in ids]).items()
-        },
+        **{f"export/{name}": frame for name, frame in splits(test=rows).items()},
     }
 
 
