@@ -64,7 +64,7 @@ ROUND_TWO = {
     "older_layout/2016": (40, 40),
     "other_sessions_key/106080_11": (78, 78),
     "site_feet/2020": (30, 10),
-    "site_feet/第 3 章": (68, 0),
+    "site_feet/第 3 章": (63, 0),
     "mini/1": (5, 5),
     "mini/2": (5, 5),
     "mini/3": (6, 0),
