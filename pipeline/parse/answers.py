@@ -10,20 +10,21 @@ from pipeline.parse.text import CJK
 
 _NOT_OF_ANSWER = r"(?!\s*(?:[项項錯错均不對对或/]|选项|選項))"
 """What follows a letter that an explanation speaks of: C  A项错误; B或C is no answer for a machine."""
+# White space before an optional mark and after it is possessive, ``\s*+``: two repeats that meet take quadratic time.
 _LETTERS = re.compile(
-    r"\s*(?:[(（【\[]\s*)?"
+    r"\s*+(?:[(（【\[]\s*+)?"
     rf"([A-K]+{_NOT_OF_ANSWER}"
     rf"(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
-    r"|[a-k](?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
+    r"|[a-k](?!\s*[或/])(?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
     r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"
 )
 _PART = (
-    rf"(?:[(（]\s*\d{{1,3}}\s*[)）]|[{CIRCLED_DIGITS}])\s*[.．、:：]?\s*([A-K]{{1,11}})"
+    rf"(?:[(（]\s*\d{{1,3}}\s*[)）]|[{CIRCLED_DIGITS}])\s*+[.．、:：]?\s*+([A-K]{{1,11}})"
     rf"(?=$|[\s。.，,；;、(（【{CIRCLED_DIGITS}])"
 )
-_PARTS = re.compile(rf"\s*{_PART}(?:\s*[,，;；、。.]?\s*{_PART})*\s*[。.;；]?")
+_PARTS = re.compile(rf"\s*+{_PART}(?:\s*+[,，;；、。.]?\s*+{_PART})*\s*+[。.;；]?")
 _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
-_CODED = re.compile(rf"\s*[(（]?[A-K][)）]?\s*[:：.．、=]?\s*[(（]?[{CIRCLED_DIGITS}]")
+_CODED = re.compile(rf"\s*+[(（]?[A-K][)）]?\s*+[:：.．、=]?\s*+[(（]?[{CIRCLED_DIGITS}]")
 """An answer that gives blanks A, B … a code each: A：③ B：④."""
 
 _GAP = r"\s{0,20}"
@@ -147,12 +148,12 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s。．.，,；;：:]+", "", text)
 
 
-_SAID = r"[A-K](?:\s*[、,，和及与與]?\s*[A-K])*"
+_SAID = r"[A-K](?:\s*+[、,，和及与與]?\s*+[A-K])*"
 _NOT_WORD = r"(?![A-Za-z0-9])"
 _CONCLUDES = re.compile(
     rf"(?:(?:故|所以|因此|综上|綜上|因而|应|應)[^。\n不]{{0,8}}?(?:选择|選擇|选|選|答案[为為是])|答案(?:应|應)?[选選为為是]|答案[:：]"
     r"|(?:^|[\n。，,；;])[本该]?[题題]?[选選])"
-    rf"\s*[:：]?\s*[(（]?\s*({_SAID}){_NOT_WORD}(?!\s*(?:错|錯|项?[错錯]误|不正?[确確]))"
+    rf"\s*+[:：]?\s*+[(（]?\s*+({_SAID}){_NOT_WORD}(?!\s*(?:错|錯|项?[错錯]误|不正?[确確]))"
 )
 """故选B, 答案为AB; 故不选B names none."""
 
