@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pipeline.parse.text import true_digits
 
-_LETTERS = r"[A-K](?:\s*[、,，]?\s*[A-K])*"
+_LETTERS = r"[A-K](?:\s*+[、,，]?\s*+[A-K])*"
 _OPEN_ANSWER = r"[A-K]+(?:\s*(?:/|或)\s*[A-K]+)+|送分|[一全][律部均][给給]分"
 """Several answers, or all: what a person must look at."""
 _VERDICT = r"[√×✓✗✘T]|正确|錯誤|错误|对|错"

@@ -134,7 +134,7 @@ def _with_last(run: Run, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 _MARK_ALONE = re.compile(r"[【\[]?(?:正确|参考|标准)?答案?[】\]]?")
-_ANSWERED = re.compile(r"(?:^|\n)\s*[【\[]?\s*(?:正确答案|参考答案|答案|答)\s*[】\]]?\s*[:：]")
+_ANSWERED = re.compile(r"(?:^|\n)[^\S\n]*+(?:[【\[]\s*+)?(?:正确答案|参考答案|答案|答)\s*+[】\]]?\s*+[:：]")
 
 
 def split_off(text: str) -> tuple[str, str | None]:

@@ -73,7 +73,7 @@ _FORMS: tuple[tuple[Habit, float, str], ...] = (
     (
         Habit.TITLE,
         1.2,
-        r"(?:[试試][题題]|[题題]目|问题|問題|[题題])\s*[(（]?\s*(\d{1,4})\s*[)）]?\s*[.．、:：]?\s*(?![~～\-—、，,]|.?分析)",
+        r"(?:[试試][题題]|[题題]目|问题|問題|[题題])\s*+[(（]?\s*+(\d{1,4})\s*[)）]?\s*[.．、:：]?\s*(?![~～\-—、，,]|.?分析)",
     ),
     # 【1】 [1]
     (Habit.BRACKET, 1.1, r"[【\[〔]\s*(\d{1,4})\s*[】\]〕]\s*[.．、]?\s*"),
@@ -101,7 +101,7 @@ _FORMS: tuple[tuple[Habit, float, str], ...] = (
 _COMPILED = tuple((habit, weight, re.compile(rf"\s*{form}")) for habit, weight, form in _FORMS)
 
 _GIVEN = re.compile(
-    r"\s*(?:[(（【\[]\s*([A-K](?:\s*[、,，]?\s*[A-K])*)?\s*[)）】\]]|([A-K])(?=\t|\s{2}))\s*"
+    r"\s*(?:[(（【\[]\s*([A-K](?:\s*+[、,，]?\s*+[A-K])*)?\s*[)）】\]]|([A-K])(?=\t|\s{2}))\s*"
     r"(?=\d{1,3}\s?[.．、)）]|[(（【\[]\d{1,3}[)）】\]]|第\d{1,3}[题題]|题\d{1,3}\s)"
 )
 """An answer, or the room for it, before the number: （C）1. (  )2."""

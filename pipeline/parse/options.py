@@ -86,8 +86,9 @@ _TIGHT_STRENGTH = 1.5
 _LETTERS_ALONE = re.compile(r"[A-K#\s]{1,40}")
 _GRADE = re.compile(r"[IVX]{1,4}[A-D]?")
 """A stage of a disease is no row of letters: A.I B.II C.IIIA."""
-_NAMED = re.compile(r"([A-Za-z][a-z]{2,}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?\1")
-"""A letter that belongs to one of a list of like things: protein C、protein S."""
+_NAMED = re.compile(r"([A-Za-z][a-z]{2,30}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?\1")
+"""A letter that belongs to one of a list of like things: protein C、protein S. Bounded: a line of letters without a
+space took quadratic time, as every letter of it begins a word."""
 _THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
 

@@ -1,0 +1,51 @@
+"""White space in a key or a conclusion, however much of it, takes linear time."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.parse import answers, heads, keylines, matching, options
+
+_SECONDS = 1.0
+"""CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
+CASES: list[tuple[str, Callable[[str], object], str, str]] = [
+    ("parts of an answer", answers.answers_of_parts, "（1）A", "x"),
+    ("a part without letters", answers.answers_of_parts, "（1）", "x"),
+    ("codes of choices", answers.is_coded, "A", "x"),
+    ("letters", answers.leading_letters, "A", "/"),
+    ("a small letter over lines", answers.leading_letters, "a\n", "/"),
+    ("an opened bracket", answers.leading_letters, "（", "x"),
+    ("a conclusion", answers.concluded, "故选", "x"),
+    ("a conclusion with a letter", answers.concluded, "故选A", "x"),
+    ("a head that gives an answer", heads._GIVES_ANSWER.search, "答案", "x"),
+    ("letters of a key", re.compile(keylines._LETTERS).match, "A", "x"),
+    ("an answered item", matching._ANSWERED.search, "答案", "x"),
+]
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "\t "])
+@pytest.mark.parametrize(
+    ("read", "before", "after"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_much_white_space_takes_linear_time(read, before: str, after: str, space: str) -> None:
+    text = before + space * (200_000 // len(space)) + after
+    started = time.process_time()
+    read(text)
+    assert time.process_time() - started < _SECONDS
+
+
+def test_a_long_run_of_letters_takes_linear_time() -> None:
+    started = time.process_time()
+    options.find_labels("account" * 5_000)
+    assert time.process_time() - started < _SECONDS
+
+
+def test_what_is_read_is_as_before() -> None:
+    assert answers.answers_of_parts("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
+    assert answers.leading_letters(" （ A 、 B ）。解释") == ("AB", "解释")
+    assert answers.is_coded(" A） ： （③")
+    assert answers.concluded("……，故选 ： （ A 、 B ）") == "AB"
