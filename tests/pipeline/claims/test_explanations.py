@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.claims.explanations import Stated, stated
+from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
 
@@ -77,12 +78,4 @@ def test_what_says_nothing_says_nothing(explanation):
 
 @pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
 def test_hostile_text_takes_linear_time(unit):
-    import time
-
-    def seconds(count: int) -> float:
-        start = time.process_time()
-        read(unit * count, stem=unit * 50)
-        return time.process_time() - start
-
-    seconds(100)
-    assert seconds(8000) < 12 * max(seconds(2000), 0.005)
+    assert exponent(lambda count: read(unit * count, stem=unit * 50)) <= 1.4

@@ -62,6 +62,14 @@ class Hub(LocalServer):
         handler.wfile.write(body)
 
 
+@pytest.fixture(autouse=True)
+def online(monkeypatch):
+    """Let the library reach the hub on loopback, also where another test imported it in offline mode."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+
+
 @pytest.fixture
 def released(tmp_path):
     folder = Publication(tmp_path / "releases" / "0.1.0")

@@ -33,15 +33,15 @@ CASES: list[tuple[str, Callable[[str], object], str, str]] = [
 )
 def test_much_white_space_takes_linear_time(read, before: str, after: str, space: str) -> None:
     text = before + space * (200_000 // len(space)) + after
-    started = time.process_time()
+    started = time.thread_time()
     read(text)
-    assert time.process_time() - started < _SECONDS
+    assert time.thread_time() - started < _SECONDS
 
 
 def test_a_long_run_of_letters_takes_linear_time() -> None:
-    started = time.process_time()
+    started = time.thread_time()
     options.find_labels("account" * 5_000)
-    assert time.process_time() - started < _SECONDS
+    assert time.thread_time() - started < _SECONDS
 
 
 def test_what_is_read_is_as_before() -> None:
