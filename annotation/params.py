@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from annotation.learned import LEAST
 from annotation.llm.options import LlmOptions
 from schemas.errors import UserError
-from schemas.params import Address, Params, VariableName, knob
+from schemas.params import Address, Params, VariableName, non_semantic
 
 
 class AnnotateLlmOptions(LlmOptions):
@@ -56,14 +56,14 @@ class AnnotateParams(Params):
         "and rough; auto: llm when [annotate.llm] names a model, otherwise learned when enough are reviewed, "
         "otherwise lexicon.",
     )
-    reviewed: Path | None = knob(
+    reviewed: Path | None = non_semantic(
         None,
         "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet.",
     )
     learn_from: int = Field(
         100, ge=LEAST, description="Reviewed questions from which auto prefers learned to lexicon."
     )
-    batch: bool = knob(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
+    batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
 
     def chosen(self, reviewed: int = 0) -> Literal["llm", "learned", "lexicon"]:
@@ -129,18 +129,20 @@ class ReviewParams(Params):
     bootstrap: int = Field(
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
     )
-    blind: float = knob(
+    blind: float = non_semantic(
         0.0,
         "Share of questions sent without labels filled in, drawn by lot, to measure anchoring",
         ge=0,
         le=1,
     )
-    priority: Literal["uncertainty", "order"] = knob(
+    priority: Literal["uncertainty", "order"] = non_semantic(
         "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"
     )
-    crops: bool = knob(True, "Show the cut-out from the page beside questions that were read by OCR")
-    url: Address = knob("http://127.0.0.1:8080", "Address of Label Studio")
-    project: str | None = knob(None, "Title of the project there; made from dataset.name when absent")
-    api_key_env: VariableName = knob("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")
-    batch: int = knob(500, "Questions in one import", ge=1, le=5000)
-    timeout: float = knob(120.0, "Seconds to wait for an answer of Label Studio", gt=0)
+    crops: bool = non_semantic(True, "Show the cut-out from the page beside questions that were read by OCR")
+    url: Address = non_semantic("http://127.0.0.1:8080", "Address of Label Studio")
+    project: str | None = non_semantic(None, "Title of the project there; made from dataset.name when absent")
+    api_key_env: VariableName = non_semantic(
+        "LABEL_STUDIO_API_KEY", "Environment variable that holds the API token"
+    )
+    batch: int = non_semantic(500, "Questions in one import", ge=1, le=5000)
+    timeout: float = non_semantic(120.0, "Seconds to wait for an answer of Label Studio", gt=0)

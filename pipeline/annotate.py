@@ -43,7 +43,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
             "annotations": Annotation.to_frame(annotations),
             "requests": AnnotationRequest.to_frame(requests),
         },
-        counts=Counts(into=len(questions), kept=len(labelled), waiting=len(waiting)),
+        counts=Counts(n_input=len(questions), kept=len(labelled), waiting=len(waiting)),
         review=[_review(found) for found in waiting],
         facts=_facts(annotator.identity, requests, annotations, params),
         complete=not waiting,

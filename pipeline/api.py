@@ -54,7 +54,7 @@ def build(
     def note(report: Report) -> None:
         done[report.stage.name] = report.manifest
 
-    runner.run(names, force=force, tell=note)
+    runner.run(names, force=force, on_stage_done=note)
     return done
 
 

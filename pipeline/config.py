@@ -18,7 +18,7 @@ from pipeline.label_sets import read_label_set
 from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
@@ -42,14 +42,16 @@ ClusterAddress = Annotated[str, AfterValidator(_cluster)]
 class ExecutorParams(Params):
     """The ``[executor]`` section: where parallel work runs."""
 
-    kind: Literal["local", "ray"] = knob(
+    kind: Literal["local", "ray"] = non_semantic(
         "local", "local: processes on this machine; ray: on a Ray cluster (docs/scale.md)"
     )
-    workers: int | None = knob(
+    workers: int | None = non_semantic(
         None, "Number of processes; one a core (with num_gpus: one a GPU's share) when absent", ge=1, le=4096
     )
-    address: ClusterAddress = knob("auto", "Of the Ray cluster: host:port, or auto for this machine's own")
-    num_gpus: float = knob(0.0, "GPUs that each Ray worker holds; 0.25: four share one", ge=0, le=16)
+    address: ClusterAddress = non_semantic(
+        "auto", "Of the Ray cluster: host:port, or auto for this machine's own"
+    )
+    num_gpus: float = non_semantic(0.0, "GPUs that each Ray worker holds; 0.25: four share one", ge=0, le=16)
 
 
 class ConfigBase(BaseModel):

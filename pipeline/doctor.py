@@ -22,7 +22,7 @@ from schemas.errors import UserError
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How a check came out."""
 
     OK = "ok"
@@ -37,7 +37,7 @@ class Check:
     """One line of the examination."""
 
     name: str
-    state: State
+    state: CheckState
     detail: str
     remedy: str | None = None
 
@@ -47,14 +47,14 @@ def examine(config: ConfigBase | None) -> list[Check]:
     checks = [*_machine(), *_packages(), _label_studio(config), _gpu()]
     if config is None:
         hint = "`build-dataset init FOLDER` makes one"
-        return [*checks, Check("dataset.toml", State.ABSENT, "none in this folder", hint)]
+        return [*checks, Check("dataset.toml", CheckState.ABSENT, "none in this folder", hint)]
     return [*checks, *_dataset(config)]
 
 
 def _machine() -> Iterator[Check]:
     free = shutil.disk_usage(Path.cwd()).free / 2**30
-    yield Check("python", State.OK, f"{platform.python_version()} ({sys.executable})")
-    yield Check("machine", State.OK, f"{available_cores()} cores, {free:.0f} GB free here")
+    yield Check("python", CheckState.OK, f"{platform.python_version()} ({sys.executable})")
+    yield Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here")
 
 
 def _packages() -> Iterator[Check]:
@@ -68,9 +68,9 @@ def _packages() -> Iterator[Check]:
 
 def _package(name: str, use: str, remedy: str | None) -> Check:
     try:
-        return Check(name, State.OK, f"{version(name)} · {use}")
+        return Check(name, CheckState.OK, f"{version(name)} · {use}")
     except PackageNotFoundError:
-        return Check(name, State.ABSENT, f"not installed · {use}", remedy)
+        return Check(name, CheckState.ABSENT, f"not installed · {use}", remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
@@ -83,18 +83,20 @@ def _label_studio(config: ConfigBase | None) -> Check:
         release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
     except (httpx.HTTPError, ValueError, TypeError, KeyError):
         remedy = "`make label-studio` installs it and starts it on loopback"
-        return Check("label studio", State.ABSENT, f"no answer at {url} · for expert review", remedy)
+        return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
     if not os.environ.get(variable):
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
-        return Check("label studio", State.ABSENT, f"{release} at {url}, but {variable} is not set", remedy)
-    return Check("label studio", State.OK, f"{release} at {url}")
+        return Check(
+            "label studio", CheckState.ABSENT, f"{release} at {url}, but {variable} is not set", remedy
+        )
+    return Check("label studio", CheckState.OK, f"{release} at {url}")
 
 
 def _language_model(params: AnnotateParams) -> Check:
     """The model that annotates: named, and does its server answer at all? Its key is not sent for this."""
     if params.chosen() == "lexicon":
         remedy = "name one in [annotate.llm] model"
-        return Check("language model", State.ABSENT, "none named: the offline lexicon labels", remedy)
+        return Check("language model", CheckState.ABSENT, "none named: the offline lexicon labels", remedy)
     import httpx
 
     what = f"{params.llm.model} at {params.llm.base_url}"
@@ -102,16 +104,21 @@ def _language_model(params: AnnotateParams) -> Check:
         httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
     except httpx.HTTPError as error:
         return Check(
-            "language model", State.WRONG, f"{what} does not answer ({type(error).__name__})", "is it up?"
+            "language model",
+            CheckState.WRONG,
+            f"{what} does not answer ({type(error).__name__})",
+            "is it up?",
         )
-    return Check("language model", State.OK, what)
+    return Check("language model", CheckState.OK, what)
 
 
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):
-        return Check("gpu", State.OK, "an NVIDIA driver is installed")
+        return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
     return Check(
-        "gpu", State.ABSENT, "none found; only local models (evaluate, finetune) and PaddleOCR gain from one"
+        "gpu",
+        CheckState.ABSENT,
+        "none found; only local models (evaluate, finetune) and PaddleOCR gain from one",
     )
 
 
@@ -120,22 +127,22 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
     try:
         found = executors.room(config.executor)
     except UserError as error:
-        yield Check("ray cluster", State.WRONG, str(error).removeprefix("[executor] "))
+        yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
     else:
         if found:
-            yield Check("ray cluster", State.OK, found)
+            yield Check("ray cluster", CheckState.OK, found)
 
 
 def _dataset(config: ConfigBase) -> Iterator[Check]:
     raw = config.dataset.raw
     if raw.is_dir():
-        yield Check("raw folder", State.OK, str(raw))
+        yield Check("raw folder", CheckState.OK, str(raw))
     else:
-        yield Check("raw folder", State.WRONG, f"no {raw}", "make it and put exam papers there")
+        yield Check("raw folder", CheckState.WRONG, f"no {raw}", "make it and put exam papers there")
     annotate = config.params("annotate")
     assert isinstance(annotate, AnnotateParams)
     yield _language_model(annotate)
     yield from _cluster(config)
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):
-            yield Check(stage.name, State.WRONG, problem.removeprefix(f"{stage.name}: "))
+            yield Check(stage.name, CheckState.WRONG, problem.removeprefix(f"{stage.name}: "))

@@ -24,7 +24,7 @@ Out = TypeVar("Out")
 class Counts:
     """What became of a stage's input: every item ends in exactly one of the last four."""
 
-    into: int
+    n_input: int
     """Items that came in."""
     kept: int
     merged: int = 0
@@ -34,7 +34,7 @@ class Counts:
 
     def balanced(self) -> bool:
         """Whether nothing was lost and nothing invented."""
-        return self.into == self.kept + self.merged + self.rejected + self.waiting
+        return self.n_input == self.kept + self.merged + self.rejected + self.waiting
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 
 
 def _date(value: str) -> str:
@@ -36,20 +36,20 @@ class DatasetParams(Params):
     )
     creators: list[str] = Field([], description="Who made the dataset: people or organisations")
     citation: str | None = Field(None, description="How to cite it: BibTeX or a sentence")
-    labels: Path | None = knob(
+    labels: Path | None = non_semantic(
         None,
         "TOML file of the dataset's own label set (docs/labels.md); CMExam's five dimensions when absent",
     )
     seed: int = Field(20230605, description="Seed of everything that draws lots", ge=0, lt=2**32)
-    raw: Path = knob(Path("raw"), "Folder with the exam papers")
-    build: Path = knob(Path("build"), "Folder for everything that is made")
-    releases: Path = knob(
+    raw: Path = non_semantic(Path("raw"), "Folder with the exam papers")
+    build: Path = non_semantic(Path("build"), "Folder for everything that is made")
+    releases: Path = non_semantic(
         Path("releases"), "Folder with what was released; the highest version is the previous release"
     )
-    loss_alarm: float = knob(
+    loss_alarm: float = non_semantic(
         0.2,
         "Share of a file's questions, rejected or waiting, from which a warning names the file",
         ge=0,
         le=1,
     )
-    previous: Path | None = knob(None, "The previous release (a folder), where it is not in releases")
+    previous: Path | None = non_semantic(None, "The previous release (a folder), where it is not in releases")

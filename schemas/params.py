@@ -43,21 +43,21 @@ class Params(BaseModel):
     def semantic(self) -> dict[str, Any]:
         """The parameters that can change a result, for fingerprints and cache keys."""
         fields = type(self).model_fields
-        return {name: _semantic(value) for name, value in self if not is_knob(fields[name])}
+        return {name: _semantic(value) for name, value in self if not is_non_semantic(fields[name])}
 
     def ignores(self) -> frozenset[str]:
         """Inputs of the stage, as ``maker/table``, that cannot change its result with these parameters."""
         return frozenset()
 
 
-def knob(default: Any, description: str, **constraints: Any) -> Any:
+def non_semantic(default: Any, description: str, **constraints: Any) -> Any:
     """A parameter that changes how fast or where, never what: workers, timeouts, addresses of keys."""
-    return Field(default, description=description, json_schema_extra={"knob": True}, **constraints)
+    return Field(default, description=description, json_schema_extra={"non_semantic": True}, **constraints)
 
 
-def is_knob(field: FieldInfo) -> bool:
-    """Whether a field was declared with ``knob``."""
-    return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("knob"))
+def is_non_semantic(field: FieldInfo) -> bool:
+    """Whether a field was declared with ``non_semantic``."""
+    return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("non_semantic"))
 
 
 def _semantic(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.params import Address, Params, VariableName, knob
+from schemas.params import Address, Params, VariableName, non_semantic
 
 _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"
@@ -26,7 +26,7 @@ class LlmOptions(Params):
         "It may stand behind base_url as ?api-version=….",
     )
     model: str | None = Field(None, description="The model's name at that endpoint.")
-    api_key_env: VariableName = knob(
+    api_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY",
         "Name of the environment variable that holds the key. Other endpoints than OpenAI's get a key only "
         "when this is set.",
@@ -48,16 +48,16 @@ class LlmOptions(Params):
         0.5, ge=0, le=1, description="What the endpoint's Batch API costs, as a share of these prices."
     )
     currency: str = Field("USD", description="Currency of the prices and of max_cost.")
-    max_cost: float | None = knob(
+    max_cost: float | None = non_semantic(
         None, "Stop before the request that could bring the cost of all answers above this.", ge=0
     )
-    concurrency: int = knob(8, "Requests in flight at once.", ge=1, le=1024)
-    timeout: float = knob(120.0, "Seconds to wait for an answer.", gt=0)
-    max_retries: int = knob(
+    concurrency: int = non_semantic(8, "Requests in flight at once.", ge=1, le=1024)
+    timeout: float = non_semantic(120.0, "Seconds to wait for an answer.", gt=0)
+    max_retries: int = non_semantic(
         5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
     )
 
-    poll: float = knob(60.0, "Seconds between looks at a batch that is under way.", gt=0)
+    poll: float = non_semantic(60.0, "Seconds between looks at a batch that is under way.", gt=0)
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from annotation.params import file_digest
 from schemas.errors import UserError
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 
 _OPTION = "[audit] answers"
 
@@ -17,7 +17,7 @@ _OPTION = "[audit] answers"
 class AuditParams(Params):
     """The ``[audit]`` section of ``dataset.toml``."""
 
-    answers: Path | None = knob(
+    answers: Path | None = non_semantic(
         None,
         'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.',
     )

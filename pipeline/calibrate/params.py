@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from annotation.params import file_digest
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 
 
 class CalibrateParams(Params):
@@ -20,7 +20,7 @@ class CalibrateParams(Params):
         lt=1,
         description="Share of right labels that is wanted of those taken without a second look.",
     )
-    others: list[Path] = knob(
+    others: list[Path] = non_semantic(
         [], "Further annotations to compare: annotations.parquet of builds with other annotators."
     )
 

@@ -48,7 +48,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reliability": ReliabilityBin.to_frame(found.reliability),
             "sharing": SharingPoint.to_frame(found.sharing),
         },
-        counts=Counts(into=total, kept=total),
+        counts=Counts(n_input=total, kept=total),
         files=page.files(found, opinions, params.target, context.dataset.name),
         facts={
             "compared": opinions.questions,

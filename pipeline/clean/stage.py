@@ -39,7 +39,7 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     settled = pl.col("question_id").is_in(list(patches.verdicts))
     looked_at = questions.select((doubtful(params) | settled).alias("doubtful"))["doubtful"].arg_true()
     stopped: list[int] = []
-    result = Result(tables={}, counts=Counts(into=questions.height, kept=0))
+    result = Result(tables={}, counts=Counts(n_input=questions.height, kept=0))
     with context.progress(len(looked_at), "questions") as advance:
         for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
             if (verdict := _verdict(question, params, patches)) is not None:

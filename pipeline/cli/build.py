@@ -38,7 +38,7 @@ from pipeline.preflight import preflight
 from pipeline.runtime.runner import Report, Runner
 from pipeline.stage import Stage
 from schemas.errors import UserError
-from schemas.params import is_knob
+from schemas.params import is_non_semantic
 from schemas.questions import Question
 
 INCOMPLETE = 3
@@ -130,7 +130,7 @@ def run_stages(
             if talk.as_json:
                 typer.echo(json.dumps(report.manifest, ensure_ascii=False))
 
-        complete = runner.run(names, force=force, tell=tell)
+        complete = runner.run(names, force=force, on_stage_done=tell)
         for console in consoles:
             tell_end(console, config, reports)
     if not complete:
@@ -177,7 +177,7 @@ def _command(stage: Stage) -> Callable[..., None]:
 def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
     """Say that options given on the command line hold for this command only."""
     fields = stage.params.model_fields
-    told = [f"--{name.replace('_', '-')}" for name in given if not is_knob(fields[name])]
+    told = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
     if told:
         note = (
             f"{', '.join(told)}: used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"

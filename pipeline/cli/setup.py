@@ -22,10 +22,14 @@ from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
-from pipeline.doctor import Check, State, examine
+from pipeline.doctor import Check, CheckState, examine
 from schemas.errors import UserError
 
-_MARKS = {State.OK: "[green]✓[/green]", State.ABSENT: "[dim]–[/dim]", State.WRONG: "[red]✗[/red]"}
+_MARKS = {
+    CheckState.OK: "[green]✓[/green]",
+    CheckState.ABSENT: "[dim]–[/dim]",
+    CheckState.WRONG: "[red]✗[/red]",
+}
 _PAPERS = frozenset(
     {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
 )
@@ -141,13 +145,13 @@ def doctor(
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=2))
     else:
         _print_checks(checks)
-    if any(check.state is State.WRONG for check in checks):
+    if any(check.state is CheckState.WRONG for check in checks):
         raise typer.Exit(2)
 
 
 def _print_checks(checks: Sequence[Check]) -> None:
     table = Table(show_header=False, box=None)
     for check in checks:
-        remedy = f" → {check.remedy}" if check.remedy and check.state is not State.OK else ""
+        remedy = f" → {check.remedy}" if check.remedy and check.state is not CheckState.OK else ""
         table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
     Console().print(table)

@@ -11,7 +11,7 @@ from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
-from schemas.params import Address, Params, VariableName, knob
+from schemas.params import Address, Params, VariableName, non_semantic
 
 _TASK = (
     "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
@@ -118,11 +118,11 @@ class TransformersModel(LocalModel):
     gguf_file: str | None = Field(
         None, description="Name of a GGUF file in that folder, to load in its place."
     )
-    devices: list[str] = knob(
+    devices: list[str] = non_semantic(
         [],
         'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.',
     )
-    batch_tokens: int = knob(16384, "Padded tokens in a batch, those to be written included.", ge=1)
+    batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
 
 
 class VllmModel(LocalModel):
@@ -132,8 +132,8 @@ class VllmModel(LocalModel):
     max_context: int | None = Field(
         None, ge=8, description="Most tokens read and written together; the model's own limit when not given."
     )
-    tensor_parallel: int = knob(1, "GPUs that the model is cut over.", ge=1)
-    memory: float = knob(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
+    tensor_parallel: int = non_semantic(1, "GPUs that the model is cut over.", ge=1)
+    memory: float = non_semantic(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
 
 
 class MultipleChoiceModel(Asked):
@@ -144,7 +144,7 @@ class MultipleChoiceModel(Asked):
     name: str | None = Field(None, description="Name in the results; the folder's when not given.")
     model: str = Field(description="Folder of the tuned model.")
     max_input: int = Field(192, ge=8, description="Most tokens of a question with an option; more is cut.")
-    batch_size: int = knob(32, "Questions read at once.", ge=1)
+    batch_size: int = non_semantic(32, "Questions read at once.", ge=1)
 
     def run_name(self) -> str:
         """What the results call this model."""
@@ -209,8 +209,8 @@ class JudgeOptions(LlmOptions):
 class ScoringOptions(Params):
     """How experts score free text in Label Studio: ``[evaluate.scoring]``."""
 
-    sample: int = knob(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
-    overlap: int = knob(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
+    sample: int = non_semantic(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
+    overlap: int = non_semantic(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
     experts: list[str] = Field(
         default_factory=list, description="E-mails of the experts whose scores count; everyone's when empty."
     )
@@ -228,7 +228,9 @@ class EvaluateParams(Params):
     )
     model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
     base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")
-    api_key_env: VariableName = knob("OPENAI_API_KEY", "Environment variable with the key of that API.")
+    api_key_env: VariableName = non_semantic(
+        "OPENAI_API_KEY", "Environment variable with the key of that API."
+    )
     task: Task = Field(Task.ANSWER, description=_TASK)
     prompt: str | None = Field(None, description=_PROMPT)
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)

@@ -261,7 +261,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "judge_agreement": JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(
-            into=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
+            n_input=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
         ),
         rejects=rejects,
         review=made.waiting,

@@ -54,7 +54,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     sizes = {name: rows.height for name, rows in splits.items()}
     return Result(
         tables={**splits, "changes": stands.changes.rows},
-        counts=Counts(into=kept + len(rejects), kept=kept, rejected=len(rejects)),
+        counts=Counts(n_input=kept + len(rejects), kept=kept, rejected=len(rejects)),
         rejects=rejects,
         files=files,
         describe=describe,

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from schemas.identity import file_sha256
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt", ".md")
 
@@ -43,13 +43,13 @@ class LeaksParams(Params):
         0.9, description="Stems and options that are this similar must not be in two splits", ge=0.8, le=1
     )
 
-    embeddings: str | None = knob(
+    embeddings: str | None = non_semantic(
         None,
         "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test and "
         "validation questions whose meaning a benchmark has are listed",
     )
     embedding_model: str | None = Field(None, description="The embedding model's name at that address")
-    embedding_key_env: str = knob("OPENAI_API_KEY", "Environment variable with the key of that API")
+    embedding_key_env: str = non_semantic("OPENAI_API_KEY", "Environment variable with the key of that API")
     paraphrased: float = Field(
         0.85,
         description="Cosine of two embeddings from which a question counts as paraphrased or translated; models "

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from annotation.llm.options import LlmOptions
-from schemas.params import Params, knob
+from schemas.params import Params, non_semantic
 
 
 class EngineName(StrEnum):
@@ -113,10 +113,10 @@ class OcrParams(Params):
     paddleocr: PaddleOcrParams = Field(PaddleOcrParams(), description="Options of the paddleocr engine.")
     tesseract: TesseractParams = Field(TesseractParams(), description="Options of the tesseract engine.")
     vision: VisionParams = Field(VisionParams(), description="Options of the vision engine.")
-    text_timeout: float = knob(
+    text_timeout: float = non_semantic(
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0
     )
-    page_timeout: float = knob(
+    page_timeout: float = non_semantic(
         180.0,
         "Seconds of processor time after which a page that is recognised is given up; by the clock ten times as many.",
         gt=0,

@@ -86,7 +86,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     return Result(
         tables=dict(builder.tables()),
         counts=Counts(
-            into=len(files.first) + len(files.duplicates),
+            n_input=len(files.first) + len(files.duplicates),
             kept=kept,
             merged=len(files.duplicates),
             rejected=len(rejects),

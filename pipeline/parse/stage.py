@@ -33,7 +33,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
         outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
     counts = Counts(
-        into=outcome.into,
+        n_input=outcome.into,
         kept=len(outcome.questions),
         merged=len(outcome.keys),
         rejected=len(outcome.rejects),

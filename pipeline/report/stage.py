@@ -83,7 +83,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     files[PAGE] = _page(sections, warnings, sorted(files), context)
     return Result(
         tables={},
-        counts=Counts(into=len(build.ran), kept=len(build.ran)),
+        counts=Counts(n_input=len(build.ran), kept=len(build.ran)),
         files=files,
         facts={"warnings": warnings},
         notes=[f"{counted(len(warnings), 'warning')} at the head of the page"] if warnings else [],

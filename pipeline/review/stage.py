@@ -34,7 +34,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     total = len(settled.standings)
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
-        counts=Counts(into=total, kept=total - len(waiting), waiting=len(waiting)),
+        counts=Counts(n_input=total, kept=total - len(waiting), waiting=len(waiting)),
         review=[_review_item(standing, settled.rules) for standing in waiting],
         facts={
             "states": {state.value: count for state, count in status.states.items()},

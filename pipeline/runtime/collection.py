@@ -12,8 +12,8 @@ in a cycle: parsing 100,000 rows takes 9.3 s of processor time with 700, 7.2 s w
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
-    """Look for cycles seldom while the block runs."""
+def relaxed_gc() -> Iterator[None]:
+    """Let Python look for garbage in cycles seldom while the block runs."""
     before = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *before[1:])
     try:

@@ -18,7 +18,7 @@ LEDGER = "runs.jsonl"
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
-class Entry:
+class LedgerEntry:
     """A run of a stage."""
 
     stage: str
@@ -33,10 +33,10 @@ class Entry:
     """Slow or paid items done by this run."""
 
 
-_ENTRY = TypeAdapter(Entry)
+_ENTRY = TypeAdapter(LedgerEntry)
 
 
-def append(build: Path, entry: Entry) -> None:
+def append(build: Path, entry: LedgerEntry) -> None:
     """Add a line; one that a killed process left half-written stays apart from it."""
     build.mkdir(parents=True, exist_ok=True)
     line = json.dumps(asdict(entry), ensure_ascii=False) + "\n"
@@ -47,9 +47,9 @@ def append(build: Path, entry: Entry) -> None:
         stream.write(b"\n" * torn + line.encode())
 
 
-def last(build: Path) -> dict[str, Entry]:
+def last(build: Path) -> dict[str, LedgerEntry]:
     """The newest entry of each stage; broken lines are passed over."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, LedgerEntry] = {}
     path = build / LEDGER
     if not path.exists():
         return entries

@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"auto|\[?[\w.:-]+\]?:\d{1,5}")
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterResources:
     """What a cluster has in all, free or not."""
 
     machines: int
@@ -80,15 +80,15 @@ def leave() -> None:
     ray.shutdown()
 
 
-def resources() -> Cluster:
+def resources() -> ClusterResources:
     """What the cluster that was joined has."""
     ray: Any = import_module("ray")
     found = ray.cluster_resources()
     machines = sum(bool(node["Alive"]) for node in ray.nodes())
-    return Cluster(machines, found.get("CPU", 0.0), found.get("GPU", 0.0))
+    return ClusterResources(machines, found.get("CPU", 0.0), found.get("GPU", 0.0))
 
 
-def look(address: str) -> Cluster:
+def look(address: str) -> ClusterResources:
     """Join the cluster for a moment.
 
     Raises:

@@ -20,7 +20,7 @@ from rich.console import Console
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime import ledger
-from pipeline.runtime.collection import seldom_collected
+from pipeline.runtime.collection import relaxed_gc
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.executors import executor
 from pipeline.runtime.fingerprint import fingerprint
@@ -64,14 +64,18 @@ class Runner:
         self._inputs = Inputs(config)
 
     def run(
-        self, names: Sequence[str], *, force: bool = False, tell: Callable[[Report], None] | None = None
+        self,
+        names: Sequence[str],
+        *,
+        force: bool = False,
+        on_stage_done: Callable[[Report], None] | None = None,
     ) -> bool:
         """Run the stages of those names in the catalogue's order.
 
         Args:
             names: stages.
             force: run also what is already done; the item store is used all the same.
-            tell: called with each stage's report as it ends.
+            on_stage_done: called with each stage's report as it ends.
 
         Returns:
             Whether all of them are complete; False when items wait for a further run.
@@ -87,8 +91,8 @@ class Runner:
                 if stage.name in names:
                     report = self._run_stage(stage, force)
                     complete &= report.manifest["complete"]
-                    if tell:
-                        tell(report)
+                    if on_stage_done:
+                        on_stage_done(report)
         return complete
 
     def due(self, names: Sequence[str], *, force: bool = False) -> list[str]:
@@ -136,7 +140,7 @@ class Runner:
         outcome = "failed"
         try:
             params = self.config.params(stage.name)
-            with seldom_collected():
+            with relaxed_gc():
                 result = stage.function()(self.tables(stage), params, context)
             _check(stage, result)
             manifest = self._publish(stage, result, mark, hashes)
@@ -146,7 +150,7 @@ class Runner:
             reused, added = context.store.reused, context.store.added
             when = started.isoformat(timespec="seconds")
             ledger.append(
-                self.build, ledger.Entry(stage.name, when, round(seconds, 3), outcome, reused, added)
+                self.build, ledger.LedgerEntry(stage.name, when, round(seconds, 3), outcome, reused, added)
             )
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
@@ -187,7 +191,7 @@ class Runner:
             "complete": result.complete,
             "counts": {
                 "unit": stage.unit,
-                "in": counts.into,
+                "in": counts.n_input,
                 "kept": counts.kept,
                 "merged": counts.merged,
                 "rejected": counts.rejected,

@@ -76,7 +76,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
     return Result(
         tables={"assignments": assignments},
-        counts=Counts(into=questions.height, kept=assignments.height, rejected=len(retired)),
+        counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired)),
         rejects=[_retirement(ids[row]) for row in retired],
         facts=facts,
         notes=_notes(params, facts, quotas),

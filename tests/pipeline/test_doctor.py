@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.config import load
-from pipeline.doctor import State, examine
+from pipeline.doctor import CheckState, examine
 
 
 def checks(folder, text, raw=True):
@@ -13,24 +13,24 @@ def checks(folder, text, raw=True):
 
 def test_without_a_configuration_the_doctor_says_how_to_make_one():
     found = {check.name: check for check in examine(None)}
-    assert found["dataset.toml"].state is State.ABSENT
+    assert found["dataset.toml"].state is CheckState.ABSENT
     assert "init" in found["dataset.toml"].remedy
 
 
 def test_a_missing_raw_folder_is_wrong(tmp_path):
     found = checks(tmp_path, '[dataset]\nname = "x"\n', raw=False)
-    assert found["raw folder"].state is State.WRONG
+    assert found["raw folder"].state is CheckState.WRONG
 
 
 def test_no_language_model_is_no_fault(tmp_path):
     found = checks(tmp_path, '[dataset]\nname = "x"\n')
-    assert found["language model"].state is State.ABSENT
-    assert not any(check.state is State.WRONG for check in found.values())
+    assert found["language model"].state is CheckState.ABSENT
+    assert not any(check.state is CheckState.WRONG for check in found.values())
 
 
 def test_a_language_model_that_does_not_answer_is_wrong(tmp_path):
     text = '[dataset]\nname = "x"\n[annotate.llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'
-    assert checks(tmp_path, text)["language model"].state is State.WRONG
+    assert checks(tmp_path, text)["language model"].state is CheckState.WRONG
 
 
 def test_a_forgotten_key_is_wrong_with_the_variables_name(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def test_a_real_model_is_asked_scored_and_never_asked_twice(llm_server: LlmServe
     params = EvaluateParams(models=[model(llm_server), model(llm_server, shots=2), RandomModel()])
     first = run(frames(), params, context)
     assert first.complete, first.review
-    assert first.counts.into == first.counts.kept == 12
+    assert first.counts.n_input == first.counts.kept == 12
     predictions = first.tables["predictions"]
     asked = predictions.filter(pl.col("run") != "random")
     assert asked["raw_output"].null_count() == 0

@@ -111,7 +111,7 @@ def test_answers_to_a_merged_question_are_the_survivors_in_its_letters(context, 
 def test_what_is_suspicious_waits_for_a_person_and_stays(context):
     result = audited(context, [question(1), question(2, explanation="（C对ABD错）")])
     assert [(item.item_id, item.reason) for item in result.review] == [("q002", "suspicious_key")]
-    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (2, 1, 1)
+    assert (result.counts.n_input, result.counts.kept, result.counts.waiting) == (2, 1, 1)
     assert json.loads(result.review[0].item or "")["question_id"] == "q002"
 
 
@@ -130,7 +130,7 @@ def test_copies_with_other_keys_are_told_in_the_letters_of_each(context):
     result = audited(context, [question(3)], copies=copies)
     assert row(result, "q001")["evidence"][0]["answer"] == ["D"]
     assert row(result, "q001")["suspicion"] > row(result, "q003")["suspicion"]
-    assert result.counts.into == 3
+    assert result.counts.n_input == 3
 
 
 def test_options_that_say_the_same_and_people_below_chance_are_evidence(context):

@@ -134,7 +134,7 @@ def test_a_question_that_waited_in_parse_goes_on_once_it_was_verified():
     ]
     result = clean([], patches, [item])
     assert kept(result)[0].answer == ["B"]
-    assert result.counts.into == 1
+    assert result.counts.n_input == 1
     assert result.facts["verified_since_parse"] == 1
 
 
@@ -164,7 +164,7 @@ def test_no_correction_is_ever_applied_to_another_text_and_none_is_lost(made_on,
     result = clean([now], [correction(base, "stem", base.stem, wanted.strip())])
     if result.tables["corrections"].height:
         assert base.content_hash == content_hash(says, [option.text for option in now.options])
-    assert result.counts.into == 1
+    assert result.counts.n_input == 1
 
 
 def test_applying_corrections_again_gives_the_same_tables():

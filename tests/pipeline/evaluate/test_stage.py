@@ -47,7 +47,7 @@ def scores_of(result, metric, dimension="overall"):
 def test_baselines_are_scored_without_any_server(context, splits):
     result = run(splits(TEST, TRAIN), EvaluateParams(), context)
     assert result.counts.balanced()
-    assert (result.counts.into, result.counts.kept, result.complete) == (8, 8, True)
+    assert (result.counts.n_input, result.counts.kept, result.complete) == (8, 8, True)
     assert scores_of(result, "accuracy")["majority"] == 0.25
     assert scores_of(result, "expected_accuracy") == {"random": pytest.approx((3 / 4 + 1 / 11) / 4)}
     assert scores_of(result, "accuracy")["human"] == 0.5
@@ -149,7 +149,7 @@ def test_what_other_models_gave_is_kept_when_one_endpoint_is_down(context, split
     dead = serve(lambda question, earlier, body: Reply(drop=True))
     models = [*asking(good, name="good").models, *asking(dead, name="dead").models]
     result = run(splits(TEST, TRAIN), EvaluateParams(models=models), context)
-    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (8, 4, 4)
+    assert (result.counts.n_input, result.counts.kept, result.counts.waiting) == (8, 4, 4)
     assert set(scores_of(result, "accuracy")) == {"good", "human"}
 
 
@@ -190,7 +190,7 @@ def test_a_key_that_is_refused_ends_its_own_model_alone(context, splits, serve):
     locked = serve(lambda question, earlier, body: Reply(status=401, content="no"))
     models = [*asking(locked, name="locked").models, *asking(good, name="good").models]
     result = run(splits(TEST, TRAIN), EvaluateParams(models=models), context)
-    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (8, 4, 4)
+    assert (result.counts.n_input, result.counts.kept, result.counts.waiting) == (8, 4, 4)
     assert set(scores_of(result, "accuracy")) == {"good", "human"}
     assert {item.reason for item in result.review} == {"ended"}
     assert any(line.startswith("locked could not go on:") and "401" in line for line in result.notes)
@@ -262,13 +262,13 @@ def test_a_question_without_a_key_is_rejected_not_scored(context, splits):
     keyless = make_question(9).model_copy(update={"answer": []})
     result = run(splits([*TEST, keyless], TRAIN), EvaluateParams(), context)
     assert result.counts.balanced()
-    assert (result.counts.into, result.counts.rejected) == (10, 2)
+    assert (result.counts.n_input, result.counts.rejected) == (10, 2)
     assert {(row.item_id, row.reason) for row in result.rejects} == {(keyless.question_id, "no_answer_key")}
 
 
 def test_an_empty_split_is_said_and_is_no_error(context, splits):
     result = run(splits([], TRAIN), EvaluateParams(), context)
-    assert result.counts.into == 0
+    assert result.counts.n_input == 0
     assert "no questions" in result.notes[0]
     assert result.tables["scores"].schema == Score.polars_schema()
 

@@ -66,7 +66,7 @@ def test_an_empty_split_is_written_and_does_not_stop_datasets(export, tables, co
 def test_a_dataset_without_questions_is_written(export, tables):
     empty = {name: frame.clear() for name, frame in tables.items()}
     result = export(empty)
-    assert result.counts.into == 0
+    assert result.counts.n_input == 0
     assert json.loads(result.files["cmb/train.json"]) == []
 
 
@@ -216,7 +216,7 @@ def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):
     )
     result = export(tables)
     assert [(item.item_id, item.reason) for item in result.rejects] == [("abcdef01-1-002", "no_answer")]
-    assert (result.counts.into, result.counts.kept, result.counts.rejected) == (7, 6, 1)
+    assert (result.counts.n_input, result.counts.kept, result.counts.rejected) == (7, 6, 1)
 
 
 def test_the_order_of_rows_changes_no_byte(export, tables):

@@ -86,7 +86,7 @@ def test_every_kind_of_file_ends_in_exactly_one_place(context, put, read, engine
         (raw / ignored).write_text("document\n", encoding="utf-8")
     result = read()
     assert result.counts.balanced()
-    assert (result.counts.into, result.counts.kept, result.counts.merged) == (14, 7, 1)
+    assert (result.counts.n_input, result.counts.kept, result.counts.merged) == (14, 7, 1)
     assert reasons(result) == {
         "drm.pdf": "not_a_pdf",
         "empty.pdf": "empty_file",

@@ -101,7 +101,7 @@ def test_the_same_input_gives_the_same_tables_whatever_the_order_of_its_lines(co
 def test_an_empty_dataset_gives_an_empty_table(context):
     result = run(tables({}, []), ParseParams(), context)
     assert result.tables["questions"].height == 0
-    assert result.counts.into == 0
+    assert result.counts.n_input == 0
 
 
 def test_what_waits_carries_the_question_as_it_was_read(context):

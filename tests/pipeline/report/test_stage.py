@@ -130,7 +130,7 @@ def test_stages_that_have_not_run_are_named_and_missed_by_nobody(tables, report,
         )
     )
     result = report(kept, figures=False)
-    assert result.counts.into == last
+    assert result.counts.n_input == last
     assert any(warning.endswith(f"{', '.join(absent)}.") for warning in result.facts["warnings"])
     assert result.page.text.count("not run") == len(absent)
 

@@ -64,7 +64,7 @@ def test_before_any_review_every_label_is_the_annotators_and_marked_unreviewed(c
     assert set(labels["annotator"]) == {"lexicon"}
     assert set(labels.filter(pl.col("estimate"))["dimension"]) == {"difficulty"}
     assert labels["label_en"].null_count() == 0
-    assert (result.counts.into, result.counts.kept, result.counts.waiting) == (3, 3, 0)
+    assert (result.counts.n_input, result.counts.kept, result.counts.waiting) == (3, 3, 0)
     assert result.tables["agreement"]["items"].to_list() == [0] * 5
     assert "no expert has reviewed yet" in result.notes[0]
 
@@ -161,7 +161,7 @@ def test_counts_add_up_and_the_order_of_reviews_changes_nothing(context, groups,
     params = PARAMS.model_copy(update={"adjudicators": ["judge"]})
     result = review.run(tables(4, *groups), params, context)
     assert result.counts.balanced()
-    assert result.counts.into == 4
+    assert result.counts.n_input == 4
     assert len(result.review) == result.counts.waiting
     assert result.tables["labels"].height == 4 * len(FIRST)
     unique = {(row.updated_at, row.annotation_id, row.reviewer, row.dimension) for g in groups for row in g}

@@ -2,23 +2,23 @@ import json
 
 import pytest
 
-from pipeline.runtime.ledger import LEDGER, Entry, append, last
+from pipeline.runtime.ledger import LEDGER, LedgerEntry, append, last
 
-ENTRY = Entry("ocr", "2024-01-01T00:00:00+00:00", 1.5, "done", reused=2, added=3)
+ENTRY = LedgerEntry("ocr", "2024-01-01T00:00:00+00:00", 1.5, "done", reused=2, added=3)
 
 
 def test_the_newest_entry_of_each_stage_counts(tmp_path):
-    append(tmp_path, Entry("ocr", "", 9.0, "failed"))
-    append(tmp_path, Entry("parse", "", 1.0, "done"))
+    append(tmp_path, LedgerEntry("ocr", "", 9.0, "failed"))
+    append(tmp_path, LedgerEntry("parse", "", 1.0, "done"))
     append(tmp_path, ENTRY)
-    assert last(tmp_path) == {"ocr": ENTRY, "parse": Entry("parse", "", 1.0, "done")}
+    assert last(tmp_path) == {"ocr": ENTRY, "parse": LedgerEntry("parse", "", 1.0, "done")}
 
 
 def test_a_line_that_a_killed_process_left_half_written_costs_that_line_alone(tmp_path):
     append(tmp_path, ENTRY)
     with (tmp_path / LEDGER).open("a") as stream:
         stream.write('{"stage": "par')
-    append(tmp_path, Entry("clean", "", 1.0, "done"))
+    append(tmp_path, LedgerEntry("clean", "", 1.0, "done"))
     assert set(last(tmp_path)) == {"ocr", "clean"}
 
 

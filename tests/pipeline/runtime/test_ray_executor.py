@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import ExecutorParams, load
-from pipeline.doctor import State, examine
+from pipeline.doctor import CheckState, examine
 from pipeline.preflight import preflight
 from pipeline.runtime import executors, ray_cluster
-from pipeline.runtime.ray_cluster import Cluster, is_address
+from pipeline.runtime.ray_cluster import ClusterResources, is_address
 from pipeline.runtime.ray_executor import RayExecutor
 from pipeline.runtime.ray_worker import RayWorker, expected
 from schemas.errors import UserError
@@ -42,7 +42,7 @@ def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(config):
     with pytest.raises(UserError, match=r"no Ray cluster answers at 127\.0\.0\.1:\d+ .*docs/scale\.md"):
         preflight(config, ["ocr"])
     found = {check.name: check for check in examine(config)}
-    assert found["ray cluster"].state is State.WRONG
+    assert found["ray cluster"].state is CheckState.WRONG
 
 
 def test_a_dataset_of_one_machine_asks_for_no_cluster(tmp_path):
@@ -72,12 +72,12 @@ def test_where_work_runs_makes_nothing_stale():
 
 @pytest.mark.parametrize(("gpus", "workers"), [(0, 16), (1, 4), (0.25, 16), (2, 2)])
 def test_a_cluster_has_room_for_as_many_workers_as_cpus_and_gpus_allow(gpus, workers):
-    assert Cluster(machines=2, cpus=16, gpus=4).room(gpus) == workers
+    assert ClusterResources(machines=2, cpus=16, gpus=4).room(gpus) == workers
 
 
 def test_a_cluster_without_gpus_has_no_room_for_who_needs_one():
     with pytest.raises(UserError, match="16 CPUs and 0 GPUs"):
-        Cluster(machines=2, cpus=16, gpus=0).room(1)
+        ClusterResources(machines=2, cpus=16, gpus=0).room(1)
 
 
 def test_a_machine_with_the_same_has_nothing_wrong(config):

@@ -119,7 +119,7 @@ def test_a_lost_file_is_made_again(runner):
 
 def test_counts_that_do_not_add_up_are_not_published(runner):
     runner.functions["x:words"] = lambda tables, params, context: Result(
-        {"words": Word.to_frame([])}, Counts(into=2, kept=1)
+        {"words": Word.to_frame([])}, Counts(n_input=2, kept=1)
     )
     with pytest.raises(LostItemsError, match="does not add up"):
         runner().run(["ocr"])

@@ -52,7 +52,7 @@ def test_every_text_gets_a_score_in_every_aspect(context, splits, serve, writer)
     assert scores["relevance (llm:j)"] == 4.0
     assert scores["judged (llm:j)"] == 3.5
     assert result.counts.balanced()
-    assert result.counts.into == 3 + 3
+    assert result.counts.n_input == 3 + 3
     assert result.facts["judge"]["requests"] == 3
     run(splits(QUESTIONS), params, context)
     assert server.asked.total() == 3
@@ -94,7 +94,7 @@ def test_a_preference_that_holds_in_both_orders_counts(context, splits, serve, w
     found = rows(result, "preferences")
     assert [(row["run_a"], row["run_b"], row["better"]) for row in found] == [("bad", "good", "second")] * 3
     assert all(row["consistent"] for row in found)
-    assert result.counts.into == 6 + 6 + 6
+    assert result.counts.n_input == 6 + 6 + 6
 
 
 def test_a_judge_that_likes_what_stands_first_prefers_nobody(context, splits, serve, writer):
