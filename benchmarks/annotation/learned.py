@@ -20,7 +20,7 @@ from annotation.labelled_file import read_labelled
 from annotation.learned_annotator import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.reviewed import Reviewed
-from pipeline.evaluate.intervals import wilson
+from pipeline.stats.intervals import wilson
 
 COUNTS = (50, 100, 200, 300, 700)
 FIRST = 300

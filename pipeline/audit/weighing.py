@@ -15,7 +15,7 @@ from scipy.special import softmax
 from pipeline.audit.answers import Answers
 from pipeline.audit.consensus import Consensus, consensus
 from pipeline.claims.explanations import Stated
-from pipeline.evaluate.intervals import wilson
+from pipeline.stats.intervals import wilson
 from schemas.audit import Evidence
 from schemas.questions import Question
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from annotation.calibration import Judged, Point, calibration_error, confusions, reliability, sharing
-from annotation.coefficients import cohen_kappa
 from pipeline.calibrate import page
 from pipeline.calibrate.opinions import EXPERTS, Key, Opinions, Said, gather
 from pipeline.calibrate.params import CalibrateParams
-from pipeline.evaluate.intervals import wilson
 from pipeline.stage import Context, Counts, Result, Tables
+from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
+from pipeline.stats.intervals import wilson
 from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 
@@ -141,7 +141,7 @@ def _row(
     same = sum(item.right for item in judged)
     low, high = wilson(same, len(judged))
     error = calibration_error(reliability(judged)) if reference == EXPERTS else None
-    kappa = cohen_kappa([item.label for item in judged], [item.reference for item in judged])
+    kappa = value_of(cohen_kappa, pair_table([(item.label, item.reference) for item in judged]))
     return Calibration(
         annotator=name,
         reference=reference,

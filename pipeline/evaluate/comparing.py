@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from pipeline.evaluate.intervals import Unit, interval_of_mean
 from pipeline.evaluate.scoring import Graded, cluster
+from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.evaluation import Comparison
 
 _FEWEST = 3

@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from pipeline.evaluate.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
 from pipeline.evaluate.scoring import Graded, GradedText, Maker, Slice, Versions, accepted, partial_credit
 from pipeline.evaluate.textmetrics import bleu
+from pipeline.stats.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
 from schemas.evaluation import Outcome, Score, Task
 
 Item = Graded | GradedText | Versions

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, stdev
 
-from pipeline.evaluate.intervals import Interval
 from pipeline.evaluate.textmetrics import TextCounts
+from pipeline.stats.intervals import Interval
 from schemas.evaluation import Outcome, Score, Task
 from schemas.release import ReleaseRow
 

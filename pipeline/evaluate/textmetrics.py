@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from pipeline.evaluate.intervals import Floats
+from pipeline.stats.intervals import Floats
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*|[^\s]")
 _ORDERS = 4

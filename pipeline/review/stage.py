@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 
 from annotation.adjudication import Rules
-from annotation.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from annotation.params import ReviewParams
 from annotation.progress import Work, paces, work
 from annotation.standing import WAITING, ReviewStatus, Standing, State, review_status
+from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.settling import Settled, settle
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, ExpertReview, Label

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from annotation.rubric.aspects import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
-from pipeline.evaluate.intervals import Unit, interval_of_mean
 from pipeline.evaluate.scoring import Maker
 from pipeline.evaluate.slices import OVERALL
+from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 

@@ -11,19 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.agreement import agreement, agreement_by_part, agreement_with_annotators
-from annotation.coefficients import (
-    Draw,
-    ac1_interval,
-    alpha_interval,
-    cohen_kappa,
-    count_labels,
-    fleiss_kappa,
-    gwet_ac1,
-    kappa_interval,
-    krippendorff_alpha,
-    raw_agreement,
-)
+from pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators
+from pipeline.stats import agreement as coefficients
+from pipeline.stats.agreement import Draw, count_labels, interval, pair_table, value_of
 from schemas.annotations import Annotation
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
@@ -33,6 +23,23 @@ KRIPPENDORFF_2011 = (
     "* 3 3 3 2 3 4 2 2 5 1 *",
     "1 2 3 3 2 4 4 1 2 5 1 *",
 )
+
+
+def cohen_kappa(first, second):
+    return value_of(coefficients.cohen_kappa, pair_table(list(zip(first, second, strict=True))))
+
+
+def raw_agreement(counts):
+    return value_of(coefficients.raw_agreement, counts)
+
+
+def krippendorff_alpha(counts):
+    return value_of(coefficients.krippendorff_alpha, counts)
+
+
+def alpha_interval(counts, *, resamples, seed):
+    return interval(coefficients.krippendorff_alpha, counts, Draw(resamples, seed))
+
 
 ratings = st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), min_size=1, max_size=60)
 
@@ -263,7 +270,7 @@ def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
 
     first, second = [a for a, _ in vsrp], [b for _, b in vsrp]
     assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
-    low, high = kappa_interval(vsrp, Draw(4000, 7))
+    low, high = interval(coefficients.cohen_kappa, pair_table(vsrp), Draw(4000, 7))
     generator = np.random.default_rng(11)
     draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
     plain = [cohen_kappa([first[i] for i in draw], [second[i] for i in draw]) for draw in draws]
@@ -273,16 +280,16 @@ def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
 def test_ac1_and_fleiss_are_those_of_the_worked_examples():
     """Two raters with a prevailing label: Gwet 2008's effect; Fleiss 1971 in the worked example of ten subjects."""
     skewed = count_labels([("y", "y")] * 118 + [("y", "n")] * 5 + [("n", "y")] * 2)
-    assert gwet_ac1(skewed) == pytest.approx(0.9408, abs=1e-4)
+    assert value_of(coefficients.gwet_ac1, skewed) == pytest.approx(0.9408, abs=1e-4)
     assert krippendorff_alpha(skewed) < 0
     rows = [
         [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
         [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
     ]  # fmt: skip
-    assert fleiss_kappa(np.array(rows)) == pytest.approx(0.210, abs=1e-3)
-    low, high = ac1_interval(skewed, Draw(500, 1))
+    assert value_of(coefficients.fleiss_kappa, np.array(rows)) == pytest.approx(0.210, abs=1e-3)
+    low, high = interval(coefficients.gwet_ac1, skewed, Draw(500, 1))
     assert low < 0.9408 < high <= 1
-    assert gwet_ac1(count_labels([("y", "y")] * 3)) is None
+    assert value_of(coefficients.gwet_ac1, count_labels([("y", "y")] * 3)) is None
 
 
 def test_what_experts_accepted_is_held_against_the_label_that_was_shown():

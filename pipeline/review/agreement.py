@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from annotation.coefficients import (
-    Counts,
+from pipeline.stats.agreement import (
     Draw,
-    ac1_interval,
-    alpha_interval,
     cohen_kappa,
     count_labels,
-    fleiss_interval,
     fleiss_kappa,
     gwet_ac1,
-    kappa_interval,
+    interval,
     krippendorff_alpha,
+    pair_table,
     raw_agreement,
-    raw_interval,
     specific_agreement,
-    specific_interval,
+    value_of,
 )
 from schemas.annotations import Agreement, Annotation
 
@@ -34,6 +28,13 @@ ALL = "all"
 BLIND, PREFILLED = "blind", "prefilled"
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
 """What an expert did with the label that was filled in, by Label Studio's word for it."""
+_BLIND = pl.col("blind").max()
+_PARTS = (
+    pl.format("batch {}", pl.col("batch").max()),
+    pl.col("updated_at").max().str.slice(0, 10).str.to_date().dt.strftime("week %G-W%V"),
+    pl.when(_BLIND).then(pl.lit(BLIND)).when(~_BLIND).then(pl.lit(PREFILLED)),
+)
+"""The batch of a question, the week (ISO 8601) of its last review, and whether labels were filled in."""
 
 
 def agreement(
@@ -67,32 +68,22 @@ def agreement(
             both = [(unit[first], unit[second]) for unit in ratings if first in unit and second in unit]
             if both:
                 rows.append(_row(dimension, f"{first} & {second}", both, draw, slice_name, pair=True))
-        if labels:
-            two = len(experts) == 2
-            rows += [
-                _label_row(dimension, label, units, draw, slice_name, pair=two) for label in _used(units)
-            ]
+        for label in sorted({label for unit in units for label in unit}) if labels else ():
+            rows.append(_row(dimension, ALL, units, draw, slice_name, pair=len(experts) == 2, label=label))
     return rows
 
 
 def agreement_by_part(
     reviews: pl.DataFrame, dimensions: Sequence[str], *, resamples: int, seed: int
 ) -> list[Agreement]:
-    """Agreement by batch, by week, and with and without labels filled in, where there is more than one part.
-
-    A question belongs to the week (ISO 8601) of its last review.
-    """
+    """Agreement by batch, by week, and with and without labels filled in, where there is more than one part."""
     rows: list[Agreement] = []
-    for names in (_batches(reviews), _weeks(reviews), _arms(reviews)):
-        parts = sorted(
-            {name for name in names.values() if name is not None}, key=lambda name: (len(name), name)
-        )
-        if len(parts) < 2:
-            continue
-        for part in parts:
-            chosen = [question_id for question_id, name in names.items() if name == part]
-            own = reviews.filter(pl.col("question_id").is_in(chosen))
-            rows += agreement(own, dimensions, resamples=resamples, seed=seed, slice_name=part)
+    for part_of in _PARTS:
+        parts = reviews.group_by("question_id").agg(part=part_of).drop_nulls("part")
+        names = sorted(set(parts["part"]), key=lambda name: (len(name), name))
+        for name in names if len(names) > 1 else ():
+            own = reviews.join(parts.filter(pl.col("part") == name), on="question_id", how="semi")
+            rows += agreement(own, dimensions, resamples=resamples, seed=seed, slice_name=name)
     return rows
 
 
@@ -106,10 +97,9 @@ def agreement_with_annotators(
 ) -> list[Agreement]:
     """Agreement of experts with each annotator: in all, by what they did with its label, and blind to it.
 
-    What they accepted or changed is the label that was shown to them, also where the annotator says something else
-    today, or another annotator does; in all, and blind, experts are held against the labels of today.
-
-    Each review counts once, so that a question with two reviews counts twice in ``items``.
+    Accepted and changed labels are compared with the label that was shown, also where the annotator says something
+    else today. In all, and blind, experts are compared with the labels of today. Each review counts once, so that a
+    question with two reviews counts twice in ``items``.
     """
     stated: dict[tuple[str, str], dict[str, str]] = {}
     for annotation in annotations:
@@ -138,7 +128,7 @@ def agreement_with_annotators(
 
 
 def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
-    """Every review with every part that it belongs to."""
+    """Yield every review with every part that it belongs to."""
     for row in reviews.sort("question_id", maintain_order=True).iter_rows(named=True):
         yield None, row
         if row["blind"] is not None:
@@ -147,42 +137,8 @@ def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, Mapping[str, A
             yield ORIGINS[row["origin"]], row
 
 
-def _batches(reviews: pl.DataFrame) -> dict[str, str | None]:
-    return {
-        question_id: None if batch is None else f"batch {batch}"
-        for question_id, batch in reviews.select("question_id", "batch")
-        .unique()
-        .sort("question_id")
-        .iter_rows()
-    }
-
-
-def _arms(reviews: pl.DataFrame) -> dict[str, str | None]:
-    return {
-        question_id: None if blind is None else BLIND if blind else PREFILLED
-        for question_id, blind in reviews.select("question_id", "blind")
-        .unique()
-        .sort("question_id")
-        .iter_rows()
-    }
-
-
-def _weeks(reviews: pl.DataFrame) -> dict[str, str | None]:
-    last = reviews.group_by("question_id").agg(pl.col("updated_at").max()).sort("question_id")
-    return {question_id: _week(moment) for question_id, moment in last.iter_rows()}
-
-
-def _week(moment: str) -> str:
-    year, week, _ = date.fromisoformat(moment[:10]).isocalendar()
-    return f"week {year}-W{week:02}"
-
-
 def _own_seed(seed: int, dimension: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}|{dimension}".encode()).digest()[:8], "big")
-
-
-def _used(units: Iterable[Sequence[str]]) -> list[str]:
-    return sorted({label for unit in units for label in unit})
 
 
 def _row(
@@ -193,74 +149,31 @@ def _row(
     slice_name: str | None,
     *,
     pair: bool = False,
+    label: str | None = None,
 ) -> Agreement:
-    counts = count_labels(units)
-    pairs: list[tuple[Hashable, Hashable]] = [(unit[0], unit[1]) for unit in units] if pair else []
-    raw_low, raw_high = raw_interval(counts, draw) or (None, None)
-    return Agreement(
-        dimension=dimension,
-        label=None,
-        reviewers=reviewers,
-        slice=slice_name,
-        items=len(counts),
-        raw=raw_agreement(counts),
-        raw_low=raw_low,
-        raw_high=raw_high,
-        **_chance_corrected(counts, pairs, draw),
-    )
-
-
-def _label_row(
-    dimension: str,
-    label: str,
-    units: Sequence[Sequence[str]],
-    draw: Draw,
-    slice_name: str | None,
-    *,
-    pair: bool,
-) -> Agreement:
-    """One label against all others; its column comes first, as ``specific_agreement`` wants it."""
-    binary = [tuple("other" if given != label else "label" for given in unit) for unit in units]
-    chosen = np.array([unit.count("label") for unit in binary], dtype=np.int64)
-    counts = np.column_stack([chosen, np.array([len(unit) for unit in binary], dtype=np.int64) - chosen])
-    pairs: list[tuple[Hashable, Hashable]] = [(unit[0], unit[1]) for unit in binary] if pair else []
-    low, high = specific_interval(counts, draw) or (None, None)
+    """Return all coefficients of some ratings; with ``label``, of that label against all others."""
+    if label is not None:
+        units = [["label" if given == label else "other" for given in unit] for unit in units]
+    counts = count_labels(units, () if label is None else ("label", "other"))
+    coefficients = {
+        "raw": (raw_agreement if label is None else specific_agreement, counts),
+        "ac1": (gwet_ac1, counts),
+        "fleiss": (fleiss_kappa, counts),
+        "kappa": (cohen_kappa, pair_table(units if pair else ())),
+        "alpha": (krippendorff_alpha, counts),
+    }
+    values: dict[str, float | None] = {}
+    for name, (coefficient, table) in coefficients.items():
+        values[name] = value_of(coefficient, table)
+        values[f"{name}_low"], values[f"{name}_high"] = interval(coefficient, table, draw) or (None, None)
     return Agreement(
         dimension=dimension,
         label=label,
-        reviewers=ALL,
+        reviewers=reviewers,
         slice=slice_name,
-        items=int((chosen > 0).sum()),
-        raw=specific_agreement(counts),
-        raw_low=low,
-        raw_high=high,
-        **_chance_corrected(counts, pairs, draw),
+        items=len(counts) if label is None else int((counts[:, 0] > 0).sum()),
+        **values,
     )
-
-
-def _chance_corrected(
-    counts: Counts, pairs: Sequence[tuple[Hashable, Hashable]], draw: Draw
-) -> dict[str, float | None]:
-    """Kappa, for pairs, alpha, AC1 and Fleiss' kappa, each with its interval."""
-    kappa = cohen_kappa([a for a, _ in pairs], [b for _, b in pairs])
-    kappa_low, kappa_high = kappa_interval(pairs, draw) or (None, None)
-    alpha_low, alpha_high = alpha_interval(counts, resamples=draw.resamples, seed=draw.seed) or (None, None)
-    ac1_low, ac1_high = ac1_interval(counts, draw) or (None, None)
-    fleiss_low, fleiss_high = fleiss_interval(counts, draw) or (None, None)
-    return {
-        "ac1": gwet_ac1(counts),
-        "ac1_low": ac1_low,
-        "ac1_high": ac1_high,
-        "fleiss": fleiss_kappa(counts),
-        "fleiss_low": fleiss_low,
-        "fleiss_high": fleiss_high,
-        "kappa": kappa,
-        "kappa_low": kappa_low,
-        "kappa_high": kappa_high,
-        "alpha": krippendorff_alpha(counts),
-        "alpha_low": alpha_low,
-        "alpha_high": alpha_high,
-    }
 
 
 def _ratings(reviews: pl.DataFrame) -> list[Mapping[str, str]]:

@@ -1,0 +1,1 @@
+"""Statistics that several stages share: intervals and agreement."""

@@ -1,0 +1,164 @@
+"""Coefficients of agreement with bootstrap intervals. Pure.
+
+A *unit* is a question; its *ratings* are the labels that experts gave it. Each coefficient is computed for all
+resamples of a bootstrap at once, which libraries do not offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_LEVEL = 0.95
+_RESAMPLES_AT_ONCE = 2_000_000  # cells of a block of weights: 16 MB
+
+Counts = npt.NDArray[np.int64]
+"""(units, labels): how many experts gave that unit that label."""
+Weights = npt.NDArray[np.int64]
+"""(resamples, distinct units): how often each of them stands in a resample."""
+Values = npt.NDArray[np.float64]
+"""(resamples,): a coefficient, NaN where undefined."""
+Coefficient = Callable[[Counts, Weights], Values]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Settings of a bootstrap."""
+
+    resamples: int
+    seed: int
+
+
+def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> Counts:
+    """Return ratings as counts of shape (units with at least two ratings, labels).
+
+    Args:
+        units: ratings unit by unit.
+        labels: the columns; by default the labels that were used, sorted.
+    """
+    kept = [unit for unit in units if len(unit) >= 2]
+    index = {label: column for column, label in enumerate(labels or _used(kept))}
+    counts = np.zeros((len(kept), len(index)), dtype=np.int64)
+    for row, unit in enumerate(kept):
+        for label in unit:
+            counts[row, index[label]] += 1
+    return counts
+
+
+def pair_table(pairs: Sequence[Sequence[Hashable]]) -> Counts:
+    """Return the labels of two experts as one-hot rows side by side, for ``cohen_kappa``."""
+    # Columns in reverse, so that distinct rows sort in the order of their labels.
+    index = {label: column for column, label in enumerate(reversed(_used(pairs)))}
+    table = np.zeros((len(pairs), 2 * len(index)), dtype=np.int64)
+    for row, (first, second) in enumerate(pairs):
+        table[row, index[first]] = table[row, len(index) + index[second]] = 1
+    return table
+
+
+def _used(units: Iterable[Sequence[Hashable]]) -> list[Hashable]:
+    return sorted({label for unit in units for label in unit}, key=str)
+
+
+def value_of(coefficient: Coefficient, counts: Counts) -> float | None:
+    """Return a coefficient; None where it is undefined."""
+    if not counts.size:
+        return None
+    value = float(coefficient(counts, np.ones((1, len(counts)), dtype=np.int64))[0])
+    return None if np.isnan(value) else value
+
+
+def interval(coefficient: Coefficient, counts: Counts, draw: Draw) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval from a bootstrap over units; None where undefined in all resamples.
+
+    Units with equal ratings are exchangeable, so that lots are drawn for the distinct ones alone.
+    """
+    if not counts.size:
+        return None
+    patterns, repeats = np.unique(counts, axis=0, return_counts=True)
+    generator = np.random.default_rng(draw.seed)
+    units = int(repeats.sum())
+    values = []
+    block = max(1, _RESAMPLES_AT_ONCE // len(repeats))
+    for begin in range(0, draw.resamples, block):
+        size = min(block, draw.resamples - begin)
+        values.append(coefficient(patterns, generator.multinomial(units, repeats / units, size=size)))
+    found = np.concatenate(values)
+    found = found[~np.isnan(found)]
+    if not found.size:
+        return None
+    low, high = np.quantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return float(low), float(high)
+
+
+def raw_agreement(counts: Counts, weights: Weights) -> Values:
+    """Return the mean over units of the share of pairs of ratings that are equal."""
+    ratings = counts.sum(axis=1)
+    shares = (counts * (counts - 1)).sum(axis=1) / (ratings * (ratings - 1))
+    return np.asarray((weights @ shares) / weights.sum(axis=1), dtype=np.float64)
+
+
+def specific_agreement(counts: Counts, weights: Weights) -> Values:
+    """Return how often a second expert chose the label of the first column where one did.
+
+    Source: Fleiss 1981, Statistical Methods for Rates and Proportions, section 13.1 (Dice's index for two experts).
+    """
+    chosen, ratings = counts[:, 0], counts.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = (weights @ (chosen * (chosen - 1) / (ratings - 1))) / (weights @ chosen)
+    return np.asarray(found, dtype=np.float64)
+
+
+def krippendorff_alpha(counts: Counts, weights: Weights) -> Values:
+    """Return Krippendorff's alpha, nominal; undefined with a single label.
+
+    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C.
+    """
+    ratings = counts.sum(axis=1)
+    disagreement = (ratings**2 - (counts**2).sum(axis=1)) / (ratings - 1)
+    observed = weights @ disagreement
+    total = (weights @ ratings).astype(np.float64)
+    expected = (total**2 - ((weights @ counts).astype(np.float64) ** 2).sum(axis=1)) / (total - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+
+def gwet_ac1(counts: Counts, weights: Weights) -> Values:
+    """Return Gwet's AC1 over the labels that were used. A prevailing label does not pull it down, as it does kappa.
+
+    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
+    """
+    shares = (weights @ (counts / counts.sum(axis=1, keepdims=True))) / weights.sum(axis=1)[:, None]
+    expected = (shares * (1 - shares)).sum(axis=1) / max(counts.shape[1] - 1, 1)
+    return _beyond_chance(raw_agreement(counts, weights), expected, counts)
+
+
+def fleiss_kappa(counts: Counts, weights: Weights) -> Values:
+    """Return Fleiss' kappa, also where questions have different numbers of ratings; undefined with a single label.
+
+    Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
+    """
+    chosen = (weights @ counts).astype(np.float64)
+    shares = chosen / chosen.sum(axis=1, keepdims=True)
+    return _beyond_chance(raw_agreement(counts, weights), (shares**2).sum(axis=1), counts)
+
+
+def cohen_kappa(table: Counts, weights: Weights) -> Values:
+    """Return Cohen's kappa of a ``pair_table``; undefined with a single label.
+
+    Source: Cohen 1960, A coefficient of agreement for nominal scales.
+    """
+    labels = table.shape[1] // 2
+    first, second = table[:, :labels], table[:, labels:]
+    total = weights.sum(axis=1).astype(np.float64)
+    observed = (weights @ (first * second).sum(axis=1)) / total
+    expected = ((weights @ first).astype(np.float64) * (weights @ second)).sum(axis=1) / total**2
+    return _beyond_chance(observed, expected, first)
+
+
+def _beyond_chance(observed: Values, expected: Values, counts: Counts) -> Values:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+    return found if counts.shape[1] > 1 else np.full_like(found, np.nan)
