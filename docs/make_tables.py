@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from pipeline.catalogue import STAGES
@@ -53,12 +57,24 @@ def _common() -> Iterator[str]:
 
 
 def _columns(record: type[Record]) -> str:
+    said = _docstrings(record)
     lines = ["| column | type | |", "| --- | --- | --- |"]
     for name, kind in record.polars_schema().items():
-        field = record.model_fields.get(name)
-        said = " ".join(((field.description if field else _LABEL) or "").split()).replace("|", "\\|")
-        lines.append(f"| `{name}` | `{_type(kind)}` | {said.replace('``', '`')} |")
+        told = said.get(name, "") if name in record.model_fields else _LABEL
+        told = " ".join(told.split()).replace("|", "\\|")
+        lines.append(f"| `{name}` | `{_type(kind)}` | {told.replace('``', '`')} |")
     return "\n".join(lines) + "\n"
+
+
+def _docstrings(record: type[Record]) -> dict[str, str]:
+    """Return the strings below a record's fields; the program does without them, as reading them takes 0.2 s."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(record)))
+    body = tree.body[0].body
+    return {
+        field.target.id: below.value.value
+        for field, below in pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr)
+    }
 
 
 def _type(kind: object) -> str:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from pipeline.catalogue import STAGES
 from pipeline.config import load
-from pipeline.preflight import preflight
-from pipeline.runtime.publish import read_table
-from pipeline.runtime.runner import Report, Runner
 from schemas.errors import UserError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pipeline.runtime.runner import Report
 
 
 def build(
@@ -45,6 +45,9 @@ def build(
     Raises:
         UserError: something to put right; the message says what.
     """
+    from pipeline.preflight import preflight
+    from pipeline.runtime.runner import Runner
+
     names = stage_names(first, last)
     loaded = load(Path(config), {key.replace("__", "."): value for key, value in overrides.items()})
     runner = Runner(loaded)
@@ -68,6 +71,8 @@ def table(config: str | Path, name: str) -> pl.DataFrame:
     Raises:
         UserError: there is no such table, or its stage has not run.
     """
+    from pipeline.runtime.publish import read_table
+
     folder = load(Path(config)).dataset.build.resolve()
     path = (folder / f"{name}.parquet").resolve()
     if not path.is_relative_to(folder) or not path.is_file():

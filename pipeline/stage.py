@@ -7,14 +7,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from schemas.base import Record
 from schemas.dataset import DatasetParams
 from schemas.params import Params
 from schemas.questions import Rejection, ReviewItem
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
@@ -116,7 +117,7 @@ class Context(Protocol):
         """
 
 
-Tables = Mapping[str, pl.DataFrame]
+Tables = Mapping[str, "pl.DataFrame"]
 StageFunction = Callable[[Tables, Any, Context], Result]
 
 

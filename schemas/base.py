@@ -6,24 +6,22 @@ import types
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
 
-import polars as pl
-from polars.datatypes import DataTypeClass
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-_SCALARS: dict[type, DataTypeClass] = {
-    bool: pl.Boolean,
-    int: pl.Int64,
-    float: pl.Float64,
-    str: pl.String,
-}
+if TYPE_CHECKING:  # 0.2 s, which `--help` does without
+    import polars as pl
+    from polars.datatypes import DataTypeClass
+
+_SCALARS = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}
+"""Names of polars' types."""
 
 
 class Record(BaseModel):
     """A row of a table. Absent is ``None``, never an empty string, ``"nan"`` or zero."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def column_names(cls) -> list[str]:
@@ -37,11 +35,15 @@ class Record(BaseModel):
         Raises:
             TypeError: a field's annotation has no column type.
         """
+        import polars as pl
+
         return pl.Schema({name: column_type(field.annotation) for name, field in cls.model_fields.items()})
 
     @classmethod
     def to_frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
         """A table of ``rows``, in their order, with this record's schema also when it is empty."""
+        import polars as pl
+
         plain = _lists(cls).dump_python(list(rows), mode="json")
         return pl.DataFrame(plain, schema=cls.polars_schema())
 
@@ -67,6 +69,8 @@ def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
     Raises:
         TypeError: there is no such type.
     """
+    import polars as pl
+
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         inner = [argument for argument in get_args(annotation) if argument is not type(None)]
@@ -82,5 +86,6 @@ def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
         if issubclass(annotation, Enum):
             return pl.String()
         if annotation in _SCALARS:
-            return _SCALARS[annotation]
+            scalar: DataTypeClass = getattr(pl, _SCALARS[annotation])
+            return scalar
     raise TypeError(f"no column type for {annotation!r}")

@@ -38,7 +38,7 @@ VariableName = Annotated[str, AfterValidator(_variable)]
 class Params(BaseModel):
     """Parameters of a stage. Unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     def semantic(self) -> dict[str, Any]:
         """The parameters that can change a result, for fingerprints and cache keys."""

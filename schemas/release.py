@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 from pydantic import ConfigDict, Field, model_validator
 
 from schemas.base import Record
 from schemas.questions import Option
 from schemas.taxonomy import dimensions
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _BEFORE_LABELS = "exam_subject"
 
@@ -36,7 +38,7 @@ class ReleaseRow(Record):
     set; labels are null where there are none.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     question_id: str
     question_type: str
@@ -78,6 +80,8 @@ class ReleaseRow(Record):
     @classmethod
     def polars_schema(cls) -> pl.Schema:
         """See ``Record.polars_schema``; with the columns of the labels."""
+        import polars as pl
+
         fixed = super().polars_schema()
         return pl.Schema({name: fixed.get(name, pl.String()) for name in cls.column_names()})
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.cli.app import main
 
-__all__ = ["main"]
+def main() -> None:
+    """Run the command line."""
+    from pipeline.cli.app import main as run
+
+    run()

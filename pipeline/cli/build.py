@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -34,12 +34,13 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.report import tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
-from pipeline.preflight import preflight
-from pipeline.runtime.runner import Report, Runner
 from pipeline.stage import Stage
 from schemas.errors import UserError
 from schemas.params import is_non_semantic
 from schemas.questions import Question
+
+if TYPE_CHECKING:
+    from pipeline.runtime.runner import Report
 
 INCOMPLETE = 3
 """Exit code: some items wait for a further run."""
@@ -117,6 +118,9 @@ def run_stages(
 
     Exits with 3 when items wait for a further run, with 2 when no question is left to export.
     """
+    from pipeline.preflight import preflight
+    from pipeline.runtime.runner import Runner
+
     talk = talk or Talk()
     with talk.consoles() as consoles:
         runner = Runner(config, consoles[0])
@@ -194,6 +198,7 @@ def _plain(value: Any) -> Any:
 def _dry_run(config: ConfigBase) -> None:
     from annotation.estimate import estimate
     from pipeline.annotate import reviewed_questions
+    from pipeline.runtime.runner import Runner
 
     stage = stage_named("annotate")
     runner = Runner(config)

@@ -20,19 +20,16 @@ from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, reason_line, shown, tell_losses
 from pipeline.config import ConfigBase
-from pipeline.explain import Story, place
-from pipeline.explain import explain as tell
 from pipeline.ocr.params import OcrParams
-from pipeline.runtime import ledger
-from pipeline.runtime.publish import read_manifest
-from pipeline.runtime.runner import Runner
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 from schemas.wording import counted
 
 if TYPE_CHECKING:
+    from pipeline.explain import Story
     from pipeline.inspect.bank import Sample
+    from pipeline.runtime.runner import Runner
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
 _OUTCOME_COLOURS = {
@@ -165,6 +162,8 @@ def status(
     overrides: Overrides = None,
 ) -> None:
     """Show every stage and file: state, counts, time and cost."""
+    from pipeline.runtime.runner import Runner
+
     loaded = configure(config, overrides)
     rows = _status_rows(Runner(loaded))
     if as_json:
@@ -193,6 +192,9 @@ def status(
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
+    from pipeline.runtime import ledger
+    from pipeline.runtime.publish import read_manifest
+
     runs, states = ledger.last(runner.build), runner.states()
     rows = []
     for stage in STAGES:
@@ -231,6 +233,8 @@ def explain(
     overrides: Overrides = None,
 ) -> None:
     """Show the history of one question: source, stages, labels, split."""
+    from pipeline.explain import explain as tell
+
     dataset = configure(config, overrides).dataset
     story = tell(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None
@@ -247,6 +251,7 @@ def explain(
 def _write_crop(dataset: DatasetParams, story: Story) -> Path:
     """The question as it stands on paper, as ``build/crops/ID.png``."""
     from pipeline.crop import crop_apart, find_paper
+    from pipeline.explain import place
 
     document, regions = place(dataset.build, story)
     picture = crop_apart(find_paper(dataset.build, dataset.raw, document), regions)

@@ -12,14 +12,13 @@ from rich.markup import escape
 
 from pipeline.cli.options import configure
 from pipeline.config import ConfigBase
-from pipeline.runtime.lock import build_lock
-from pipeline.runtime.runner import Runner
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from annotation.label_studio.pull import PullReport
     from annotation.label_studio.push import PushReport
+    from pipeline.runtime.runner import Runner
 
 Full = Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")]
 Adopt = Annotated[bool, typer.Option("--adopt", help="Take over the project of another folder that is gone.")]
@@ -33,6 +32,9 @@ def at_work(
     config: Path, overrides: list[str] | None, options: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[ConfigBase, Runner]]:
     """The configuration and a runner, while no other process writes to the build folder."""
+    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.runner import Runner
+
     loaded = configure(config, overrides, options)
     runner = Runner(loaded)
     with build_lock(runner.build):

@@ -14,8 +14,6 @@ from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 from pipeline.cli.report import shown
 from pipeline.config import ConfigBase
-from pipeline.runtime.lock import build_lock
-from pipeline.runtime.runner import Runner
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.wording import counted
@@ -77,6 +75,8 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
 
 def _freeze(loaded: ConfigBase) -> None:
     from pipeline.export.freeze import freeze
+    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.runner import Runner
 
     runner = Runner(loaded)
     names = [stage.name for stage in STAGES]

@@ -12,14 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from pipeline.config import ConfigBase
-from pipeline.losses import alarms, from_build, losses
-from pipeline.releases import SPLITS, released
-from pipeline.runtime.runner import Report
 from schemas.wording import counted
 
 if TYPE_CHECKING:
     from annotation.estimate import Estimate
-
+    from pipeline.runtime.runner import Report
 
 _WIDEST = 1000  # columns of text
 _PLACES = (
@@ -65,6 +62,8 @@ def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Where to look."""
+    from pipeline.releases import SPLITS, released
+
     made = {report.stage.name: report.manifest for report in reports}
     build = config.dataset.build
     if "export" in made and not _tell_nothing_left(console, reports):
@@ -96,6 +95,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
 
 def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
     """Name the files of which more was lost than ``dataset.loss_alarm``, with the commonest reason and the remedy."""
+    from pipeline.losses import alarms, from_build, losses
+
     found = alarms(losses(from_build(config.dataset.build)), config.dataset.loss_alarm)
     for line in found[:most]:
         console.print(f"[yellow]warning: {escape(line)}[/yellow]", highlight=False, soft_wrap=True)

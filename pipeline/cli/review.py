@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import polars as pl
 import typer
 from rich import box
 from rich.console import Console
@@ -22,7 +21,6 @@ from pipeline.cli.build import run_stages
 from pipeline.cli.label_studio import Adopt, Full, at_work, say, section, tell_pull, tell_push, warn
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
 from pipeline.config import ConfigBase
-from pipeline.runtime.runner import Runner
 from schemas.annotations import Agreement, LabelStatus
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
@@ -195,6 +193,7 @@ def status(
 ) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
     from pipeline.review import stage as reviewing
+    from pipeline.runtime.runner import Runner
 
     loaded = configure(config, overrides)
     found, experts, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
@@ -244,6 +243,8 @@ def _work(expert: Work) -> str:
 
 
 def _write_csv(path: Path, experts: list[Work], rate: float) -> None:
+    import polars as pl
+
     rows = [
         asdict(each) | {"pay": each.questions * rate, "alarms": "; ".join(each.alarms())} for each in experts
     ]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -22,14 +22,12 @@ from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
-from pipeline.doctor import Check, CheckState, examine
 from schemas.errors import UserError
 
-_MARKS = {
-    CheckState.OK: "[green]✓[/green]",
-    CheckState.ABSENT: "[dim]–[/dim]",
-    CheckState.WRONG: "[red]✗[/red]",
-}
+if TYPE_CHECKING:
+    from pipeline.doctor import Check
+
+_MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red]✗[/red]"}
 _PAPERS = frozenset(
     {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
 )
@@ -137,6 +135,8 @@ def doctor(
     overrides: Overrides = None,
 ) -> None:
     """Check what is installed, reachable or missing, and how to fix it."""
+    from pipeline.doctor import CheckState, examine
+
     loaded: ConfigBase | None = None
     if config.exists() or config != DEFAULT_CONFIG:
         loaded = configure(config, overrides)
@@ -152,6 +152,6 @@ def doctor(
 def _print_checks(checks: Sequence[Check]) -> None:
     table = Table(show_header=False, box=None)
     for check in checks:
-        remedy = f" → {check.remedy}" if check.remedy and check.state is not CheckState.OK else ""
+        remedy = f" → {check.remedy}" if check.remedy and check.state != "ok" else ""
         table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
     Console().print(table)

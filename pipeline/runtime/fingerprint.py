@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from schemas.identity import sha256
@@ -19,13 +21,15 @@ from schemas.identity import sha256
 _PREFIX = __name__.removesuffix("pipeline.runtime.fingerprint")
 OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "annotation"))
 """In the wheel they lie below ``build_dataset``."""
-_ROOT = Path(__file__).resolve().parents[2]
-_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_HOME = Path(__file__).resolve().parents[__name__.count(".")]
+"""The folder that holds the outermost package."""
+_PASS = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
+"""A name of a module in a string: ``pipeline.clean.stage`` of ``"pipeline.clean.stage:run"``."""
 
 
 def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
-    """Hash of everything that can change a stage's result.
+    """Return the hash of everything that can change a stage's result.
 
     Args:
         target: ``module:function`` of the stage.
@@ -37,101 +41,174 @@ def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str
     return sha256(code_hash(target.partition(":")[0]), plain)
 
 
-@cache
 def code_hash(module: str) -> str:
     """Return the hash of a module's code, of all of ours that it imports, and of the data files that they open.
 
-    Comments, docstrings and layout are left out: they change no result.
+    Comments, docstrings and layout are left out: they change no result. Compiling all modules takes 1.3 s, so hashes
+    are kept beside the bytecode that Python keeps, under a hash of every file of our packages.
     """
-    names = _closure(module)
-    reached = {path for name in names if (path := _source(name))}
-    reached |= {file for name in names for package in _reached(name).data for file in _data_files(package)}
-    reached |= {file for name in names for file in _templates(name)}
-    digest = hashlib.sha256()
-    for file in sorted(reached):
-        content = _code(file) if file.suffix == ".py" else file.read_bytes()
-        digest.update(os.path.relpath(file, _ROOT).encode() + b"\0" + content + b"\0")
+    state, known = _state(), _read_cache()
+    hashes = known.get("hashes", {}) if known.get("state") == state else {}
+    if module not in hashes:
+        hashes[module] = _code_hash(module)
+        _write_cache({"state": state, "hashes": hashes})
+    found: str = hashes[module]
+    return found
+
+
+@cache
+def _state() -> str:
+    """Return the hash of all files of our packages as they stand, and of the Python that compiles them."""
+    digest = hashlib.sha256(sys.version.encode())
+    for package in OUR_PACKAGES:
+        for file in sorted(_HOME.joinpath(*package.split(".")).rglob("*")):
+            if file.suffix != ".pyc" and file.parent.name != "__pycache__" and file.is_file():
+                digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-@cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_bytes())
+def _cache_file() -> Path:
+    return _HOME.joinpath(*OUR_PACKAGES[0].split("."), "__pycache__", "code-hashes.json")
 
 
-@cache
-def _code(file: Path) -> bytes:
-    """The syntax tree of a source file without docstrings."""
-    tree = _tree(file)
-    for node in ast.walk(tree):
-        if isinstance(node, _WITH_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
-    return ast.dump(tree, annotate_fields=False).encode(errors="surrogatepass")
+def _read_cache() -> dict[str, Any]:
+    try:
+        content = json.loads(_cache_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
-def _closure(module: str) -> set[str]:
-    reached: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name in reached or not _source(name):
-            continue
-        reached.add(name)
-        waiting.extend(_reached(name).modules)
-    return reached
+def _write_cache(content: Mapping[str, Any]) -> None:
+    """Keep the hashes where that is possible; an installation may be read-only."""
+    path = _cache_file()
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    if sys.dont_write_bytecode:
+        return
+    with suppress(OSError):
+        path.parent.mkdir(exist_ok=True)
+        temporary.write_text(json.dumps(content), encoding="utf-8")
+        temporary.replace(path)
+
+
+def _code_hash(module: str) -> str:
+    contents: dict[Path, bytes] = {}
+    for name in _closure(module):
+        compiled = _compiled(name)
+        assert compiled is not None
+        contents[compiled.file] = compiled.digest
+        data = [file for package in compiled.opens for file in _data_files(package)]
+        contents |= {file: file.read_bytes() for file in (*data, *_templates(compiled.file))}
+    digest = hashlib.sha256()
+    for file, content in sorted(contents.items()):
+        digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
-class _Reached:
-    """What a module's source mentions."""
+class _Compiled:
+    """A module of ours."""
 
-    modules: tuple[str, ...]
-    data: tuple[str, ...]
+    file: Path
+    digest: bytes
+    """Hash of its bytecode without docstrings, which knows neither comments nor layout."""
+    mentions: frozenset[str]
+    """Names of modules that it imports, or that a registry in it names; some are no modules."""
+    opens: frozenset[str]
     """Packages whose data files it opens with ``importlib.resources.files``."""
 
 
 @cache
-def _reached(module: str) -> _Reached:
-    source = _source(module)
-    if source is None:
-        return _Reached((), ())
-    nodes = [*ast.walk(_tree(source))]
-    return _Reached(tuple(_imports(nodes)), tuple(_opened(nodes)))
+def _compiled(module: str) -> _Compiled | None:
+    """Compile a module; None for what is not a module of ours (a function's name)."""
+    file = _source(module)
+    if file is None:
+        return None
+    tree = ast.parse(file.read_bytes())
+    _drop_docstrings(tree)
+    code = compile(tree, file.name, "exec", dont_inherit=True)
+    digest = hashlib.sha256()
+    mentions: set[str] = set()
+    opens: set[str] = set()
+    for part in _parts(code):
+        digest.update(_essence(part))
+        strings = {value for value in part.co_consts if isinstance(value, str)}
+        mentions |= _imports(part)
+        mentions |= {name for value in strings if _DOTTED.fullmatch(name := value.partition(":")[0])}
+        opens |= strings if "files" in part.co_names else set()
+    return _Compiled(file, digest.digest(), frozenset(mentions), frozenset(opens))
 
 
-def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if _is_ours(alias.name))
-        elif isinstance(node, ast.ImportFrom) and node.module and _is_ours(node.module):
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = node.value.partition(":")[0]  # a registry's "module:function", imported when needed
-            if _DOTTED.fullmatch(name) and _is_ours(name):
-                yield name
+def _drop_docstrings(node: ast.AST) -> None:
+    """Remove statements that are mere strings: docstrings, and those below fields."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            block[:] = [part for part in block if not _is_string(part)] or [_PASS]
+            for part in block:
+                _drop_docstrings(part)
 
 
-def _opened(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        match node:
-            case ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]):
-                yield package
+def _is_string(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    """Yield a module's code and that of all functions and classes within it."""
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _parts(value)
+
+
+def _essence(code: CodeType) -> bytes:
+    """Return what a code object does, without where its lines stand; the code within it comes by itself."""
+    constants = [_plain(value) for value in code.co_consts if not isinstance(value, CodeType)]
+    names = (code.co_name, code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars)
+    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    told = repr((constants, names, shape)).encode(errors="surrogatepass")
+    return code.co_code + getattr(code, "co_exceptiontable", b"") + told
+
+
+def _plain(value: Any) -> str:
+    """Return a constant as text; sets (``x in {"a", "b"}``) have no order of their own."""
+    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
+
+
+def _imports(code: CodeType) -> set[str]:
+    """Return the dotted names that code imports: ``from pipeline import text`` may name a module or a function."""
+    origins = {name for name in code.co_names if _is_ours(name)}
+    imported = {str(name) for value in code.co_consts if isinstance(value, tuple) for name in value}
+    return origins | {f"{origin}.{name}" for origin in origins for name in imported if name.isidentifier()}
+
+
+def _closure(module: str) -> set[str]:
+    """Return the modules of ours that a module reaches, itself included."""
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        compiled = _compiled(name) if name not in reached else None
+        if compiled is not None:
+            reached.add(name)
+            waiting.extend(compiled.mentions)
+    return reached
 
 
 def _data_files(package: str) -> Iterator[Path]:
     source = _source(package)
-    if source is None:
-        return
-    for path in source.parent.rglob("*"):
-        if path.is_file() and path.suffix not in (".py", ".pyc"):
-            yield path
+    if source is not None:
+        files = source.parent.rglob("*")
+        yield from (path for path in files if path.is_file() and path.suffix not in (".py", ".pyc"))
 
 
-def _templates(package: str) -> Iterator[Path]:
-    """Those of pages that a package renders (``pipeline.html``), which no call of ``files`` names."""
-    source = _source(package)
-    if source is not None and source.name == "__init__.py":
+def _templates(source: Path) -> Iterator[Path]:
+    """Yield those of pages that a package renders (``pipeline.html``), which no call of ``files`` names."""
+    if source.name == "__init__.py":
         yield from (path for path in (source.parent / "templates").glob("*") if path.is_file())
 
 
@@ -141,9 +218,11 @@ def _is_ours(module: str) -> bool:
 
 @cache
 def _source(module: str) -> Path | None:
-    """The file of a module of ours; None for what is not a module (a function's name)."""
-    try:
-        spec = find_spec(module)
-    except ModuleNotFoundError:
+    """Return the file of a module of ours; None for what is not a module.
+
+    The path is put together, as asking the import system would import every package on the way.
+    """
+    if not _is_ours(module):
         return None
-    return Path(spec.origin) if spec and spec.origin else None
+    place = _HOME.joinpath(*module.split("."))
+    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)

@@ -29,11 +29,11 @@ def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monk
     package.mkdir()
     (package / "__init__.py").write_text("from importlib.resources import files\nfiles('annotation_copy')\n")
     (package / "screen.css").write_text("one")
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "_HOME", tmp_path)
     monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "annotation_copy"))
     before = code_hash("annotation_copy")
     (package / "screen.css").write_text("two")
-    code_hash.cache_clear()
+    module._state.cache_clear()
     assert code_hash("annotation_copy") != before
 
 
@@ -41,9 +41,9 @@ def hash_of(tmp_path, monkeypatch, source):
     package = tmp_path / "pipeline_copy"
     package.mkdir(exist_ok=True)
     (package / "__init__.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "_HOME", tmp_path)
     monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "pipeline_copy"))
-    for cached in (code_hash, module._tree, module._code, module._reached, module._source):
+    for cached in (module._state, module._compiled, module._source):
         cached.cache_clear()
     return code_hash("pipeline_copy")
 
