@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.runtime.publish import read_table
+from schemas.reasons import reason_names, remedy
+from schemas.wording import Notice
 
 STAGES = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
@@ -24,28 +26,15 @@ TABLES = ("ocr/documents", "parse/questions", "dedup/merges")
 Read = Callable[[str], pl.DataFrame | None]
 """A table by ``stage/name``; None where it was not made."""
 
-REMEDIES: Mapping[str, str] = {
-    "unknown_columns": 'name the column: [sources."FILE"] stem = "…" in dataset.toml',
-    "no_stem": 'name the column: [sources."FILE"] stem = "…" in dataset.toml',
-    "no_options": 'name the columns: [sources."FILE"] options = "…" (or a list of columns) in dataset.toml',
-    "columns_unclear": "write which column is meant under [sources] in dataset.toml",
-    "answers_unclear": 'write answer_as = "index_from_0" or "index_from_1" under [sources] in dataset.toml',
-    "answer_not_read": 'look at it with build-dataset inspect FILE; [sources."FILE"] answer_as says how it is given',
-    "no_answer": "put the key beside the paper (NAME_answers.pdf), or name its column under [sources] in dataset.toml",
-    "too_few_options": "build-dataset inspect FILE shows what was read as options",
-    "options_not_contiguous": "an option is missing in the source: complete it there",
-    "needs_figure": "questions with figures are left out; [clean] keep_figures = true keeps them",
-    "unknown_format": "save it as PDF, DOCX, XLSX, CSV, JSON or text",
-}
-"""What to do about the commonest reasons; ``FILE`` is the source."""
-
 
 @dataclass
 class SourceLoss:
     """A source file and what became of its questions."""
 
     document: str
-    into: int = 0
+    refused: str = ""
+    """Reason for which it could not be read at all; such a file has no questions to count."""
+    n_input: int = 0
     kept: int = 0
     rejected: int = 0
     waiting: int = 0
@@ -59,16 +48,33 @@ class SourceLoss:
         return self.merged_into.total()
 
     @property
-    def share(self) -> float:
-        """Rejected or waiting, of all."""
-        return (self.rejected + self.waiting) / self.into if self.into else 0.0
+    def lost(self) -> int:
+        """Questions that were rejected or wait."""
+        return self.rejected + self.waiting
 
-    def alarm(self) -> str:
-        """One line: how many are missing, why most of them, what to do."""
+    @property
+    def share(self) -> float:
+        """Share of its questions that were rejected or wait; all of a file that could not be read."""
+        return self.lost / self.n_input if self.n_input else float(bool(self.refused))
+
+    def alarm(self) -> Notice:
+        """Say how many are missing, why most of them, and what to do."""
+        names = reason_names()
+        if self.refused:
+            english, chinese = remedy(self.refused, self.document)
+            return Notice(
+                f"{self.document}: not read at all, {self.refused}: {english}",
+                f"{self.document}：完全没有读出，{names.get(self.refused, self.refused)}：{chinese}",
+            )
         (reason, count), *_ = self.reasons.most_common(1)
-        remedy = REMEDIES.get(reason, "build-dataset inspect FILE shows them").replace("FILE", self.document)
-        missing = f"{self.rejected + self.waiting:,} of {self.into:,} ({self.share:.0%})"
-        return f"{self.document}: {missing} rejected or waiting, {count:,} as {reason}: {remedy}"
+        english, chinese = remedy(reason, self.document)
+        missing = f"{self.lost:,} of {self.n_input:,} ({self.share:.0%})"
+        return Notice(
+            f"{self.document}: {missing} rejected or waiting, {count:,} as {reason}: {english}",
+            f"{self.document}：{self.n_input:,} 题中有 {self.lost:,} 题（{self.share:.0%}）被剔除或待处理，"
+            f"其中 {count:,} 题因{names.get(reason, reason)}：{chinese}",
+            self.lost,
+        )
 
 
 def from_build(build: Path) -> Read:
@@ -87,7 +93,10 @@ def losses(read: Read) -> list[SourceLoss]:
     found: dict[str, SourceLoss] = {}
     for item, (document, outcome, reason, size) in fates.items.items():
         loss = found.setdefault(document, SourceLoss(document))
-        loss.into += size
+        if outcome == "refused":
+            loss.refused = reason
+            continue
+        loss.n_input += size
         if outcome == "merged":
             loss.merged_into[fates.document_of(fates.survivors[item]) or document] += size
         elif outcome == "kept":
@@ -95,12 +104,13 @@ def losses(read: Read) -> list[SourceLoss]:
         else:
             setattr(loss, outcome, getattr(loss, outcome) + size)
             loss.reasons[reason] += size
-    return sorted(found.values(), key=lambda loss: (-loss.share, -loss.into, loss.document))
+    return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
-def alarms(found: list[SourceLoss], threshold: float) -> list[str]:
-    """A line for every source that lost more than its share."""
-    return [loss.alarm() for loss in found if loss.share > threshold]
+def alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
+    """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
+    alarming = [loss for loss in found if loss.share > threshold]
+    return [loss.alarm() for loss in sorted(alarming, key=lambda loss: -loss.lost)]
 
 
 def overlaps(read: Read) -> Counter[tuple[str, str]]:
@@ -127,7 +137,7 @@ class _Fates:
             {} if merges is None else dict(merges.select("question_id", "survivor_id").iter_rows())
         )
         for name, reason, _ in self._aside("ocr", "rejects"):
-            self.items[name] = (name, "rejected", reason, 1)
+            self.items[name] = (name, "refused", reason, 0)
         questions = read("parse/questions")
         if questions is not None:
             for name, document in questions.select("question_id", "document").iter_rows():

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 SPECIAL_TOKENS = (
     r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
     r"|\[/?INST\]|<</?SYS>>"
 )
 """What chat templates mark turns with (``<|im_start|>``, ``[INST]``): a tokenizer may read it as such in a question."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A sentence for readers of a result, in both languages."""
+
+    english: str
+    chinese: str
+    lost: int = 0
+    """Questions that are missing for it."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

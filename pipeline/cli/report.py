@@ -98,8 +98,8 @@ def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
     from pipeline.losses import alarms, from_build, losses
 
     found = alarms(losses(from_build(config.dataset.build)), config.dataset.loss_alarm)
-    for line in found[:most]:
-        console.print(f"[yellow]warning: {escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+    for notice in found[:most]:
+        console.print(f"[yellow]warning: {escape(notice.english)}[/yellow]", highlight=False, soft_wrap=True)
     if len(found) > most:
         console.print(
             f"[yellow]… and {len(found) - most:,} more files; see the report[/yellow]", highlight=False

@@ -14,6 +14,7 @@ from pipeline.inspect.pictures import pictures
 from pipeline.inspect.sheets import sheets
 from schemas.documents import Page
 from schemas.errors import UserError
+from schemas.reasons import reason_names
 from schemas.wording import counted
 
 MAX_PAGES = 120
@@ -38,6 +39,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
         view=view,
         names=NAMES,
         regions={kind.value: names for kind, names in REGION_NAMES.items()},
+        reasons=reason_names(),
         uncertain=(Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL),
     )
 
@@ -79,16 +81,16 @@ def _facts(tables: Tables) -> list[tuple[str, str]]:
     document = tables.document
     methods = Counter(_method(page) for page in tables.pages)
     facts = [
-        ("format", f"{document.format}, {counted(document.pages or 0, 'page')}"),
-        ("read by", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
+        ("format 格式", f"{document.format}, {counted(document.pages or 0, 'page')}"),
+        ("read by 读取", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
     ]
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))
     if key := key_of(tables):
-        facts.append(("answers of", key))
+        facts.append(("answers of 所答试卷", key))
     if keys := keys_for(tables):
-        facts.append(("answers from", ", ".join(keys)))
+        facts.append(("answers from 答案来自", ", ".join(keys)))
     return [*facts, ("sha256", document.sha256[:16])]
 
 

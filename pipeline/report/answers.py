@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 import polars as pl
 
 from annotation.rubric.aspects import aspects
 from pipeline import html
-from pipeline.evaluate.extraction import Extraction, extract
+from pipeline.evaluate.extraction import Extraction, extract, shown
+from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.prompting import is_multiple
 from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted
 from pipeline.report.build import Build
-from pipeline.report.open_answers import open_cards
-from pipeline.report.params import ReportParams
 from pipeline.report.shown import unfolding
-from schemas.evaluation import Outcome, Prediction, Task
+from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Task
 from schemas.release import ReleaseRow
 
 _RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
 _KINDS = {_MIXED: "Models disagree 有分歧", _WRONG: "None right 全错", _RIGHT: "All right 全对"}
 _ORDER = tuple(_KINDS)
+_BUDGET = 400_000
+"""Characters of all unfolded texts of the page: three bytes each in Chinese, so that it stays below 2 MB."""
 _TASKS = {Task.EXPLANATION: "Explanations 解析", Task.CLINICAL: "Clinical answers 病例问答"}
 
 
-def answers_page(build: Build, params: ReportParams) -> bytes | None:
-    """The page; None where no model answered, or nothing is to be shown.
+def answers_page(build: Build) -> bytes | None:
+    """Render the page; None where no model answered, or nothing is to be shown.
 
     Of questions with options those on which models disagree come first, then those that none got right, then the rest,
     each in the order of the split; then questions that are answered in free text, in their own order. Up to
-    ``params.answers`` of either; the page says of how many. Each model's first answer counts.
+    ``report.answers`` of either; the page says of how many. Each model's first answer counts.
     """
     frame = build.table("evaluate/predictions")
-    if frame is None or not params.answers:
+    if frame is None or not build.params.answers:
         return None
     first = frame.filter((pl.col("repeat") == 0) & (pl.col("shuffle") == 0))
-    cards, kinds = _cards(build, first.filter(pl.col("task") == Task.ANSWER.value), params)
-    texts, asked = open_cards(build, first.filter(pl.col("task") != Task.ANSWER.value), params)
+    cards, kinds = _cards(build, first.filter(pl.col("task") == Task.ANSWER.value))
+    texts, asked = _open_cards(build, first.filter(pl.col("task") != Task.ANSWER.value))
     if not cards and not texts:
         return None
     return html.render(
@@ -53,33 +55,37 @@ def answers_page(build: Build, params: ReportParams) -> bytes | None:
     )
 
 
+def _whole(texts: int) -> int:
+    """Characters of one unfolded text, when the page has so many."""
+    return min(4000, _BUDGET // max(texts, 1))
+
+
 def _filters(kinds: Counter[str], tasks: Counter[str]) -> list[tuple[str, str, int]]:
-    """What a reader can ask to see alone: its name in the page, for people, and how many there are."""
+    """Filters of the page: the value in the page, the name for people, and the number of cards."""
     found = [(kind, _KINDS[kind], kinds[kind]) for kind in _ORDER] if kinds else []
     return found + [(task, _TASKS[Task(task)], count) for task, count in tasks.items()]
 
 
-def _cards(
-    build: Build, kept: pl.DataFrame, params: ReportParams
-) -> tuple[list[dict[str, Any]], Sequence[str]]:
-    """The questions to show, and of all whether models agree on them."""
+def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequence[str]]:
+    """Return the cards to show, and of all questions how far models agree on them."""
     kinds = _kinds(kept)
     rows = pl.concat([*(build.splits or {}).values()]) if build.splits else ReleaseRow.to_frame([])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
     ordered = sorted((name for name in kinds if name in known), key=lambda name: _ORDER.index(kinds[name]))
-    shown = ordered[: params.answers]
+    shown = ordered[: build.params.answers]
     asked = {
         row.question_id: row for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(shown)))
     }
     by_question: dict[str, list[Prediction]] = {}
     for prediction in Prediction.from_frame(kept.filter(pl.col("question_id").is_in(shown))):
         by_question.setdefault(prediction.question_id, []).append(prediction)
-    cards = [_card(asked[name], by_question[name], kinds[name], params) for name in shown]
+    limit, whole = build.params.characters, _whole(sum(map(len, by_question.values())))
+    cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
     return cards, [kinds[name] for name in ordered]
 
 
 def _kinds(kept: pl.DataFrame) -> dict[str, str]:
-    """Whether models agree on each question, in the order in which questions were asked."""
+    """Return for each question, in the order asked, how far models agree on it."""
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
     found = (
         (kept if models.is_empty() else models)
@@ -96,7 +102,7 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
 
 
 def _card(
-    question: ReleaseRow, predictions: Sequence[Prediction], kind: str, params: ReportParams
+    question: ReleaseRow, predictions: Sequence[Prediction], kind: str, limit: int, whole: int
 ) -> dict[str, Any]:
     keys = accepted(question)
     right = frozenset().union(*keys) if keys else frozenset()
@@ -112,11 +118,11 @@ def _card(
         "where": " · ".join(
             part for part in (question.exam_type, question.exam_class, question.exam_subject) if part
         ),
-        "answers": [_answer(prediction, question, params.characters) for prediction in predictions],
+        "answers": [_answer(prediction, question, limit, whole) for prediction in predictions],
     }
 
 
-def _answer(prediction: Prediction, question: ReleaseRow, limit: int) -> dict[str, Any]:
+def _answer(prediction: Prediction, question: ReleaseRow, limit: int, whole: int) -> dict[str, Any]:
     raw = prediction.raw_output
     found = None if raw is None else _read_again(prediction, question)
     return {
@@ -126,7 +132,7 @@ def _answer(prediction: Prediction, question: ReleaseRow, limit: int) -> dict[st
         "answered": prediction.outcome is Outcome.ANSWERED,
         "correct": prediction.correct,
         "rule": prediction.rule,
-        "text": None if raw is None else unfolding(raw, limit, found.span if found else None),
+        "text": None if raw is None else unfolding(raw, limit, whole, found.span if found else None),
     }
 
 
@@ -138,3 +144,74 @@ def _read_again(prediction: Prediction, question: ReleaseRow) -> Extraction | No
         if found.rule == prediction.rule and list(found.letters or ()) == (prediction.extracted or []):
             return found
     return None
+
+
+def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str, Any]], int]:
+    """Return questions answered in free text with every model's answer, and how many there are in all."""
+    table = build.table("evaluate/open_questions")
+    if table is None or predictions.is_empty():
+        return [], 0
+    asked = table.join(predictions, on=["task", "question_id"], how="semi", maintain_order="left")
+    kept = asked.head(build.params.answers)
+    given: dict[tuple[str, str], list[Prediction]] = defaultdict(list)
+    for one in Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
+        given[one.task, one.question_id].append(one)
+    grades = _grades(build)
+    limit, whole = build.params.characters, _whole(kept.height + sum(map(len, given.values())))
+    cards = [
+        {
+            "question_id": question.question_id,
+            "task": question.task.value,
+            "case": unfolding(question.case, limit, whole),
+            "conversation": question.conversation,
+            "question": question.question,
+            "reference": unfolding(question.reference, limit, whole),
+            "answers": [
+                _open_answer(one, grades, limit, whole) for one in given[question.task, question.question_id]
+            ],
+        }
+        for question in OpenQuestion.from_frame(kept)
+    ]
+    return cards, asked.height
+
+
+def _open_answer(
+    prediction: Prediction,
+    grades: Mapping[tuple[str, str, str], list[dict[str, Any]]],
+    limit: int,
+    whole: int,
+) -> dict[str, Any]:
+    text = shown(prediction.raw_output or "")
+    return {
+        "run": run_name(prediction.run),
+        "outcome": None
+        if prediction.outcome is Outcome.ANSWERED
+        else prediction.outcome.value.replace("_", " "),
+        "text": unfolding(text, limit, whole) if text else None,
+        "grades": grades.get((prediction.run, prediction.task, prediction.question_id), []),
+    }
+
+
+def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]:
+    """Scores of a run's first answer by judge: the mean and each aspect; experts are taken together."""
+    table = build.table("evaluate/judgements")
+    scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
+    for row in () if table is None else Judgement.from_frame(table.filter(pl.col("repeat") == 0)):
+        who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge
+        own = scores.setdefault((row.run, row.task, row.question_id), {}).setdefault(who, defaultdict(list))
+        own[row.aspect].append(row.score)
+    return {
+        key: [
+            {
+                "who": who,
+                "mean": mean(mean(values) for values in own.values()),
+                "parts": [
+                    (aspect.zh, aspect.en, mean(own[aspect.name]))
+                    for aspect in aspects()
+                    if aspect.name in own
+                ],
+            }
+            for who, own in by_judge.items()
+        ]
+        for key, by_judge in scores.items()
+    }

@@ -1,23 +1,41 @@
-"""What the stages before left behind, as far as they have run."""
+"""Results of the stages before the report, as far as they have run, and the form of a section of its page."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from pipeline.report.params import ReportParams
 from pipeline.stage import Tables
+from schemas.dataset import DatasetParams
+from schemas.wording import Notice
 
 SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
+class Section:
+    """A part of the page; its template ``templates/<name>.html`` shows ``values`` as ``it``."""
+
+    name: str
+    """Also the anchor in the page."""
+    title: str
+    chinese: str
+    values: Mapping[str, Any]
+    notices: Sequence[Notice] = ()
+    """Sentences to know before trusting the result; all of them stand at the head of the page."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Figures and tables beside the page, by path."""
+
+
+@dataclass(frozen=True)
 class StageRun:
-    """A stage and, if it has run, what its manifest says."""
+    """A stage and, if it has run, its manifest."""
 
     name: str
     title: str
@@ -30,12 +48,12 @@ class StageRun:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What else it told; empty when it has not run."""
+        """Facts of its manifest; empty when it has not run."""
         return self.manifest["facts"] if self.manifest else {}
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """What it ran with; empty when it has not run."""
+        """Parameters that it ran with; empty when it has not run."""
         return self.manifest.get("params", {}) if self.manifest else {}
 
     def reasons(self, outcome: str) -> Mapping[str, int]:
@@ -48,22 +66,22 @@ class StageRun:
 
     def rows(self, table: str) -> int | None:
         """Rows of one of its tables; None when there is no such table."""
-        entry = self.manifest["outputs"].get(f"{table}.parquet") if self.manifest else None
+        entry = self.output(table)
         return entry["rows"] if entry else None
+
+    def output(self, table: str) -> Mapping[str, Any] | None:
+        """Entry of one of its tables in the manifest."""
+        return self.manifest["outputs"].get(f"{table}.parquet") if self.manifest else None
 
 
 class Build:
     """The stages' manifests and the tables that are there."""
 
-    def __init__(self, tables: Tables, loss_alarm: float | None = None) -> None:
-        """Take what the runner gives the stage: ``manifests``, and optional tables by ``stage/table``.
-
-        Args:
-            tables: of the stage.
-            loss_alarm: the dataset's setting; its default when absent.
-        """
+    def __init__(self, tables: Tables, params: ReportParams, dataset: DatasetParams) -> None:
+        """Take the input of the report stage: ``manifests``, and optional tables by ``stage/table``."""
         self._tables = tables
-        self.loss_alarm = loss_alarm
+        self.params = params
+        self.dataset = dataset
         self.stages = tuple(
             StageRun(name, title, json.loads(manifest) if manifest else None)
             for name, title, manifest in tables["manifests"].select("stage", "title", "manifest").iter_rows()
@@ -76,18 +94,23 @@ class Build:
         return tuple(stage for stage in self.stages if stage.manifest)
 
     def stage(self, name: str) -> StageRun:
-        """That stage; one without a manifest when it is unknown."""
+        """Return the stage of that name; one without a manifest when it is unknown."""
         return self._by_name.get(name, StageRun(name, "", None))
 
     def table(self, reference: str) -> pl.DataFrame | None:
-        """The table ``stage/table``; None when it was not made."""
+        """Return the table ``stage/table``; None when it was not made."""
         return self._tables.get(reference)
+
+    def filled(self, reference: str) -> pl.DataFrame | None:
+        """Return the table ``stage/table``; None when it was not made or has no row."""
+        frame = self.table(reference)
+        return None if frame is None or frame.is_empty() else frame
 
     def set_aside(self, table: str) -> Iterator[tuple[str, pl.DataFrame]]:
         """Each stage's ``rejects`` or ``review`` that holds something."""
         for stage in self.stages:
-            frame = self.table(f"{stage.name}/{table}")
-            if frame is not None and frame.height:
+            frame = self.filled(f"{stage.name}/{table}")
+            if frame is not None:
                 yield stage.name, frame
 
     @cached_property
@@ -99,16 +122,12 @@ class Build:
     @cached_property
     def outdated(self) -> dict[str, list[str]]:
         """Stages whose inputs were made anew since they ran: stage → the stages that made them."""
-        found: dict[str, list[str]] = {}
+        found: dict[str, set[str]] = {}
         for stage in self.ran:
             assert stage.manifest
             for reference, used in stage.manifest.get("inputs", {}).items():
                 maker, _, table = reference.partition("/")
-                entry = self._written(maker, table)
+                entry = self.stage(maker).output(table)
                 if entry is not None and entry["sha256"] != used:
-                    found.setdefault(stage.name, []).append(maker)
-        return {name: sorted(set(makers)) for name, makers in found.items()}
-
-    def _written(self, maker: str, table: str) -> Mapping[str, Any] | None:
-        manifest = self.stage(maker).manifest
-        return manifest["outputs"].get(f"{table}.parquet") if manifest else None
+                    found.setdefault(stage.name, set()).add(maker)
+        return {name: sorted(makers) for name, makers in found.items()}

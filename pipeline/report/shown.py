@@ -1,4 +1,4 @@
-"""Texts of papers as the page shows them: cut to a bound, differences marked."""
+"""Texts of papers as the pages show them: cut to a bound, with differences marked, questions side by side."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 Piece = tuple[str, bool]
 """A run of text, and whether it differs from what stands beside it."""
 
+Row = Mapping[str, Any]
+"""A question as a dictionary."""
+
 _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
-_WHOLE = 4000
-"""Characters of a text that was unfolded: three hundred questions times five models stay below 20 MB."""
 _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
 """Where items that never became questions keep what they say, by the names sources use."""
 
@@ -64,15 +65,16 @@ class Unfolding:
     """None where the glance is all."""
 
 
-def unfolding(text: str, limit: int, span: tuple[int, int] | None = None) -> Unfolding:
+def unfolding(text: str, limit: int, most: int, span: tuple[int, int] | None = None) -> Unfolding:
     """``limit`` characters of a text, and it as a whole.
 
     Args:
         text: as it came.
         limit: characters at a glance, those around the mark if they stand further down.
+        most: characters of the whole.
         span: what to mark.
     """
-    whole = _marked(text, span, _WHOLE) if len(text) > limit else None
+    whole = _marked(text, span, most) if min(len(text), most) > limit else None
     return Unfolding(_marked(text, span, limit), whole)
 
 
@@ -167,3 +169,60 @@ def _whole(text: str, limit: int, *, marked: bool) -> Text:
 
 def _blanks_shown(text: str, marked: bool) -> str:
     return text.replace(" ", "␣").replace("\n", "⏎\n") if marked and not text.strip() else text
+
+
+@dataclass(frozen=True)
+class OptionShown:
+    """An option beside that of another question."""
+
+    label: Piece
+    text: Text
+
+
+@dataclass(frozen=True)
+class Card:
+    """A question beside another."""
+
+    question_id: str
+    where: str
+    stem: Text
+    options: Sequence[OptionShown]
+    answer: Piece
+
+
+def side_by_side(one: Row, other: Row, limit: int) -> tuple[Card, Card]:
+    """Both questions, with the characters of stems and options marked that the other does not have."""
+    stems = compare(_stem_of(one), _stem_of(other), limit)
+    keys = answer(one.get("answer")), answer(other.get("answer"))
+    differ = keys[0] != keys[1]
+    cards = [
+        Card(
+            question["question_id"],
+            where(question),
+            stem,
+            [
+                _option(option, place, _options_of(beside), limit)
+                for place, option in enumerate(_options_of(question))
+            ],
+            (key, differ),
+        )
+        for question, beside, stem, key in zip((one, other), (other, one), stems, keys, strict=True)
+    ]
+    return cards[0], cards[1]
+
+
+def _option(option: Row, place: int, beside: Sequence[Row], limit: int) -> OptionShown:
+    """An option found elsewhere in the other question has only moved: its letter is marked, not its text."""
+    same = next((item for item in beside if item["text"] == option["text"]), None)
+    if same is not None:
+        return OptionShown((option["label"], same["label"] != option["label"]), cut(option["text"], limit))
+    opposite = beside[place]["text"] if place < len(beside) else ""
+    return OptionShown((option["label"], False), compare(option["text"], opposite, limit)[0])
+
+
+def _stem_of(question: Row) -> str:
+    return "\n".join(part for part in (question.get("shared_stem"), question["stem"]) if part)
+
+
+def _options_of(question: Row) -> Sequence[Row]:
+    return question.get("options") or ()

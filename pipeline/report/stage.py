@@ -5,66 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipeline import html
-from pipeline.report.build import Build
+from pipeline.report import content, flow, labelling, texts
+from pipeline.report.build import Build, Section
+from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
-from pipeline.report.section import Section
-from pipeline.report.sections import (
-    agreement,
-    aside,
-    calibration,
-    changes,
-    conflicts,
-    corrected,
-    duplicates,
-    evaluation,
-    exams,
-    funnel,
-    labelling,
-    labels,
-    leaking,
-    lengths,
-    overview,
-    provenance,
-    reading,
-    sources,
-    splitting,
-    tidied,
-)
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
-from schemas.wording import counted
+from schemas.reasons import reason_names
+from schemas.wording import Notice, counted
 
 PAGE = "index.html"
-_SECTIONS: tuple[Callable[[Build, ReportParams], Section | None], ...] = (
-    overview.section,
-    funnel.section,
-    sources.section,
-    reading.section,
-    tidied.section,
-    corrected.section,
-    aside.rejected,
-    aside.waiting,
-    conflicts.section,
-    duplicates.section,
-    exams.section,
-    lengths.section,
-    labels.section,
-    labelling.section,
-    agreement.section,
-    calibration.section,
-    splitting.section,
-    leaking.section,
-    changes.section,
-    evaluation.section,
-    provenance.section,
+_SECTIONS: tuple[Callable[[Build], Section | None], ...] = (
+    flow.overview,
+    flow.funnel,
+    flow.sources,
+    texts.reading,
+    texts.tidied,
+    texts.corrected,
+    flow.rejected,
+    flow.waiting,
+    texts.conflicts,
+    texts.duplicates,
+    content.exams,
+    content.lengths,
+    content.labels,
+    labelling.labelling,
+    labelling.agreement,
+    labelling.calibration,
+    content.splitting,
+    content.leaking,
+    content.changes,
+    evaluation,
+    flow.provenance,
 )
 """In the page's order."""
 
 
 def run(tables: Tables, params: ReportParams, context: Context) -> Result:
-    """Tell of all stages that have run; those that have not are named.
+    """Report on all stages that have run, and name those that have not.
 
-    Counts are of those stages.
+    Counts are of stages.
 
     Args:
         tables: ``manifests``, and whatever optional tables there are.
@@ -74,29 +54,31 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     Raises:
         UserError: no stage has run.
     """
-    build = Build(tables, context.dataset.loss_alarm)
+    build = Build(tables, params, context.dataset)
     if not build.ran:
         raise UserError("nothing was built yet: run `build-dataset run` first")
-    sections = [found for make in _SECTIONS if (found := make(build, params)) is not None]
+    sections = [found for make in _SECTIONS if (found := make(build)) is not None]
     files = {name: data for section in sections for name, data in section.files.items()}
-    warnings = [warning for section in sections for warning in section.warnings]
-    files[PAGE] = _page(sections, warnings, sorted(files), context)
+    notices = [notice for section in sections for notice in section.notices]
+    notices.sort(key=lambda notice: -notice.lost)
+    files[PAGE] = _page(sections, notices, sorted(files), context)
     return Result(
         tables={},
         counts=Counts(n_input=len(build.ran), kept=len(build.ran)),
         files=files,
-        facts={"warnings": warnings},
-        notes=[f"{counted(len(warnings), 'warning')} at the head of the page"] if warnings else [],
+        facts={"warnings": [notice.english for notice in notices]},
+        notes=[f"{counted(len(notices), 'warning')} at the head of the page"] if notices else [],
     )
 
 
 def _page(
-    sections: Sequence[Section], warnings: Sequence[str], files: Sequence[str], context: Context
+    sections: Sequence[Section], notices: Sequence[Notice], files: Sequence[str], context: Context
 ) -> bytes:
     return html.render(
         "pipeline.report:report.html",
         dataset=context.dataset,
         sections=sections,
-        warnings=warnings,
+        notices=notices,
+        reasons=reason_names(),
         files=[name for name in files if not name.endswith(".parquet")],
     )

@@ -72,23 +72,28 @@ def tables() -> dict[str, pl.DataFrame]:
 def test_every_item_of_every_source_is_counted_once():
     found = {loss.document: loss for loss in losses(tables().get)}
     counted = {
-        name: (loss.into, loss.kept, loss.merged, loss.rejected, loss.waiting) for name, loss in found.items()
+        name: (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
+        for name, loss in found.items()
     }
     assert counted == {
         "a.csv": (3, 0, 1, 1, 1),
         "b.pdf": (2, 1, 0, 1, 0),
         "c.xlsx": (50, 0, 0, 50, 0),
-        "bad.rar": (1, 0, 0, 1, 0),
+        "bad.rar": (0, 0, 0, 0, 0),
     }
     assert found["a.csv"].merged_into == {"b.pdf": 1}
 
 
 def test_the_alarm_names_the_file_the_reason_and_the_remedy():
     found = losses(tables().get)
-    (line,) = [line for line in alarms(found, 0.2) if line.startswith("c.xlsx")]
-    assert line.startswith("c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which")
+    first, *_, last = alarms(found, 0.2)
+    assert first.english.startswith(
+        "c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which"
+    )
+    assert "50 题因列的含义有歧义" in first.chinese
+    assert last.english.startswith("bad.rar: not read at all, unknown_format: save it as")
     assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
-    assert not [line for line in alarms(found, 0.5) if line.startswith("b.pdf")]
+    assert not [line for line in alarms(found, 0.5) if line.english.startswith("b.pdf")]
 
 
 def test_questions_that_two_sources_share_are_counted_by_pairs():

@@ -97,7 +97,7 @@ def test_the_page_of_answers_is_searched_and_filtered_without_an_error(page, sam
     name = page.evaluate("document.querySelector('article code').textContent")
     page.evaluate(f"find.value = {json.dumps(name.upper())}; find.dispatchEvent(new Event('input'))")
     assert page.evaluate(SEEN) == 1
-    assert page.evaluate("document.getElementById('count').textContent") == "1 shown 题"
+    assert page.evaluate("document.getElementById('count').textContent") == "1 shown 条"
     assert page.errors == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -167,3 +167,18 @@ def test_hostile_stems_are_inert(page, tmp_path):
 
 def said(build: Path, stage: str) -> dict:
     return json.loads((build / stage / "manifest.json").read_text())
+
+
+def test_the_report_is_searched_and_filtered(sample):
+    seen = "[...document.querySelectorAll('.item')].filter(item => item.offsetParent).length"
+    sections = "[...document.querySelectorAll('section')].filter(one => !one.hidden).map(one => one.id)"
+    everything = sample.evaluate(sections)
+    sample.evaluate("document.querySelector('button[data-kind=waiting]').click()")
+    assert sample.evaluate(sections) == ["waiting"]
+    sample.evaluate("document.querySelector('button[data-kind=\"\"]').click()")
+    sample.evaluate("find.value = 'NO_ANSWER'; find.dispatchEvent(new Event('input'))")
+    assert sample.evaluate(sections) == ["rejected", "waiting"]
+    assert sample.evaluate(seen) == 2
+    sample.evaluate("find.value = ''; find.dispatchEvent(new Event('input'))")
+    assert sample.evaluate(sections) == everything
+    assert sample.errors == []

@@ -14,6 +14,7 @@ from pipeline.evaluate.slices import REVIEWED
 from pipeline.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 from schemas.taxonomy import dimensions
+from schemas.wording import Notice
 
 _CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
 
@@ -85,7 +86,7 @@ def _clinical(view: View) -> Table | None:
     return None if table is None else table.renamed("cmb_clin_texts", _CLINICAL)
 
 
-def unreviewed(scores: Sequence[Score]) -> str | None:
+def unreviewed(scores: Sequence[Score]) -> Notice | None:
     """A warning where labels that the tables go by were not settled by experts."""
     asked: dict[str, int] = {}
     for score in scores:
@@ -94,7 +95,9 @@ def unreviewed(scores: Sequence[Score]) -> str | None:
     open_ = sum(count for status, count in asked.items() if status != REVIEWED)
     if not open_:
         return None
-    return (
-        f"Labels that experts have not settled 未经专家审定: {open_} of {sum(asked.values())} questions have such. "
-        "Tables by label rest on them; the table by label status shows reviewed questions apart."
+    return Notice(
+        f"Labels that experts have not settled: {open_} of {sum(asked.values())} questions have such. "
+        "Tables by label rest on them; the table by label status shows reviewed questions apart.",
+        f"{sum(asked.values())} 道题中有 {open_} 道的标签未经专家审定，按标签的各表以此为据；"
+        "按标签状态的表把已审核的题目分开列出。",
     )

@@ -33,7 +33,7 @@ def markdown(found: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
     lines = [f"# {md.text(title)}", "", NOTES if found.scores else "No question was asked 没有题目。", ""]
     if doubt := unreviewed(found.scores):
-        lines += [doubt, ""]
+        lines += [f"{doubt.english} {doubt.chinese}", ""]
     for name, table in tables(found):
         lines += [f"## {md.text(name)}", "", md.text(table.caption), ""]
         lines += [table.markdown() if table.rows else _NOTHING, ""]

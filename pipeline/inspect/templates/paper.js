@@ -48,6 +48,8 @@
     mark.addEventListener("mouseleave", () => of(mark).forEach((card) => paint("over", card, false)));
   }
   for (const chip of chips) chip.addEventListener("click", () => { press(chip, chip.ariaPressed !== "true"); filter(); });
+  for (const button of document.querySelectorAll("[data-step]"))
+    button.addEventListener("click", () => step(Number(button.dataset.step)));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "j") step(1);

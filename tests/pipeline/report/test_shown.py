@@ -78,14 +78,14 @@ def test_options_that_are_no_list_do_no_harm():
     ],
 )
 def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
-    found = unfolding("abcdefghij", limit, span)
+    found = unfolding("abcdefghij", limit, 4000, span)
     assert list(found.glance.pieces) == kept
     assert found.glance.more == 10 - min(10, limit)
 
 
 def test_a_text_that_was_cut_can_be_unfolded_up_to_a_bound():
-    assert unfolding("短", 4).whole is None
-    whole = unfolding("长" * 9000, 4, (8990, 9000)).whole
+    assert unfolding("短", 4, 4000).whole is None
+    whole = unfolding("长" * 9000, 4, 4000, (8990, 9000)).whole
     assert whole is not None
     assert whole.more == 5000
     assert whole.pieces[-1] == ("长" * 10, True)

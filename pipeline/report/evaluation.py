@@ -1,4 +1,4 @@
-"""How models scored, if any were asked: the papers' tables, plots, and a page of their answers."""
+"""The section on the evaluation: scores of models, the papers' tables, plots, and a page of answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pipeline.evaluate.results.settings import from_facts
 from pipeline.evaluate.results.text import NOTES
 from pipeline.html import inline
 from pipeline.report.answers import answers_page
-from pipeline.report.build import Build
-from pipeline.report.params import ReportParams
-from pipeline.report.section import Section
+from pipeline.report.build import Build, Section
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
-from schemas.wording import counted
+from schemas.wording import Notice, counted
 
 PAGE = "answers.html"
 _OVERALL = "overall"
+_FEW = 100
+"""Questions below which the interval of an accuracy is wider than 20 points."""
 _RATES = ("no_answer_rate", "refused_rate", "truncated_rate")
 _MUCH = 0.05
 """Share of questions without a readable answer from which a model's accuracy says more about its form than its
@@ -39,15 +39,15 @@ _CAPTIONS = {
 }
 
 
-def section(build: Build, params: ReportParams) -> Section | None:
-    """Everything there is to say of the evaluation; None where nothing was evaluated."""
+def evaluation(build: Build) -> Section | None:
+    """Scores of all runs with tables and plots; None where nothing was evaluated."""
     frame = build.table("evaluate/scores")
     if frame is None or frame.is_empty():
         return None
     found = _evaluated(build, frame)
     rows = _runs(frame.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
-    drawn = plots(found) | judge_plots(found.judgements) if params.figures else {}
-    page = answers_page(build, params)
+    drawn = plots(found) | judge_plots(found.judgements) if build.params.figures else {}
+    page = answers_page(build)
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
@@ -57,7 +57,7 @@ def section(build: Build, params: ReportParams) -> Section | None:
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
-    return Section("evaluation", "Evaluation", "模型评测", values, _warnings(rows, found), files)
+    return Section("evaluation", "Evaluation", "模型评测", values, _notices(rows, found), files)
 
 
 def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
@@ -92,19 +92,27 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
     return found
 
 
-def _warnings(rows: list[dict[str, Any]], found: Evaluated) -> list[str]:
-    warnings = []
+def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
+    notices = []
     asked = max((row["questions"] for row in rows), default=0)
-    if rows and asked < 100:
-        warnings.append(
-            f"Models were asked {counted(asked, 'question')} only: the intervals of their scores are wide."
+    if rows and asked < _FEW:
+        notices.append(
+            Notice(
+                f"Models were asked {counted(asked, 'question')} only: the intervals of their scores are wide.",
+                f"模型只回答了 {asked:,} 道题：得分的区间很宽。",
+            )
         )
     lost = {row["run"]: sum(share or 0.0 for share in row["rates"].values()) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
-        warnings.append(f"Questions without a readable answer, which count as not right: {', '.join(much)}.")
+        notices.append(
+            Notice(
+                f"Questions without a readable answer, which count as not right: {', '.join(much)}.",
+                f"读不出答案的题目（按答错计）：{'，'.join(much)}。",
+            )
+        )
     if doubt := unreviewed(found.scores):
-        warnings.append(doubt)
-    return warnings
+        notices.append(doubt)
+    return notices
 
 
 def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from pipeline.report.figures import figure2
+from pipeline.report.published import figure2
 from schemas.taxonomy import dimensions
 
 from .conftest import released, splits

@@ -1,0 +1,301 @@
+"""Sections on the released questions: exams, lengths, labels, how they were split, leaks, changes since a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from pipeline.export.formats import question_text
+from pipeline.export.statistics import distribution
+from pipeline.report import words
+from pipeline.report.build import Build, Section
+from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
+from pipeline.report.shown import cut, spread, tally
+from pipeline.tables import Table, number
+from schemas.annotations import LabelStatus
+from schemas.taxonomy import Dimension, dimensions
+from schemas.wording import Notice, counted
+
+_SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)
+_FEW = 30
+"""Test questions of a label below which a 95 % interval of an accuracy is wider than ± 18 points (Wilson, p = .5)."""
+_EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
+"""Characters: bins are (edge, next edge]; the last is open. Half of CMExam's questions are within 12 to 32."""
+_STRATA = 60
+"""Strata listed."""
+_COLUMNS = 6
+"""Columns named of each kind of change, the most frequent."""
+_ACROSS = ("exact", "near")
+"""Kinds of leaks from one split into another; all others are overlaps with public benchmarks."""
+
+
+def exams(build: Build) -> Section | None:
+    """CMB's tables 1 and 2; None where nothing says of which exams the questions are."""
+    if build.splits is None:
+        return None
+    tables = [table for table in (cmb_table1(build.splits), cmb_table2(build.splits)) if table]
+    if not tables:
+        return None
+    files = {name: data for table in tables for name, data in table.files().items()}
+    return Section("exams", "Exams", "考试类别", {"tables": tables}, files=files)
+
+
+def _released(build: Build) -> Splits:
+    """Released rows by split; empty when there are none."""
+    splits = build.splits or {}
+    return splits if any(rows.height for rows in splits.values()) else {}
+
+
+def lengths(build: Build) -> Section | None:
+    """Lengths of the released questions and CMExam's table 2; None before the export."""
+    splits = _released(build)
+    if not splits:
+        return None
+    table, types = table2(splits), question_types(splits)
+    shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
+    values = {
+        "table": table,
+        "types": types,
+        "splits": [(name, words.SPLITS[name]) for name in shares],
+        "bins": [
+            {"name": name, "shares": [(split, found[place]) for split, found in shares.items()]}
+            for place, name in enumerate(_names())
+        ],
+        "largest": max(share for found in shares.values() for share in found),
+    }
+    files = {**table.files(), **types.files()}
+    return Section("lengths", "Lengths and item types", "长度与题型", values, files=files)
+
+
+def _names() -> list[str]:
+    return [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
+
+
+def _bins(rows: pl.DataFrame) -> list[float]:
+    """The share of questions in each bin."""
+    length = rows.select(question_text().str.len_chars().cast(pl.Int64).alias("length"))["length"]
+    bins = length.cut(list(_EDGES[1:]), labels=_names()).cast(pl.String)
+    counts: dict[Any, int] = dict(bins.value_counts().iter_rows())
+    return [counts.get(name, 0) / rows.height for name in _names()]
+
+
+def labels(build: Build) -> Section | None:
+    """Distribution of every dimension, split by split; None before the export."""
+    splits = _released(build)
+    if not splits:
+        return None
+    shown = [_dimension(dimension, splits) for dimension in dimensions().values()]
+    few = {(item["english"], item["chinese"]): item["few"] for item in shown if item["few"]}
+    notices = []
+    if few:
+        english = ", ".join(f"{name} {count}" for (name, _), count in few.items())
+        chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
+        notices.append(
+            Notice(
+                f"Labels with fewer than {_FEW} test questions, so that scores by label are rough: {english}.",
+                f"测试题不足 {_FEW} 道的标签，按标签的得分仅供参考：{chinese}。",
+            )
+        )
+    values = {
+        "dimensions": shown,
+        "splits": [(name, words.SPLITS[name], rows.height) for name, rows in splits.items()],
+    }
+    files = {**_table(shown, splits).files(), **(figure2(splits) if build.params.figures else {})}
+    return Section("labels", "Labels in each split", "各划分的标签分布", values, notices, files)
+
+
+def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
+    counts = distribution(splits, dimension.name)
+    settled = _settled(dimension.name, splits)
+    order = {label.zh: place for place, label in enumerate(dimension.labels)}
+    keys = sorted(counts, key=lambda zh: (zh is None, order.get(zh or "", len(order)), zh or ""))
+    rows: list[dict[str, Any]] = [
+        {
+            "chinese": key or "无标签",
+            "english": (dimension.english(key) or "") if key else "no label",
+            "counts": counts[key],
+            "shares": {name: counts[key][name] / max(frame.height, 1) for name, frame in splits.items()},
+            "total": sum(counts[key].values()),
+            "settled": settled.get(key, 0),
+        }
+        for key in keys
+    ]
+    return {
+        "name": dimension.name,
+        "chinese": dimension.zh,
+        "english": dimension.en,
+        "rows": rows,
+        "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
+        "unused": len(dimension.labels) - sum(key in order for key in keys),
+        "few": sum(0 < counts[key].get("test", 0) < _FEW for key in keys),
+    }
+
+
+def _settled(name: str, splits: Splits) -> dict[str | None, int]:
+    """Questions by label whose label experts have settled."""
+    whole = pl.concat([rows.select(name, f"{name}_status") for rows in splits.values()])
+    found = whole.filter(pl.col(f"{name}_status").is_in(_SETTLED))[name].value_counts()
+    return dict(found.iter_rows())
+
+
+def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
+    records = [
+        {
+            "dimension": item["name"],
+            "label": row["chinese"],
+            "label_en": row["english"],
+            **row["counts"],
+            "total": row["total"],
+            "settled_by_experts": row["settled"],
+        }
+        for item in shown
+        for row in item["rows"]
+    ]
+    names = (*splits, "total", "settled_by_experts")
+    rows = [
+        (
+            record["dimension"],
+            f"{record['label']} {record['label_en']}",
+            *(number(record[name]) for name in names),
+        )
+        for record in records
+    ]
+    sizes = (f"{name} {words.SPLITS[name]}" for name in splits)
+    head = ("Dimension 维度", "Label 标签", *sizes, "total", "settled")
+    return Table("labels", "Labels by split", pl.DataFrame(records), head, rows, 2)
+
+
+def splitting(build: Build) -> Section | None:
+    """Method, seed and the strata that did not get their share; None before the split."""
+    stage = build.stage("split")
+    if stage.manifest is None:
+        return None
+    facts = stage.facts
+    listed = (
+        ("Too small, drawn together 合并抽取的小层", "pooled_strata"),
+        ("More than one question off their share 偏离配额的层", "strata_off_by_more_than_one"),
+    )
+    values = {
+        "facts": [
+            ("Method 方法", _method(stage.params)),
+            ("Stratified by 分层依据", ", ".join(stage.params.get("stratify_by", [])) or "–"),
+            ("Seed 随机种子", str(facts.get("seed", "–"))),
+            ("Strata, small ones together 层（小层合并）", number(facts.get("strata", 0))),
+            ("Groups and clusters kept whole 整体保留的题组", number(facts.get("units_of_several", 0))),
+            ("Largest of them 最大题组", counted(facts.get("largest_unit", 0), "question")),
+        ],
+        "lists": [
+            {"title": title, "count": facts[f"{name}_count"], "items": facts[name][:_STRATA]}
+            for title, name in listed
+            if facts.get(f"{name}_count")
+        ],
+    }
+    return Section("splitting", "How the splits were drawn", "划分方法", values, list(_split_notices(facts)))
+
+
+def _method(params: Mapping[str, Any]) -> str:
+    if params.get("method") == "per_subcategory":
+        return (
+            f"{params.get('test_per_subcategory')} test and {params.get('development_per_subcategory')} "
+            "validation questions a subcategory, the rest train"
+        )
+    return f"ratio {params.get('ratios', '')}"
+
+
+def _split_notices(facts: Mapping[str, Any]) -> Iterator[Notice]:
+    if count := facts.get("pooled_strata_count"):
+        yield Notice(
+            f"Too small to be split by themselves, and drawn together: {counted(count, 'stratum', 'strata')}. "
+            "Their labels need not be in every split.",
+            f"{count:,} 个层太小，合并抽取，其标签不一定出现在每个划分中。",
+        )
+    if count := facts.get("strata_off_by_more_than_one_count"):
+        yield Notice(
+            f"More than one question off their share: {counted(count, 'stratum', 'strata')}, "
+            "because groups are kept whole.",
+            f"题组整体保留，因此 {count:,} 个层与配额相差一题以上。",
+        )
+    if count := facts.get("retired"):
+        yield Notice(
+            f"Left out, as they would leak: {counted(count, 'question')} of an earlier release.",
+            f"以前版本中的 {count:,} 道题会造成泄漏，未收录。",
+        )
+
+
+def leaking(build: Build) -> Section | None:
+    """Leaks by kind with the worst of each, and the benchmarks compared with; None before the check has run."""
+    leaks = build.table("leaks/leaks")
+    if leaks is None:
+        return None
+    across = leaks.filter(pl.col("kind").is_in(_ACROSS)).height
+    published = leaks.filter(~pl.col("kind").is_in(_ACROSS))["question_id"].n_unique()
+    files = build.table("leaks/benchmarks")
+    kinds = leaks.sort("kind").group_by("kind", maintain_order=True)
+    values = {
+        "across": across,
+        "published": published,
+        "files": files.height if files is not None else 0,
+        "kinds": [_leaks(str(kind), part, build) for (kind,), part in kinds],
+    }
+    notices = []
+    if across:
+        notices.append(
+            Notice(
+                f"{counted(across, 'question')} of one split found again in another.",
+                f"{across:,} 道题在另一个划分中再次出现。",
+            )
+        )
+    if published:
+        notices.append(
+            Notice(
+                f"{counted(published, 'question')} overlapping with public benchmarks: models may have seen them.",
+                f"{published:,} 道题与公开评测集重叠：模型可能见过。",
+            )
+        )
+    if not values["files"]:
+        notices.append(
+            Notice(
+                "No public benchmark was compared with: whether models have seen the questions is unknown.",
+                "没有与任何公开评测集比对：模型是否见过这些题目尚不清楚。",
+            )
+        )
+    return Section("leaking", "Leaks", "泄漏检查", values, notices)
+
+
+def _leaks(kind: str, part: pl.DataFrame, build: Build) -> dict[str, Any]:
+    worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
+    columns = ("question_id", "split", "score", "other_id", "other_split", "file", "line", "span")
+    rows = [
+        {**row, "span": cut(row["span"], build.params.characters)}
+        for row in worst.select(columns).iter_rows(named=True)
+    ]
+    return {"kind": kind, "count": part.height, "rows": rows}
+
+
+def changes(build: Build) -> Section | None:
+    """Questions by kind of change, with a few ids of each; None without an earlier release or a difference."""
+    found = build.filled("export/changes")
+    if found is None:
+        return None
+    kinds = []
+    for (kind,), part in found.sort("change", "question_id").group_by("change", maintain_order=True):
+        columns = tally(part["columns"].explode())[:_COLUMNS]
+        kinds.append(
+            {
+                "kind": kind,
+                "chinese": words.CHANGES.get(str(kind), ""),
+                "count": part.height,
+                "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
+                "ids": spread(part, build.params.examples)["question_id"].to_list(),
+            }
+        )
+    moved = found.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
+    notice = Notice(
+        f"{counted(moved, 'question')} moved from test to train since the previous release.",
+        f"与上一版本相比，{moved:,} 道题从测试集移到了训练集。",
+    )
+    notices = [notice] if moved else []
+    return Section("changes", "Since the previous release", "与上一版本的差异", {"kinds": kinds}, notices)

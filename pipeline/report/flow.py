@@ -1,0 +1,306 @@
+"""Sections on the way from files to splits: figures at a glance, funnel, sources, rejected and waiting items."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from pipeline.losses import SourceLoss, alarms, losses, overlaps
+from pipeline.report import words
+from pipeline.report.build import SPLITS, Build, Section, StageRun
+from pipeline.report.shown import item_text
+from pipeline.tables import number, percent
+from schemas.annotations import LabelStatus
+from schemas.wording import Notice, counted
+
+OUTCOMES = ("kept", "merged", "rejected", "waiting")
+_QUESTIONS = ("items", "questions")
+"""Units that share one scale: questions, before and after they are known to be such."""
+_SOURCES = 200
+"""Rows of the table of source files."""
+_ALARMS = 12
+"""Files whose losses are told one by one."""
+_MATRIX = 12
+"""Sources of the matrix of overlaps, those that share most."""
+_SHOWN_APART = "conflicting_answers"
+
+Tile = tuple[str, str, str, str]
+"""A figure, its name in both languages, and a remark."""
+
+
+def overview(build: Build) -> Section:
+    """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
+    found = losses(build.table)
+    tiles = [tile for tile in (_files(build), _pages(build), _reviewed(build)) if tile]
+    return Section("overview", "At a glance", "概览", {"sum": _sum(build, found), "tiles": tiles})
+
+
+def _sum(build: Build, found: list[SourceLoss]) -> list[Tile]:
+    """All questions and what became of them; the first figure is the sum of the others."""
+    parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
+    total = sum(parts.values())
+    if not total:
+        return []
+    sizes = [build.stage("export").rows(name) for name in SPLITS]
+    released = None not in sizes and sum(size or 0 for size in sizes) == parts["kept"]
+    names = {
+        "kept": ("in the splits", "进入数据划分") if released else ("kept so far", "目前保留"),
+        "merged": ("merged duplicates", "合并的重复题"),
+        "rejected": ("rejected", "剔除"),
+        "waiting": ("waiting", "待处理"),
+    }
+    more = " / ".join(map(number, sizes)) if released else ""
+    return [
+        (number(total), "questions found", "找到的题目", ""),
+        *(
+            (number(count), *names[name], more if name == "kept" else percent(count, total))
+            for name, count in parts.items()
+        ),
+    ]
+
+
+def _files(build: Build) -> Tile | None:
+    counts = build.stage("ocr").counts
+    if not counts:
+        return None
+    keys = len(build.stage("parse").facts.get("keys", {}))
+    parts = [(counts["kept"] - keys, "with questions 试题"), (keys, "with answers 答案")]
+    parts.append((counts["in"] - counts["kept"], "not read 未读出"))
+    said = " + ".join(f"{number(count)} {name}" for count, name in parts if count)
+    return number(counts["in"]), "file" if counts["in"] == 1 else "files", "文件", said
+
+
+def _pages(build: Build) -> Tile | None:
+    pages = build.stage("ocr").rows("pages")
+    if not pages:
+        return None
+    by_ocr = build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0)
+    return number(pages), "page" if pages == 1 else "pages", "页", f"{number(by_ocr)} by OCR 识别"
+
+
+def _reviewed(build: Build) -> Tile | None:
+    labels = build.filled("review/labels")
+    if labels is None:
+        return None
+    seen = labels.filter(labels["status"] != LabelStatus.UNREVIEWED.value).height
+    share = percent(seen, labels.height, 0)
+    return share, "labels seen by experts", "经专家审核的标签", f"of {counted(labels.height, 'label')}"
+
+
+def funnel(build: Build) -> Section:
+    """Bars of all stages, reasons below each, the splits at the end."""
+    sizes = [stage.counts["in"] for stage in build.ran if stage.counts["unit"] in _QUESTIONS]
+    largest = max(sizes, default=0)
+    splits = _splits(build)
+    values = {
+        "stages": [_row(stage, largest) for stage in build.stages],
+        "splits": splits,
+        "outcomes": [(name, words.OUTCOMES[name]) for name in OUTCOMES],
+        "keys": len(build.stage("parse").facts.get("keys", {})),
+    }
+    notices = list(_unfinished(build))
+    if empty := [split["name"] for split in splits if not split["count"]]:
+        notices.append(Notice(f"No questions in {' and '.join(empty)}.", f"{'、'.join(empty)} 中没有题目。"))
+    return Section("funnel", "From files to splits", "从文件到数据划分", values, notices)
+
+
+def _row(stage: StageRun, largest: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": stage.name,
+        "chinese": words.STAGES.get(stage.name, ""),
+        "title": stage.title,
+        "ran": stage.manifest is not None,
+    }
+    if stage.manifest is None:
+        return row
+    counts = stage.counts
+    scale = largest if counts["unit"] in _QUESTIONS else counts["in"]
+    return row | {
+        "unit": counts["unit"],
+        "unit_chinese": words.UNITS.get(counts["unit"], ""),
+        "complete": stage.manifest["complete"],
+        "into": counts["in"],
+        "parts": [
+            {"outcome": name, "count": counts[name], "width": 100 * counts[name] / scale if scale else 0}
+            for name in OUTCOMES
+        ],
+        "reasons": [
+            {"outcome": outcome, "reason": reason, "count": count}
+            for outcome in ("rejected", "waiting")
+            for reason, count in stage.reasons(outcome).items()
+        ],
+    }
+
+
+def _splits(build: Build) -> list[dict[str, Any]]:
+    """Questions by split, as exported, else as assigned."""
+    sizes = {name: build.stage("export").rows(name) for name in SPLITS}
+    if None in sizes.values():
+        sizes = build.stage("split").facts.get("splits", {})
+    total = sum(size or 0 for size in sizes.values())
+    return [
+        {
+            "name": name,
+            "chinese": words.SPLITS[name],
+            "count": sizes[name],
+            "width": 100 * (sizes[name] or 0) / total if total else 0,
+        }
+        for name in SPLITS
+        if name in sizes
+    ]
+
+
+def _unfinished(build: Build) -> Iterator[Notice]:
+    for stage in build.ran:
+        assert stage.manifest
+        if not stage.manifest["complete"]:
+            yield Notice(
+                f"{stage.name} is not complete: run the same command again to finish it.",
+                f"{stage.name} 尚未完成：再次运行同一条命令即可继续。",
+            )
+    for name, makers in build.outdated.items():
+        yield Notice(
+            f"{name} was made from an earlier result of {' and '.join(makers)}: "
+            "run `build-dataset run`, or the numbers below do not belong together.",
+            f"{name} 依据的是 {'、'.join(makers)} 以前的结果：请运行 `build-dataset run`，否则下面的数目对不上。",
+        )
+    missing = [stage.name for stage in build.stages if stage.manifest is None]
+    if missing:
+        yield Notice(
+            f"Not run yet, and so not in this report: {', '.join(missing)}.",
+            f"尚未运行，因此不在本报告中：{'、'.join(missing)}。",
+        )
+
+
+def sources(build: Build) -> Section | None:
+    """A row a source, and a matrix of those that share most; None before anything was read."""
+    found = losses(build.table)
+    if not found:
+        return None
+    pairs = overlaps(build.table)
+    most = sorted({name for pair, _ in pairs.most_common(_MATRIX) for name in pair})[:_MATRIX]
+    shared: Counter[str] = Counter()
+    for pair, count in pairs.items():
+        shared.update(dict.fromkeys(pair, count))
+    values = {
+        "sources": found[:_SOURCES],
+        "shared": shared,
+        "more": max(0, len(found) - _SOURCES),
+        "names": most,
+        "matrix": [[pairs[min(one, other), max(one, other)] for other in most] for one in most],
+    }
+    return Section("sources", "Source files", "来源文件", values, _alarms(found, build.dataset.loss_alarm))
+
+
+def _alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
+    """Return notices of the files that lost most; the others are counted."""
+    notices = alarms(found, threshold)
+    more = len(notices) - _ALARMS
+    if more <= 0:
+        return notices
+    english = f"Losses in {counted(more, 'more file')}: see Source files."
+    return [*notices[:_ALARMS], Notice(english, f"另有 {more:,} 个来源文件损失较多，见“来源文件”。")]
+
+
+def rejected(build: Build) -> Section | None:
+    """Rejected items by stage and reason, with examples; None when nothing was rejected."""
+    groups = list(_groups(build, "rejected", "rejects"))
+    return Section("rejected", "Rejected, and why", "剔除及原因", {"groups": groups}) if groups else None
+
+
+def waiting(build: Build) -> Section | None:
+    """Waiting items by stage and reason, with examples; None when nothing waits."""
+    groups = list(_groups(build, "waiting", "review"))
+    if not groups:
+        return None
+    return Section("waiting", "Needs review", "待处理", {"groups": groups}, list(_unsettled(build)))
+
+
+def _unsettled(build: Build) -> Iterator[Notice]:
+    """Waiting items of a stage that hands questions on are in no split; those of later stages are only unsettled."""
+    ran = [stage for stage in build.ran if stage.counts["waiting"]]
+    before = [stage for stage in ran if stage.name == "ocr" or stage.rows("questions") is not None]
+    if missing := sum(stage.counts["waiting"] for stage in before):
+        yield Notice(
+            f"Waiting for a person to decide, and in no split: {counted(missing, 'item')}.",
+            f"{missing:,} 条等待人工决定，不在任何划分中。",
+            missing,
+        )
+    for stage in ran:
+        if stage not in before:
+            count, unit = stage.counts["waiting"], stage.counts["unit"].removesuffix("s")
+            yield Notice(
+                f"Not settled in {stage.name}: {counted(count, unit)}.",
+                f"{words.STAGES.get(stage.name, stage.name)}尚无定论：{count:,} 条。",
+            )
+
+
+def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
+    """One group a stage and reason, in the order of stages, most frequent first."""
+    examples = {stage: _examples(frame, build) for stage, frame in build.set_aside(table)}
+    for stage in build.ran:
+        for reason, count in stage.reasons(outcome).items():
+            apart = reason == _SHOWN_APART
+            yield {
+                "stage": stage.name,
+                "chinese": words.STAGES.get(stage.name, ""),
+                "outcome": outcome,
+                "reason": reason,
+                "count": count,
+                "apart": apart,
+                "examples": [] if apart else examples.get(stage.name, {}).get(reason, []),
+            }
+
+
+def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, Any]]]:
+    """A few items of each reason, evenly spread over all in the order of their ids."""
+    ordered = frame.select("item_id", "reason", "detail", "item").sort("reason", "item_id", "detail")
+    place, size = pl.int_range(pl.len()).over("reason"), pl.len().over("reason")
+    quota, limit = build.params.examples, build.params.characters
+    chosen = ordered.filter((place * quota // size != (place - 1) * quota // size) & (quota > 0))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for item_id, reason, detail, item in chosen.iter_rows():
+        example = {"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)}
+        found.setdefault(reason, []).append(example)
+    return found
+
+
+def provenance(build: Build) -> Section:
+    """Versions of libraries, and of every stage its parameters, facts and the SHA-256 of its tables."""
+    versions: dict[str, set[str]] = {}
+    for stage in build.ran:
+        assert stage.manifest
+        for name, version in stage.manifest.get("versions", {}).items():
+            versions.setdefault(name, set()).add(version)
+    values = {
+        "versions": [(name, ", ".join(sorted(found))) for name, found in versions.items()],
+        "engines": _engines(build),
+        "stages": [_stage(stage) for stage in build.ran],
+    }
+    return Section("provenance", "Versions and parameters", "来源与版本", values)
+
+
+def _engines(build: Build) -> list[tuple[str, str]]:
+    pages = build.table("ocr/pages")
+    if pages is None:
+        return []
+    found = pages.select("engine", "engine_version").unique().sort(pl.all())
+    return [(str(engine), str(version)) for engine, version in found.iter_rows()]
+
+
+def _stage(stage: StageRun) -> dict[str, Any]:
+    assert stage.manifest
+    return {
+        "name": stage.name,
+        "params": json.dumps(stage.params, ensure_ascii=False, indent=1),
+        "facts": json.dumps(stage.facts, ensure_ascii=False, indent=1)[:4000],
+        "outputs": [
+            (name, entry.get("rows"), entry["sha256"])
+            for name, entry in stage.manifest["outputs"].items()
+            if name.endswith(".parquet")
+        ],
+    }

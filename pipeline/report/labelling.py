@@ -1,0 +1,208 @@
+"""Sections on labels: who labelled, how far experts agree, how good each annotator is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from pipeline.report import words
+from pipeline.report.build import Build, Section
+from pipeline.tables import Table, number, percent
+from schemas.annotations import LabelStatus
+from schemas.taxonomy import dimensions
+from schemas.wording import Notice, counted
+
+_TENTATIVE = 0.667
+"""Below this alpha Krippendorff (Content Analysis, 2nd ed., 11.4) would draw not even tentative conclusions."""
+_ALL = "all"
+"""Reviewers of a row that is about all experts together."""
+_LISTED = 40
+"""Rows of agreement by label and by slice."""
+_FEW = 30
+"""Reviewed labels below which an accuracy says little: its interval is wider than 30 points."""
+
+
+def labelling(build: Build) -> Section | None:
+    """Labels by dimension, status and annotator; None before the review stage has run."""
+    labels = build.filled("review/labels")
+    if labels is None:
+        return None
+    by_status = _counts(labels, "status")
+    by_annotator = _counts(labels.filter(pl.col("annotator").is_not_null()), "annotator")
+    sizes = dict(labels.group_by("dimension").len().iter_rows())
+    values = {
+        "statuses": [(status.value, *said) for status, said in words.STATUSES.items()],
+        "annotators": sorted({annotator for _, annotator in by_annotator}),
+        "dimensions": [
+            {
+                "chinese": dimension.zh,
+                "english": dimension.en,
+                "total": sizes.get(name, 0),
+                "statuses": [(one.value, by_status.get((name, one.value), 0)) for one in words.STATUSES],
+                "annotators": {who: count for (dim, who), count in by_annotator.items() if dim == name},
+            }
+            for name, dimension in dimensions().items()
+        ],
+    }
+    return Section("labelling", "Who labelled", "标注来源", values, _notices(labels))
+
+
+def _counts(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
+    found = labels.group_by("dimension", column).len().sort("dimension", column)
+    return {(dimension, value): int(count) for dimension, value, count in found.iter_rows()}
+
+
+def _notices(labels: pl.DataFrame) -> list[Notice]:
+    found = []
+    unreviewed = labels.filter(pl.col("status") == LabelStatus.UNREVIEWED.value).height
+    if unreviewed:
+        share = percent(unreviewed, labels.height, 0)
+        found.append(
+            Notice(
+                f"{share} of all labels were seen by no expert ({unreviewed:,} of {labels.height:,}).",
+                f"{share} 的标签未经专家审核（{labels.height:,} 个中的 {unreviewed:,} 个）。",
+            )
+        )
+    if lexicon := labels.filter(pl.col("annotator") == "lexicon").height:
+        found.append(
+            Notice(
+                f"Labelled by the offline lexicon, which counts key words: {counted(lexicon, 'label')}. "
+                "That is good for trying the pipeline, not for conclusions.",
+                f"{lexicon:,} 个标签来自离线词典（按关键词计数），可用于试跑，不能据此下结论。",
+            )
+        )
+    guesses = labels.filter(
+        (pl.col("dimension") == "difficulty") & pl.col("estimate") & pl.col("label").is_not_null()
+    ).height
+    if guesses:
+        found.append(
+            Notice(
+                f"Difficulty is an estimate, not measured on people, of {counted(guesses, 'question')}.",
+                f"{guesses:,} 道题的难度是估计值，并非由考生作答测得。",
+            )
+        )
+    return found
+
+
+def agreement(build: Build) -> Section | None:
+    """Agreement by dimension and pair, then by slice and label; None where no question was judged by two."""
+    found = build.table("review/agreement")
+    if found is None:
+        return None
+    judged = _ordered(found.filter(pl.col("items") > 0))
+    no_label, no_slice = pl.col("label").is_null(), pl.col("slice").is_null()
+    whole = judged.filter(no_label & no_slice)
+    if whole.is_empty():
+        return None
+    labels = judged.filter(~no_label & no_slice & (pl.col("reviewers") == _ALL))
+    parts = (
+        (
+            "By label, the least agreed first 按标签",
+            labels.sort("alpha", "dimension", "label", nulls_last=True),
+        ),
+        ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
+    )
+    rows = _agreement_rows(whole)
+    values = {
+        "rows": rows,
+        "more": [
+            {"title": title, "count": part.height, "rows": _agreement_rows(part.head(_LISTED))}
+            for title, part in parts
+            if part.height
+        ],
+    }
+    return Section("agreement", "Agreement of experts", "专家一致性", values, _weak(rows))
+
+
+def _ordered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Dimensions in the taxonomy's order, all experts before pairs of them."""
+    names = list(dimensions())
+    place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
+    return rows.sort(place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label", nulls_last=False)
+
+
+def _agreement_rows(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    known = dimensions()
+    return [
+        {
+            **row,
+            "chinese": known[row["dimension"]].zh if row["dimension"] in known else "",
+            "english": known[row["dimension"]].en if row["dimension"] in known else row["dimension"],
+            "what": " · ".join(part for part in (row["label"], row["slice"], row["reviewers"]) if part),
+            "measures": [_measure(row, name) for name in ("raw", "kappa", "alpha")],
+        }
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def _measure(row: dict[str, Any], name: str) -> str:
+    """``0.40 [0.20, 0.50]``; a dash where it is undefined."""
+    value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    interval = "" if value is None or low is None else f" [{number(low, 2)}, {number(high, 2)}]"
+    return number(value, 2) + interval
+
+
+def _weak(rows: list[dict[str, Any]]) -> list[Notice]:
+    weak = [
+        (row["english"], row["chinese"], number(row["alpha"], 2))
+        for row in rows
+        if row["reviewers"] == _ALL and row["alpha"] is not None and row["alpha"] < _TENTATIVE
+    ]
+    if not weak:
+        return []
+    english = ", ".join(f"{name} {alpha}" for name, _, alpha in weak)
+    chinese = "，".join(f"{name} {alpha}" for _, name, alpha in weak)
+    return [
+        Notice(
+            f"Experts agree too little for conclusions (alpha below {_TENTATIVE}): {english}.",
+            f"专家一致性太低，不足以下结论（α 低于 {_TENTATIVE}）：{chinese}。",
+        )
+    ]
+
+
+def calibration(build: Build) -> Section | None:
+    """Accuracy of annotators by the experts' labels, with intervals; None where none was compared."""
+    table = build.table("calibrate/calibration")
+    if table is None:
+        return None
+    rows = table.filter(pl.col("reference") == "experts").sort("annotator")
+    if rows.is_empty():
+        return None
+    head = (
+        "Annotator 标注器",
+        "Dimension 维度",
+        "Labels 标签数",
+        "Accuracy (95 %) 准确率",
+        "κ",
+        "Calibration error 校准误差",
+        "Left to it from 可采信",
+    )
+    shown = Table(
+        "calibration",
+        "Annotators against the experts · 标注器与专家对比",
+        rows,
+        head,
+        [_calibration_row(row) for row in rows.iter_rows(named=True)],
+        left=2,
+    )
+    few = rows.filter(pl.col("items") < _FEW).height
+    return Section("calibration", "Annotators against experts", "标注校准", {"table": shown, "few": few})
+
+
+def _calibration_row(row: dict[str, Any]) -> list[str]:
+    dimension = dimensions().get(row["dimension"])
+    low, high, accuracy = (percent(row[part], 1, 0) for part in ("low", "high", "accuracy"))
+    left = "–"
+    if row["threshold"] is not None:
+        share = "–" if row["accepted"] is None else percent(row["accepted"], 1, 0)
+        left = f"{number(row['threshold'], 2)}: {share} of labels"
+    return [
+        row["annotator"],
+        f"{dimension.en} {dimension.zh}" if dimension else row["dimension"],
+        f"{row['items']:,}",
+        f"{accuracy} ({low.removesuffix(' %')}–{high})",
+        number(row["kappa"], 2),
+        number(row["calibration_error"], 2),
+        left,
+    ]

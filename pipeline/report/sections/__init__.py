@@ -1,1 +1,0 @@
-"""One module a section of the page: ``section(build, params)`` gives it, or None when there is nothing to show."""

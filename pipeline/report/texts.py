@@ -1,0 +1,230 @@
+"""Sections that show texts: how pages were read, texts before and after, contradicting keys, duplicates and twins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from pipeline.report import words
+from pipeline.report.build import Build, Section
+from pipeline.report.shown import Row, compare, side_by_side, spread, tally
+from schemas.wording import Notice, counted
+
+_DOUBTFUL = 0.9
+"""Mean confidence of a page's OCR below which a person should look: sound scans are read with .95 and more."""
+_PAGES = 30
+"""Doubtful pages listed."""
+_TIES = ("survivor", "group")
+"""Kinds that say nothing of a difference."""
+_MEMBERS = 40
+"""Members of one cluster that are compared for the pair to show."""
+_COLUMNS = ("question_id", "document", "number", "pages", "stem", "shared_stem", "options", "answer")
+
+Pair = tuple[str, str, str]
+"""Two question ids and a remark on them."""
+
+
+def reading(build: Build) -> Section | None:
+    """Pages by how they were read, the least certain first; None where no source has pages."""
+    pages = build.filled("ocr/pages")
+    if pages is None:
+        return None
+    confidence = pl.col("confidence")
+    ways = (
+        pages.group_by("method", "engine", "reason")
+        .agg(
+            pl.len().alias("pages"),
+            pl.col("document").n_unique().alias("documents"),
+            confidence.mean().alias("mean"),
+            confidence.min().alias("lowest"),
+        )
+        .sort("pages", "method", "engine", "reason", descending=[True, False, False, False])
+    )
+    doubtful = pages.filter(confidence < _DOUBTFUL).sort("confidence", "document", "page")
+    notices = []
+    if doubtful.height:
+        notices.append(
+            Notice(
+                f"Read with a confidence below {_DOUBTFUL}: {doubtful.height:,} of "
+                f"{counted(pages.height, 'page')}. Questions there may be misread.",
+                f"{pages.height:,} 页中有 {doubtful.height:,} 页识别置信度低于 {_DOUBTFUL}，其中的题目可能有误。",
+            )
+        )
+    if lost := build.stage("ocr").facts.get("pages_lost"):
+        notices.append(
+            Notice(f"Not readable at all: {counted(len(lost), 'page')}.", f"完全无法识别：{len(lost):,} 页。")
+        )
+    values = {
+        "ways": ways.to_dicts(),
+        "doubtful": doubtful.head(_PAGES).select("document", "page", "confidence").to_dicts(),
+        "doubtful_count": doubtful.height,
+        "limit": _DOUBTFUL,
+    }
+    return Section("reading", "How pages were read", "页面读取方式", values, notices)
+
+
+def tidied(build: Build) -> Section | None:
+    """Tidied texts by part of the question, a few before and after; None where no text was changed."""
+    changes = build.filled("clean/changes")
+    if changes is None:
+        return None
+    changes = changes.with_columns(name=pl.col("part").str.split(":").list.first())
+    values = {
+        "texts": changes.height,
+        "questions": changes["question_id"].n_unique(),
+        "parts": _parts(changes["name"]),
+        "examples": _before_and_after(changes.sort("question_id", "part"), "part", build),
+    }
+    return Section("tidied", "Texts tidied", "文本规范化", values)
+
+
+def corrected(build: Build) -> Section | None:
+    """Corrections by field, a few before and after, without names; None where nobody corrected anything."""
+    corrections = build.filled("clean/corrections")
+    if corrections is None:
+        return None
+    corrections = corrections.with_columns(name=pl.col("field").str.split(":").list.first())
+    texts = corrections.filter(pl.col("name") != "verdict").sort("question_id", "field")
+    values = {
+        "count": corrections.height,
+        "questions": corrections["question_id"].n_unique(),
+        "people": corrections["by"].n_unique(),
+        "parts": _parts(corrections["name"]),
+        "examples": _before_and_after(texts, "field", build),
+    }
+    return Section("corrected", "Corrected by people", "人工更正", values)
+
+
+def _parts(names: pl.Series) -> list[tuple[str, str, int]]:
+    """Parts of questions with their Chinese names and counts."""
+    return [(part, words.FIELDS.get(part, ""), count) for part, count in tally(names)]
+
+
+def _before_and_after(rows: pl.DataFrame, field: str, build: Build) -> list[dict[str, Any]]:
+    """A few texts side by side, spread evenly over all."""
+    return [
+        {
+            "id": row["question_id"],
+            "part": row[field],
+            "sides": compare(row["before"], row["after"], build.params.characters),
+        }
+        for row in spread(rows, build.params.pairs).iter_rows(named=True)
+    ]
+
+
+def conflicts(build: Build) -> Section | None:
+    """Copies of a question whose keys contradict each other; None when there are none."""
+    review = build.table("dedup/review")
+    if review is None:
+        return None
+    found = review.filter(pl.col("reason") == "conflicting_answers").sort("item_id")
+    if found.is_empty():
+        return None
+    shown = found.head(build.params.conflicts)
+    copies = int(found["question_ids"].list.len().sum())
+    values = {
+        "count": found.height,
+        "all_copies": copies,
+        "shown": shown.height,
+        "conflicts": [
+            _conflict(detail, item, build.params.characters)
+            for detail, item in shown.select("detail", "item").iter_rows()
+        ],
+    }
+    notice = Notice(
+        f"{counted(found.height, 'question')} with contradicting keys: "
+        f"all {copies:,} copies of {'it' if found.height == 1 else 'them'} wait, none is in a split.",
+        f"{found.height:,} 道题的答案互相矛盾：共 {copies:,} 份，全部待处理，都不在划分中。",
+        copies,
+    )
+    return Section("conflicts", "Contradicting keys", "答案冲突", values, [notice])
+
+
+def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
+    """The first copy beside each other one, at most three."""
+    copies = json.loads(item or "[]")
+    pairs = [side_by_side(copies[0], other, limit) for other in copies[1:4]]
+    cards = [pairs[0][0], *(pair[1] for pair in pairs)] if pairs else []
+    return {"detail": detail[:limit], "copies": len(copies), "cards": cards}
+
+
+def duplicates(build: Build) -> Section | None:
+    """Merged duplicates and kept twins, side by side; None where dedup has not run or found nothing."""
+    merges, clusters, questions = (
+        build.table(name) for name in ("dedup/merges", "dedup/clusters", "clean/questions")
+    )
+    if merges is None or clusters is None or questions is None or not (merges.height or clusters.height):
+        return None
+    most = build.params.pairs
+    merged = _by_kind(merges, words.MERGED)
+    twins = {kind: part for kind, part in _by_kind(clusters, words.TWINS).items() if kind not in _TIES}
+    chosen = pl.concat([part.head(most) for part in twins.values()] or [clusters.clear()])
+    related = clusters.join(chosen.select("cluster_id").unique(), on="cluster_id", how="semi")
+    pairs = {kind: _merged_pairs(part, most) for kind, part in merged.items()}
+    wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
+    rows = _rows(questions, wanted | set(related["question_id"].to_list()))
+    pairs |= {kind: _twin_pairs(part.head(most), related, rows) for kind, part in twins.items()}
+    values = {
+        "merged": [_kind(kind, part, pairs[kind], rows, build) for kind, part in merged.items()],
+        "twins": [_kind(kind, part, pairs[kind], rows, build) for kind, part in twins.items()],
+        "clusters": clusters["cluster_id"].n_unique(),
+    }
+    return Section("duplicates", "Duplicates merged, twins kept", "去重：合并与保留的相似题", values)
+
+
+def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFrame]:
+    """Rows by kind, known kinds first in their order."""
+    parts = frame.sort("question_id").partition_by("kind", as_dict=True, maintain_order=True)
+    found = {str(key[0]): part for key, part in parts.items()}
+    return {kind: found[kind] for kind in [*known, *sorted(found)] if kind in found}
+
+
+def _merged_pairs(merges: pl.DataFrame, most: int) -> list[Pair]:
+    """The least alike first: where a wrong merge would stand."""
+    chosen = merges.sort("score", "question_id").head(most)
+    columns = chosen.select("survivor_id", "question_id", "score", "reason")
+    return [
+        (survivor, merged, f"score {score:.3f} · {reason}")
+        for survivor, merged, score, reason in columns.iter_rows()
+    ]
+
+
+def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, Row]) -> list[Pair]:
+    """Each chosen twin beside the most similar other member of its cluster, no pair twice."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import Indel
+
+    members = dict(related.group_by("cluster_id").agg(pl.col("question_id").sort()).iter_rows())
+    pairs: dict[frozenset[str], Pair] = {}
+    for name, cluster in chosen.select("question_id", "cluster_id").iter_rows():
+        others = [other for other in members.get(cluster, ())[:_MEMBERS] if other != name and other in rows]
+        if name not in rows or not others:
+            continue
+        texts = [rows[other]["stem"] for other in others]
+        found = process.extractOne(rows[name]["stem"], texts, scorer=Indel.normalized_similarity)
+        other = others[found[2]] if found else others[0]
+        pairs.setdefault(frozenset((name, other)), (name, other, f"cluster {cluster}"))
+    return list(pairs.values())
+
+
+def _rows(questions: pl.DataFrame, wanted: set[str]) -> dict[str, Row]:
+    found = questions.lazy().filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS).collect()
+    return {row["question_id"]: row for row in found.iter_rows(named=True)}
+
+
+def _kind(
+    kind: str, part: pl.DataFrame, pairs: list[Pair], rows: Mapping[str, Row], build: Build
+) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "chinese": (words.MERGED | words.TWINS).get(kind, ""),
+        "count": part.height,
+        "pairs": [
+            {"said": said, "cards": side_by_side(rows[one], rows[other], build.params.characters)}
+            for one, other, said in pairs
+            if one in rows and other in rows
+        ],
+    }

@@ -1,0 +1,33 @@
+"""Reasons for which items are rejected or wait: their Chinese names and what to do about them."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
+"""Remedy of a reason that has none of its own."""
+
+
+def reason_names() -> dict[str, str]:
+    """Chinese names of all known reasons."""
+    names: dict[str, str] = _read()["names"]
+    return names
+
+
+def remedy(reason: str, file: str) -> tuple[str, str]:
+    """Return what to do about a reason, in English and in Chinese.
+
+    Args:
+        reason: the code of the reason.
+        file: name of the source, which takes the place of ``FILE``.
+    """
+    english, chinese = _read()["remedies"].get(reason, _ELSE)
+    return english.replace("FILE", file), chinese.replace("FILE", file)
+
+
+@cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads((files("schemas") / "reasons.toml").read_text(encoding="utf-8"))
