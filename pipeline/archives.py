@@ -42,6 +42,28 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
 
 
+_EXPANSION = 4
+"""Times ``max_file_mb`` that the contents of a DOCX or XLSX may take; their XML takes about ten times its archive."""
+
+
+def check_archive(path: Path, max_file_mb: int) -> None:
+    """Make sure that a file which is an archive inside (DOCX, XLSX) is whole and unpacks to a bearable size.
+
+    Raises:
+        UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
+        raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
+    if any(info.flag_bits & 1 for info in infos):
+        raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
+    size = sum(info.file_size for info in infos)
+    if size > _EXPANSION * max_file_mb * 1_000_000:
+        raise UnreadableDocument("too_large", f"unpacks to {size / 1e6:.0f} MB")
+
+
 @dataclass(frozen=True, slots=True)
 class Unpacked:
     """An archive and what was taken from it."""

@@ -107,3 +107,5 @@ class SourceRow(Record):
     """From 1."""
     fields: str
     """The row as a JSON object with the source's own keys."""
+    sheet: str | None = None
+    """Sheet of a workbook, or table of a page; null where there is one alone."""

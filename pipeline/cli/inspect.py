@@ -28,7 +28,7 @@ from schemas.wording import counted
 
 if TYPE_CHECKING:
     from pipeline.explain import Story
-    from pipeline.inspect.bank import Sample
+    from pipeline.inspect.bank import Sample, TableView
     from pipeline.runtime.runner import Runner
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
@@ -95,28 +95,34 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     if view is None:
         return False
     console = Console()
-    said = [f"{escape(view.document)}: {counted(view.rows, 'row')}, {view.format}", *map(escape, view.told)]
-    if view.stopped:
-        said.append(f"[red]stopped[/red]: {escape(view.stopped)}")
-    for line in said:
-        console.print(line, highlight=False, soft_wrap=True)
-    if view.columns:
+    for line in [f"{view.document}: {counted(view.rows, 'row')}, {view.format}", *view.told]:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for table in view.tables:
+        _print_table(console, table, len(view.tables) > 1)
+    names = " or ".join(f'[sources."{table.name}"]' for table in view.tables[:3])
+    console.print(f"fix: {names} in dataset.toml, then inspect again", markup=False, soft_wrap=True)
+    return True
+
+
+def _print_table(console: Console, table: TableView, named: bool) -> None:
+    """Print a table's mapping, what becomes of its rows, and samples of them."""
+    if named:
+        console.print(table.name, style="bold", markup=False, highlight=False, soft_wrap=True)
+    for line in table.told:
+        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+    if table.columns:
         columns = Table("part 部分", "column 列", "found by 依据")
-        ways = view.columns["found_by"]
-        for part, name in view.columns.items():
+        ways = table.columns["found_by"]
+        for part, name in table.columns.items():
             if part != "found_by":
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
         print_whole(console, columns)
-        ends = ", ".join(f"{end} {count:,}" for end, count in view.ends.most_common())
-        console.print(f"rows: {escape(ends)}", highlight=False, soft_wrap=True)
+    ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())
+    console.print(f"rows: {escape(ends)}", highlight=False, soft_wrap=True)
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
-    for sample in view.samples:
+    for sample in table.samples:
         rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
     console.print(rows)
-    console.print(
-        f'fix: [sources."{view.document}"] in dataset.toml, then inspect again', markup=False, soft_wrap=True
-    )
-    return True
 
 
 def _fields(fields: Mapping[str, Any], most: int = 120) -> str:

@@ -1,10 +1,11 @@
-"""How a question bank is read, without a run: the mapping of its columns, and rows beside the questions they became."""
+"""Read a question bank without a run: the mapping of its columns, and rows beside the questions they became."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from pipeline.archives import is_archive
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.sniff import find_reader
-from pipeline.parse.mapping import Unclear
-from pipeline.parse.rows import RowError, questions_of
+from pipeline.parse.mapping import Columns
+from pipeline.parse.rows import RowError, Source, sources_of
 from pipeline.runtime.sources import papers
 from schemas.dataset import DatasetParams
 from schemas.documents import Document, SourceRow
@@ -35,18 +36,27 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class TableView:
+    """A table of a bank: the file itself, or a sheet of it."""
+
+    name: str
+    columns: dict[str, Any]
+    """``Columns.facts``; empty where the table is stopped."""
+    told: list[str]
+    """Why it is stopped, or that it has no key."""
+    ends: Counter[str]
+    """Rows by what becomes of them: ``kept``, or the reason."""
+    samples: list[Sample]
+
+
+@dataclass(frozen=True)
 class BankView:
     """What people are shown of a bank."""
 
     document: str
     format: str
     rows: int
-    columns: dict[str, Any]
-    """``Columns.facts``; empty where the file is stopped."""
-    stopped: str | None
-    ends: Counter[str]
-    """Rows by what becomes of them: ``kept``, or the reason."""
-    samples: list[Sample]
+    tables: list[TableView]
     told: list[str]
 
 
@@ -63,7 +73,7 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
 
 
 def look(
-    document: str, path: Path, params: OcrParams, declared: SourceParams | None, most: int = 3
+    document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams], most: int = 3
 ) -> BankView | None:
     """Read a bank; None when the file is no table.
 
@@ -71,8 +81,8 @@ def look(
         document: its name, as ``[sources]`` calls it.
         path: of the file.
         params: of the ocr stage.
-        declared: what ``[sources]`` says of it.
-        most: samples of each end.
+        declared: what ``[sources]`` says of it, by sheet.
+        most: samples of each end, by table.
 
     Raises:
         UserError: it cannot be read.
@@ -82,7 +92,7 @@ def look(
         reader = find_reader(path, params)
         if not isinstance(reader, RowReader):
             return None
-        fields = [*reader.rows(path, params, told)]
+        read = [*reader.rows(path, params, told)]
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     about = Document(
@@ -90,22 +100,27 @@ def look(
         sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
         format=reader.format,
         pages=None,
-        rows=len(fields),
+        rows=len(read),
     )
-    rows = [SourceRow(document=document, row=number, fields=one) for number, one in enumerate(fields, 1)]
-    source = questions_of(rows, about, declared)
-    if isinstance(source.columns, Unclear):
-        samples = [Sample(row.row, json.loads(row.fields), None, None) for row in rows[:most]]
-        return BankView(
-            document, reader.format, len(rows), {}, source.columns.detail, Counter(), samples, told
-        )
+    rows = [
+        SourceRow(document=document, row=at, fields=one.fields, sheet=one.sheet)
+        for at, one in enumerate(read, 1)
+    ]
+    tables = [_view(source, most) for source in sources_of(rows, about, declared)]
+    return BankView(document, reader.format, len(rows), tables, told)
+
+
+def _view(source: Source, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
     for row, found in source.rows:
         question, doubts = (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else found
+        if question and not question.answer:
+            doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
         end = doubts[0][0] if doubts else "kept"
         ends[end] += 1
         if ends[end] <= most:
-            why = f"{end}: {doubts[0][1]}" if doubts else None
+            why = f"{end}: {doubts[0][1]}" if doubts and isinstance(source.columns, Columns) else None
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
-    return BankView(document, reader.format, len(rows), source.columns.facts(), None, ends, shown, told)
+    columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
+    return TableView(source.name, columns, source.told(), ends, shown)

@@ -62,8 +62,8 @@ class TableBuilder:
         self._add(
             "rows",
             [
-                SourceRow(document=reading.name, row=number, fields=fields)
-                for number, fields in enumerate(reading.facts.rows or (), 1)
+                SourceRow(document=reading.name, row=number, fields=row.fields, sheet=row.sheet)
+                for number, row in enumerate(reading.facts.rows or (), 1)
             ],
         )
 

@@ -10,7 +10,7 @@ from pipeline.ocr.bounds import bounded, processor_time
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
-from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader
+from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow
 from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
@@ -30,7 +30,7 @@ class FileFacts:
 
     format: str
     pages: int | None
-    rows: tuple[str, ...] | None
+    rows: tuple[TableRow, ...] | None
     told: tuple[str, ...] = ()
     """What people should know of it: sheets that were left out."""
 
@@ -63,8 +63,8 @@ def inspect(task: FileTask) -> FileFacts:
         return FileFacts(found.format, None, _rows(found, task, told), tuple(told))
 
 
-def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[str, ...]:
-    rows: list[str] = []
+def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[TableRow, ...]:
+    rows: list[TableRow] = []
     for row in found.rows(task.path, task.params, told):
         rows.append(row)
         if len(rows) > task.params.max_rows:

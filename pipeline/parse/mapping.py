@@ -1,6 +1,6 @@
-"""Which column of a tabular source is what: by its header, then by what stands in it. Pure.
+"""Find which column of a tabular source is what: by its header, then by its cells. Pure.
 
-A mapping that could be two things is no mapping: the file is stopped with one line that names both readings.
+A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from pipeline.parse import answer_cells as answers
 from pipeline.parse import cells
+from pipeline.parse.answer_cells import AnswerEncoding
 from pipeline.parse.answers import concluded
-from pipeline.parse.cells import Key, Options
+from pipeline.parse.cells import Fields, Options
 from schemas.columns import option_of, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
-
-Fields = Mapping[str, Any]
-"""A row's values by the name of their column."""
 
 MOST = 0.95
 """Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
 SAMPLE = 2000
-"""Rows, spread over the file, that columns are judged by; what is certain of these is certain of all."""
+"""Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
 ENOUGH = 20
 """Numbered answers from which one that cannot be (0 of 1–4) is a typing error, and no sign of the other base."""
+_CONCLUSIONS = 3
+"""Explanations that conclude a letter (故选C) from which they settle how numbers count."""
 
 
 @dataclass(frozen=True)
 class Unclear:
-    """A source that can be read in two ways, or in none: why, with both, and what to write."""
+    """Why a table can be read in two ways, or in none: the readings, and what to write in ``dataset.toml``."""
 
     reason: str
     detail: str
@@ -38,46 +39,47 @@ class Unclear:
 
 @dataclass
 class Columns:
-    """The mapping of a source."""
+    """The mapping of a table."""
 
     roles: dict[str, list[str]] = field(default_factory=dict)
-    """Columns by role, the first that holds something counts."""
+    """Columns by role; the first that holds something counts."""
     options: dict[str, str] = field(default_factory=dict)
     """Columns of one option each, by label."""
-    key: Key = Key.UNKNOWN
+    encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
     found_by: dict[str, str] = field(default_factory=dict)
     """``name``, ``content`` or ``dataset.toml``, by role."""
     options_in_stem: bool = False
+    key_is_an_option: bool = False
+    """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
+    unused: list[str] = field(default_factory=list)
+    """Columns that hold something and are no part of a question."""
 
     def facts(self) -> dict[str, Any]:
-        """For the manifest and for people: what each part of a question is read from."""
+        """What each part of a question is read from, for the manifest and for people."""
         told: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
         if self.options:
             told["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
             told["options"] = "in the stem"
-        return told | {"answers_as": self.key.value, "found_by": dict(sorted(self.found_by.items()))}
+        told |= {"answers_as": self.encoding.value, "found_by": dict(sorted(self.found_by.items()))}
+        return told | ({"unused": ", ".join(self.unused)} if self.unused else {})
+
+    def names(self) -> set[str]:
+        """Every column that is a part of a question."""
+        return {*self.options.values(), *(name for names in self.roles.values() for name in names)}
 
 
 def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
-    """The mapping of a source's rows.
+    """Return the mapping of a table's rows, or all that stands against one.
 
     Args:
         rows: all of them.
         declared: what ``dataset.toml`` says of the source; it wins.
     """
-    sample = rows[:: max(1, len(rows) // SAMPLE)]
-    search = _Search(sample, declared or SourceParams())
-    for step in (
-        search.declare,
-        search.name,
-        search.option_columns,
-        search.stem,
-        search.answer,
-        search.by_content,
-    ):
-        if unclear := step():
-            return unclear
+    search = _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams())
+    search.run()
+    if search.problems:
+        return Unclear(search.problems[0].reason, "; ".join(one.detail for one in search.problems))
     return search.found
 
 
@@ -86,6 +88,12 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     value = cells.first(fields, columns.roles.get("options", ()))
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
+    if columns.key_is_an_option:
+        key = cells.string(cells.first(fields, columns.roles.get("answer", ())))
+        wrong = [text for name in columns.options.values() if (text := cells.string(fields.get(name)))]
+        # In the order of their texts, or the key would always be A.
+        texts = sorted([key, *wrong]) if key else wrong
+        return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
     if columns.options:
         return cells.labelled((label, fields.get(name)) for label, name in columns.options.items())
     if columns.options_in_stem:
@@ -94,353 +102,375 @@ def options_of(fields: Fields, columns: Columns) -> Options:
 
 
 class _Search:
-    """Finds the mapping step by step; each step returns what stops the file, or None."""
+    """Finds the mapping step by step and gathers what stands against it."""
 
     def __init__(self, rows: Sequence[Fields], declared: SourceParams) -> None:
         self.rows, self.declared = rows, declared
         self.names = list(dict.fromkeys(name for row in rows for name in row))
-        self.filled = Counter(name for row in rows for name, value in row.items() if _filled(value))
+        self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
         self.found = Columns()
+        self.problems: list[Unclear] = []
 
-    def declare(self) -> Unclear | None:
-        """Take what ``dataset.toml`` says."""
+    def run(self) -> None:
+        """Take what is declared, then headers, then cells."""
+        self._declared()
+        self._named()
+        self._option_columns()
+        self._options_named_answers()
+        self._settle_stem()
+        self._settle_answer()
+        if self.rows:
+            self._by_content()
+            self._require_stem_and_options()
+        self.found.unused = [
+            name for name in self.names if self.filled[name] and name not in self.found.names()
+        ]
+
+    def _stop(self, reason: str, detail: str) -> None:
+        self.problems.append(Unclear(reason, detail))
+
+    def _take(self, role: str, names: list[str], by: str) -> None:
+        self.found.roles[role], self.found.found_by[role] = names, by
+
+    def _take_options(self, labels: Mapping[str, str], by: str) -> None:
+        self.found.options, self.found.found_by["options"] = dict(labels), by
+        self.found.roles.pop("options", None)
+
+    # -- what dataset.toml says, and what headers say
+
+    def _declared(self) -> None:
         for role, name in self.declared.columns().items():
-            if name not in self.names:
-                shown = ", ".join(self.names[:30])
-                return Unclear("unknown_column", f"{role} = {name!r} is no column of it; there are {shown}")
-            self.found.roles[role] = [name]
-            self.found.found_by[role] = "dataset.toml"
-        if isinstance(self.declared.options, list):
-            missing = [name for name in self.declared.options if name not in self.names]
-            if missing:
-                return Unclear("unknown_column", f"options name {missing[0]!r}, which is no column of it")
-            self.found.options = {chr(65 + at): name for at, name in enumerate(self.declared.options)}
-            self.found.found_by["options"] = "dataset.toml"
-        return None
+            if name in self.names:
+                self._take(role, [name], "dataset.toml")
+            else:
+                self._stop(
+                    "unknown_column", f"{role} = {name!r} is no column of it; there are {self._shown()}"
+                )
+        options = self.declared.options if isinstance(self.declared.options, list) else []
+        if missing := [name for name in options if name not in self.names]:
+            self._stop(
+                "unknown_column", f"options name {missing[0]!r}, no column of it; there are {self._shown()}"
+            )
+        elif options:
+            self._take_options({chr(65 + at): name for at, name in enumerate(options)}, "dataset.toml")
 
-    def name(self) -> Unclear | None:
+    def _shown(self) -> str:
+        return ", ".join(self.names)[:200]
+
+    def _named(self) -> None:
         """Take headers that the vocabulary knows; columns without any value are none."""
         by_role: dict[str, list[str]] = defaultdict(list)
+        taken = self.found.names()
         for name in self.names:
-            for role in roles_of(name):
-                if self.filled[name]:
-                    by_role[role].append(name)
-        taken = {name for names in self.found.roles.values() for name in names}
+            for role in roles_of(name) if self.filled[name] and name not in taken else ():
+                by_role[role].append(name)
         for role, names in by_role.items():
             order = [plain(one) for one in vocabulary()["roles"][role]]
-            if role not in self.found.roles and not (role == "options" and self.found.options):
-                free = [name for name in names if name not in taken]
-                self.found.roles[role] = sorted(free, key=lambda name: order.index(plain(name)))
-                self.found.found_by[role] = "name"
-        self.found.roles = {role: names for role, names in self.found.roles.items() if names}
-        return None
+            if role not in self.found.found_by:
+                self._take(role, sorted(names, key=lambda name: order.index(plain(name))), "name")
 
-    def option_columns(self) -> Unclear | None:
-        """Find columns of one option each: opa to ope, 选项A, A B C D, option1."""
+    # -- options
+
+    def _option_columns(self) -> None:
+        """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
+        if self.found.options or self._reads_as_options(self.found.roles.get("options", ()), 1):
+            return
         groups: dict[tuple[str, bool], dict[str, str]] = defaultdict(dict)
         for name in self.names:
             if (named := option_of(name)) and not roles_of(name):
                 groups[named[0], named[1].isdigit()].setdefault(named[1], name)
-        whole = {
-            key: labels
+        sizes = {
+            key: sum(self.filled[name] for name in labels.values())
             for key, labels in groups.items()
-            if len([name for name in labels.values() if self.filled[name]]) > 1
-            and _run_on(labels, digits=key[1])
+            if sum(self.filled[name] > 0 for name in labels.values()) > 1 and _run_on(labels, digits=key[1])
         }
-        if self.found.options or ("options" in self.found.roles and self._read(self.found.roles["options"])):
-            return None
-        if len(whole) > 1:
-            most = max(sum(self.filled[name] for name in labels.values()) for labels in whole.values())
-            whole = {k: v for k, v in whole.items() if sum(self.filled[n] for n in v.values()) * 2 > most}
-        if len(whole) > 1:
-            one, other = [", ".join(list(labels.values())[:5]) for labels in list(whole.values())[:2]]
-            return Unclear(
-                "columns_unclear", f"the options may be {one}, or {other}; {_say('options', '[…]')}"
-            )
-        for labels in whole.values():
-            start = min((int(label) for label in labels if label.isdigit()), default=0)
-            self.found.options = {
-                chr(65 + int(label) - start) if label.isdigit() else label: name
-                for label, name in sorted(labels.items(), key=lambda item: (len(item[0]), item[0]))
-            }
-            self.found.roles.pop("options", None)
-            self.found.found_by["options"] = "name"
-        return None
+        likely = [groups[key] for key, size in sizes.items() if 2 * size > max(sizes.values())]
+        if len(likely) > 1:
+            one, other = [", ".join(list(labels.values())[:5]) for labels in likely[:2]]
+            self._stop("columns_unclear", f"the options may be {one}, or {other}; {_say('options', '[…]')}")
+        elif likely:
+            self._take_options(_in_order(likely[0]), "name")
+            words = {plain(word) for word in vocabulary()["options"]["wrong"]}
+            named = option_of(next(iter(likely[0].values())))
+            self.found.key_is_an_option = named is not None and named[0] in words
 
-    def _read(self, names: Sequence[str]) -> bool:
-        """Whether a column of all options reads as such in some rows."""
-        values = [cells.first(row, names) for row in self.rows]
-        return any(len(cells.read_options(value).pairs) > 1 for value in values if value is not None)
+    def _reads_as_options(self, names: Sequence[str], least: int) -> bool:
+        """Whether so many rows of a column, or half of all where ``least`` is 0, hold two options or more."""
+        values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
+        read = sum(len(cells.read_options(value).pairs) > 1 for value in values)
+        return read >= least if least else 0 < len(values) <= 2 * read
 
-    def stem(self) -> Unclear | None:
+    def _options_named_answers(self) -> None:
+        """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
+        names = self.found.roles.get("answer", [])
+        if self._has_options() or len(names) < 2:
+            return
+        for name in names:
+            values = [cells.unpacked(row.get(name)) for row in self.rows if cells.filled(row.get(name))]
+            texts = [text for value in values for _, text in cells.read_options(value).pairs]
+            lists = all(isinstance(value, list | dict) for value in values)
+            if lists and self._reads_as_options([name], 0) and any(len(text) > 1 for text in texts):
+                self._take("options", [name], "content")
+                self.found.roles["answer"] = [other for other in names if other != name]
+                return
+
+    def _has_options(self) -> bool:
+        return bool(self.found.options or self.found.options_in_stem or "options" in self.found.roles)
+
+    # -- the stem
+
+    def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
         names = self.found.roles.get("stem", [])
         if len(names) > 1:
             texts = [name for name in names if self._is_text(name)] or names
             weak = {plain(one) for one in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain(name) not in weak] or texts
-            both = [
-                row
-                for row in self.rows
-                if len({text for name in strong if (text := cells.string(row.get(name)))}) > 1
+            said = [
+                {name: text for name in strong if (text := cells.string(row.get(name)))} for row in self.rows
             ]
-            if 2 * len(both) > len(self.rows):
-                example = "; ".join(
-                    f"{name} = {cells.string(both[0].get(name))!r:.40}" for name in strong[:2]
-                )
-                return Unclear(
+            differ = [row for row in said if len(set(row.values())) > 1]
+            if 2 * len(differ) > len(self.rows):
+                (one, text), (other, more), *_ = differ[0].items()
+                self._stop(
                     "columns_unclear",
-                    f"the stem may be {strong[0]} or {strong[1]} ({example}); {_say('stem', strong[0])}",
+                    f"the stem may be {one} or {other} ({one} = {text!r:.40}; {other} = {more!r:.40}); "
+                    f"{_say('stem', one)}",
                 )
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
-        if names and "options" not in self.found.roles and not self.found.options:
-            stems = [cells.text_of(row, names) or "" for row in self.rows]
-            runs = [[label for label, _ in cells.cut(stem)[1]] for stem in stems]
+        if names and not self._has_options():
+            runs = [
+                [label for label, _ in cells.cut(cells.text_of(row, names) or "")[1]] for row in self.rows
+            ]
             whole = [run for run in runs if len(run) > 2 and run == list(cells.LABELS[: len(run)])]
-            self.found.options_in_stem = 2 * len(whole) > len(stems)
-        return None
+            self.found.options_in_stem = 2 * len(whole) > len(runs)
 
     def _is_text(self, name: str) -> bool:
+        """Whether a column holds texts of which at least half differ."""
         values = [text for row in self.rows if (text := cells.string(row.get(name)))]
-        return any(not cells.is_number(value) for value in values) and len(set(values)) * 2 >= min(
-            len(values), 3
-        )
+        several = len(set(values)) * 2 >= min(len(values), 3)
+        return several and any(not answers.is_number(value) for value in values)
 
-    def answer(self) -> Unclear | None:
+    # -- the key
+
+    def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""
-        names = self.found.roles.get("answer", [])
+        names = self.found.roles.pop("answer", [])
         if self.found.roles.get("total"):
             names = [name for name in names if "right" not in roles_of(name)]
         read = {name: self._encoding(name) for name in names}
         sure = [name for name, (_, share) in read.items() if share >= MOST]
         names = sure or [name for name, (_, share) in read.items() if share >= 0.5] or names
-        if not names:
-            self.found.roles.pop("answer", None)
-            return None
-        clear = [name for name in names if isinstance(read[name][0], Key)]
-        if not clear and isinstance(why := read[names[0]][0], Unclear):
-            return why
-        names = clear
-        if unclear := self._disagree(
-            names, {name: key for name, (key, _) in read.items() if isinstance(key, Key)}
-        ):
-            return unclear
-        best = next((name for name in names if read[name][0] is not Key.UNKNOWN), names[0])
-        chosen = read[best][0]
-        self.found.roles["answer"] = [best, *(n for n in names if n != best and read[n][0] == chosen)]
-        self.found.key = chosen if isinstance(chosen, Key) else Key.UNKNOWN
+        clear = {name: found for name in names if isinstance(found := read[name][0], AnswerEncoding)}
+        if not clear:
+            self.problems += [found for name in names[:1] if isinstance(found := read[name][0], Unclear)]
+            return
+        self._require_agreement(clear)
+        best = next(
+            (name for name, found in clear.items() if found is not AnswerEncoding.UNKNOWN),
+            min(clear, key=names.index),
+        )
+        self.found.encoding = clear[best]
+        same = [name for name in names if name != best and read[name][0] == clear[best]]
+        self._take("answer", [best, *same], self.found.found_by.get("answer", "name"))
         if best in self.found.roles.get("right", ()):
-            self.found.roles["right"] = [name for name in self.found.roles["right"] if name != best]
-        return None
+            self.found.roles["right"].remove(best)
 
     def _answers(self, name: str) -> list[tuple[Any, Options]]:
         pairs = [(row.get(name), options_of(row, self.found)) for row in self.rows]
-        return [(value, options) for value, options in pairs if _filled(value) and options.pairs]
+        return [(value, options) for value, options in pairs if cells.filled(value) and options.pairs]
 
-    def _encoding(self, name: str) -> tuple[Key | Unclear, float]:
+    def _encoding(self, name: str) -> tuple[AnswerEncoding | Unclear, float]:
         """How a column gives answers, and in what share of its rows they can be read so."""
+        if self.found.key_is_an_option:
+            return AnswerEncoding.TEXTS, 1.0
         given = self._answers(name)
         if not given:
-            return Key.UNKNOWN, float(not self.rows or not self.filled[name])
+            return AnswerEncoding.UNKNOWN, float(not self.rows or not self.filled[name])
+        found: AnswerEncoding | Unclear
         if self.declared.answer_as:
-            key: Key | Unclear = Key(self.declared.answer_as)
-        elif 2 * sum(cells.is_number(value) for value, _ in given) > len(given):
-            key = self._base(name, given)
+            found = AnswerEncoding(self.declared.answer_as)
+        elif 2 * sum(answers.is_number(value) for value, _ in given) > len(given):
+            found = self._base(name, given)
         else:
-            key = cells.key_of(given)
-        if isinstance(key, Unclear):
-            return key, 1.0
+            found = answers.encoding_of(given)
+        if isinstance(found, Unclear):
+            return found, 1.0
         good = sum(
-            cells.read_answer(value, options, key) is not None
-            or cells.accepted_of(value, [label for label, _ in options.pairs]) is not None
+            answers.read_answer(value, options, found) is not None
+            or answers.accepted_of(value, [label for label, _ in options.pairs]) is not None
             for value, options in given
         )
-        return key, good / len(given)
+        return found, good / len(given)
 
-    def _base(self, name: str, given: Sequence[tuple[Any, Options]]) -> Key | Unclear:
+    def _base(self, name: str, given: Sequence[tuple[Any, Options]]) -> AnswerEncoding | Unclear:
         """Whether numbers count options from 0, from 1, or are the text of one."""
-        if all(options.printed for _, options in given) and self.found.options == {}:
-            return Key.UNKNOWN  # the options carry the very numbers
-        texts = sum(cells.quoted_of(str(value), options.pairs) is not None for value, options in given)
-        places = [(cells.numbers(value), len(options.pairs)) for value, options in given]
+        if all(options.printed for _, options in given) and not self.found.options:
+            return AnswerEncoding.UNKNOWN  # the options carry the very numbers
+        texts = sum(answers.quoted_of(str(value), options.pairs) is not None for value, options in given)
+        places = [(answers.numbers(value), len(options.pairs)) for value, options in given]
         zero = sum(0 in found for found, _ in places)
         last = sum(size in found for found, size in places)
         strange = sum(not found or max(found) > size for found, size in places)
         if texts >= MOST * len(given):
-            counts = strange < (1 - MOST) * len(given)
-            return Key.TEXTS if not counts else _unclear_base(name, given, "the text of an option")
-        if min(zero, last) * 100 <= max(zero, last) and (not min(zero, last) or max(zero, last) >= ENOUGH):
+            if strange >= (1 - MOST) * len(given):
+                return AnswerEncoding.TEXTS
+            return _unclear_base(name, given, "the text of an option")
+        if not min(zero, last) or (min(zero, last) * 100 <= max(zero, last) >= ENOUGH):
             if zero != last:
-                return Key.FROM_0 if zero > last else Key.FROM_1
-            return self._by_explanation(name) or _unclear_base(name, given, "one from 0, one from 1")
+                return AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
+            return self._by_explanation(name) or _unclear_base(name, given, "neither 0 nor the last occurs")
         return _unclear_base(name, given, f"both 0 and the number of options occur ({zero} and {last} times)")
 
-    def _by_explanation(self, name: str) -> Key | None:
-        """The base that the explanations' conclusions (故选C) agree with, where three or more speak for one alone."""
-        said: Counter[Key] = Counter()
+    def _by_explanation(self, name: str) -> AnswerEncoding | None:
+        """The base that the explanations' conclusions (故选C) agree with, where they speak for one alone."""
+        said: Counter[AnswerEncoding] = Counter()
         for row in self.rows:
             letters = concluded(cells.text_of(row, self.found.roles.get("explanation", ())))
             options = options_of(row, self.found)
-            for key in (Key.FROM_0, Key.FROM_1):
-                answer = cells.read_answer(row.get(name), options, key)
-                said[key] += bool(letters and answer and "".join(answer) == letters)
-        (key, most), *rest = said.most_common() or [(Key.UNKNOWN, 0)]
-        return key if most >= 3 and sum(count for _, count in rest) * 20 <= most else None
+            for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):
+                answer = answers.read_answer(row.get(name), options, base)
+                said[base] += bool(letters and answer and "".join(answer) == letters)
+        (base, most), (_, other) = said.most_common(2)
+        return base if most >= _CONCLUSIONS and other * 20 <= most else None
 
-    def _disagree(self, names: Sequence[str], keys: Mapping[str, Key]) -> Unclear | None:
-        """Two columns that both may be the key and say different things."""
-        for row in self.rows:
+    def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
+        """Stop where two columns that both may be the key say different things."""
+        for row in self.rows if len(encodings) > 1 else ():
             options = options_of(row, self.found)
             read = [
-                (name, answer)
-                for name in names
-                if (answer := cells.read_answer(row.get(name), options, keys.get(name, Key.UNKNOWN)))
+                (name, "".join(answer))
+                for name, encoding in encodings.items()
+                if (answer := answers.read_answer(row.get(name), options, encoding))
             ]
             for (one, said), (other, meant) in pairwise(read):
                 if said != meant:
-                    detail = (
-                        f"two columns may be the key and differ: {one} = {row.get(one)!r:.30} is {''.join(said)}, "
-                        f"{other} = {row.get(other)!r:.30} is {''.join(meant)}; {_say('answer', one)}"
+                    self._stop(
+                        "columns_unclear",
+                        f"two columns may be the key and differ: {one} = {row.get(one)!r:.30} is {said}, "
+                        f"{other} = {row.get(other)!r:.30} is {meant}; {_say('answer', one)}",
                     )
-                    return Unclear("columns_unclear", detail)
-        return None
+                    return
 
-    def by_content(self) -> Unclear | None:
-        """What headers did not tell, where the cells leave no doubt; and what must not be overlooked."""
-        free = [name for name in self.names if self.filled[name] and not self._taken(name)]
-        if "answer" not in self.found.roles and (unclear := self._find_answer(free)):
-            return unclear
-        free = [name for name in free if not self._taken(name)]
-        if not self._has_options() and (unclear := self._find_options(free)):
-            return unclear
-        free = [name for name in free if not self._taken(name)]
-        if "stem" not in self.found.roles and (unclear := self._find_stem(free)):
-            return unclear
-        return self._missing() if self.rows else None
+    # -- columns that no header names
 
-    def _missing(self) -> Unclear | None:
-        """A source without any stem, or without any options, is no bank of questions that can be read."""
-        shown = ", ".join(self.names)[:200]
+    def _by_content(self) -> None:
+        """Look into columns without a role, where the cells leave no doubt; and name what must not be overlooked."""
+        if "answer" not in self.found.roles and not self.problems:
+            self._find_answer()
+        if not self._has_options():
+            self._find_options()
         if "stem" not in self.found.roles:
-            return Unclear(
-                "no_stem", f"no column is known to hold the stem; there are {shown}; {_say('stem', '…')}"
-            )
+            self._find_stem()
+
+    def _free(self) -> list[str]:
+        taken = self.found.names()
+        return [name for name in self.names if self.filled[name] and name not in taken]
+
+    def _require_stem_and_options(self) -> None:
+        if self.problems:
+            return
+        if "stem" not in self.found.roles:
+            self._stop("no_stem", f"no column is the stem; there are {self._shown()}; {_say('stem', '…')}")
         if not self._has_options():
             how = _say("options", "…") + ' or options = ["…", "…"]'
-            return Unclear("no_options", f"no column is known to hold the options; there are {shown}; {how}")
-        return None
+            self._stop("no_options", f"no column holds the options; there are {self._shown()}; {how}")
 
-    def _taken(self, name: str) -> bool:
-        known = [
-            *self.found.options.values(),
-            *(name for names in self.found.roles.values() for name in names),
-        ]
-        return name in known
-
-    def _has_options(self) -> bool:
-        return bool(self.found.options or self.found.options_in_stem or "options" in self.found.roles)
-
-    def _find_answer(self, free: Sequence[str]) -> Unclear | None:
-        """A column of letters, or of texts each of which is an option's."""
+    def _find_answer(self) -> None:
+        """Find a column of letters, or of texts each of which is an option's."""
         never = vocabulary()["words"]["no_key"]
-        likely = [name for name in free if not any(word in name.casefold() for word in never)]
+        likely = [name for name in self._free() if not any(word in name.casefold() for word in never)]
         good = [name for name in likely if self._looks_like_key(name)]
-        if len(good) > 1 and (unclear := self._disagree(good, {})):
-            return unclear
-        if not good:
-            return None
+        before = len(self.problems)
+        self._require_agreement(dict.fromkeys(good, AnswerEncoding.UNKNOWN))
+        if not good or len(self.problems) > before:
+            return
         labels = {label for row in self.rows for label, _ in options_of(row, self.found).pairs}
-        used = {
-            letter for row in self.rows for letter in cells.letters_of(str(row.get(good[0]) or ""), []) or ()
-        }
-        quoted = not used
-        if not quoted and labels and max(used) != max(labels):
-            return Unclear(
+        used = self._letters_in(good[:1])
+        if used and labels and used[-1] != max(labels):
+            self._stop(
                 "columns_unclear",
-                f"no column is known to be the key; {good[0]} may be it (it holds {', '.join(sorted(used))}), or not; "
+                f"no column is named as the key; {good[0]} may be it (it holds {', '.join(used)}), or not; "
                 f"{_say('answer', good[0])}",
             )
-        self.found.roles["answer"], self.found.found_by["answer"] = [good[0]], "content"
-        self.found.key = Key.TEXTS if quoted else Key.LETTERS
-        return None
+            return
+        self._take("answer", [good[0]], "content")
+        self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
+
+    def _letters_in(self, names: Sequence[str]) -> list[str]:
+        """The letters that a column gives as answers, in order."""
+        texts = [text for row in self.rows if (text := cells.string(cells.first(row, names)))]
+        return sorted({letter for text in texts for letter in answers.letters_of(text, []) or ()})
 
     def _looks_like_key(self, name: str) -> bool:
-        values = [row.get(name) for row in self.rows if _filled(row.get(name))]
-        letters = [cells.letters_of(str(value), []) for value in values]
-        if len({tuple(one) for one in letters if one}) > 1 and all(letters):
+        values = [row.get(name) for row in self.rows if cells.filled(row.get(name))]
+        letters = [answers.letters_of(str(value), []) for value in values]
+        if all(letters) and len({tuple(one) for one in letters if one}) > 1:
             return True
-        return (
-            self._has_options()
-            and all(cells.quoted_of(str(value), options.pairs) for value, options in self._answers(name))
-            and len(self._answers(name)) == len(values) > 1
+        given = self._answers(name)
+        return len(given) == len(values) > 1 and all(
+            answers.quoted_of(str(value), options.pairs) for value, options in given
         )
 
-    def _find_options(self, free: Sequence[str]) -> Unclear | None:
-        """Columns side by side as many as the key has letters; or those in which the key's text is found again."""
-        answers = self.found.roles.get("answer", [])
-        texts = [cells.string(cells.first(row, answers)) for row in self.rows]
-        letters = sorted({letter for text in texts if text for letter in cells.letters_of(text, []) or ()})
+    def _find_options(self) -> None:
+        """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         stem = self.found.roles.get("stem", [])
-        columns = [name for name in self.names if name in free and name not in stem and not roles_of(name)]
-        if letters:
-            runs = [run for run in _runs(columns, self.names) if len(run) == ord(letters[-1]) - 64]
-            if not stem:
-                longer = [run for run in _runs(columns, self.names) if len(run) == ord(letters[-1]) - 63]
-                runs = runs or [run[1:] for run in longer if self._longest(run) == run[0]]
-            chosen = runs[0] if len(runs) == 1 and len(runs[0]) > 1 else []
-        else:
-            hits = [
-                name
-                for name in columns
-                if any(
-                    text and cells.string(row.get(name)) == text
-                    for row, text in zip(self.rows, texts, strict=True)
-                )
-            ]
-            run = columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1] if len(hits) > 1 else []
-            told = [text for text in texts if text]
-            found = [
-                text
-                for row, text in zip(self.rows, texts, strict=True)
-                if text and sum(cells.string(row.get(name)) == text for name in run) == 1
-            ]
-            chosen = run if run and len(found) == len(told) else []
-        if chosen:
-            self.found.options = {chr(65 + at): name for at, name in enumerate(chosen)}
-            self.found.found_by["options"] = "content"
-            if not letters:
-                self.found.key = Key.TEXTS
-        return None
+        columns = [name for name in self._free() if not roles_of(name)]
+        letters = self._letters_in(self.found.roles.get("answer", []))
+        chosen = self._side_by_side(columns, letters, stem) if letters else self._around_key(columns)
+        if len(chosen) > 1:
+            self._take_options({chr(65 + at): name for at, name in enumerate(chosen)}, "content")
+            self.found.encoding = self.found.encoding if letters else AnswerEncoding.TEXTS
 
-    def _longest(self, names: Sequence[str]) -> str:
-        """The column with the longest texts."""
-        return max(names, key=lambda name: sum(len(str(row.get(name) or "")) for row in self.rows))
+    def _side_by_side(self, columns: Sequence[str], letters: Sequence[str], stem: Sequence[str]) -> list[str]:
+        """The one run of columns with as many as the letters go to; the stem may stand before it."""
+        size = ord(letters[-1]) - 64
+        runs = [run for run in _runs(columns, self.names) if len(run) == size]
+        if not runs and not stem:
+            longer = [run for run in _runs(columns, self.names) if len(run) == size + 1]
+            runs = [run[1:] for run in longer if max(run, key=self._length) == run[0]]
+        return runs[0] if len(runs) == 1 else []
 
-    def _find_stem(self, free: Sequence[str]) -> Unclear | None:
-        """The one column of texts that nearly all differ and are longest by far."""
-        texts = [name for name in free if self._is_text(name) and not roles_of(name)]
+    def _around_key(self, columns: Sequence[str]) -> list[str]:
+        """Columns from the first to the last in which the key's text stands, where each row has it once."""
+        answer = self.found.roles.get("answer", [])
+        told = [(row, text) for row in self.rows if (text := cells.string(cells.first(row, answer)))]
+        hits = [name for name in columns if any(cells.string(row.get(name)) == text for row, text in told)]
+        if len(hits) < 2:
+            return []
+        run = list(columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1])
+        once = [sum(cells.string(row.get(name)) == text for name in run) == 1 for row, text in told]
+        return run if all(once) else []
+
+    def _length(self, name: str) -> int:
+        """Characters of a column."""
+        return sum(len(str(row.get(name) or "")) for row in self.rows)
+
+    def _find_stem(self) -> None:
+        """Find the one column of texts that nearly all differ and are longest by far."""
+        texts = [name for name in self._free() if self._is_text(name) and not roles_of(name)]
         if not texts or not self._has_options() or "answer" not in self.found.roles:
-            return None
-        sizes = sorted(
-            ((sum(len(str(row.get(name) or "")) for row in self.rows), name) for name in texts), reverse=True
-        )
-        if len(sizes) > 1 and sizes[0][0] < 2 * sizes[1][0]:
-            return Unclear(
-                "columns_unclear",
-                f"the stem may be {sizes[0][1]} or {sizes[1][1]}; {_say('stem', sizes[0][1])}",
+            return
+        longest, *others = sorted(texts, key=self._length, reverse=True)
+        if others and self._length(longest) < 2 * self._length(others[0]):
+            self._stop(
+                "columns_unclear", f"the stem may be {longest} or {others[0]}; {_say('stem', longest)}"
             )
-        self.found.roles["stem"], self.found.found_by["stem"] = [sizes[0][1]], "content"
-        return None
-
-
-def _filled(value: Any) -> bool:
-    return cells.string(value) is not None if not isinstance(value, dict | list) else bool(value)
+        else:
+            self._take("stem", [longest], "content")
 
 
 def _run_on(labels: Iterable[str], *, digits: bool) -> bool:
     """Whether numbers run on from 0 or 1; letters may begin anywhere and have gaps."""
     found = sorted(int(label) for label in labels) if digits else []
     return not digits or found in (list(range(len(found))), list(range(1, len(found) + 1)))
+
+
+def _in_order(labels: Mapping[str, str]) -> dict[str, str]:
+    """Columns by letter, in order: option0, option1 … are A, B …."""
+    start = min((int(label) for label in labels if label.isdigit()), default=0)
+    order = sorted(labels, key=lambda label: (len(label), label))
+    return {chr(65 + int(one) - start) if one.isdigit() else one: labels[one] for one in order}
 
 
 def _runs(columns: Sequence[str], order: Sequence[str]) -> list[list[str]]:
@@ -459,8 +489,8 @@ def _unclear_base(name: str, given: Sequence[tuple[Any, Options]], why: str) -> 
     value, options = given[0]
     readings = [
         f"{''.join(answer)} counted from {base}"
-        for base, key in enumerate((Key.FROM_0, Key.FROM_1))
-        if (answer := cells.read_answer(value, Options(options.pairs), key))
+        for base, encoding in enumerate((AnswerEncoding.FROM_0, AnswerEncoding.FROM_1))
+        if (answer := answers.read_answer(value, Options(options.pairs), encoding))
     ]
     return Unclear(
         "answers_unclear",

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.parse import cells, mapping
-from pipeline.parse.answers import concluded
-from pipeline.parse.kinds import question_type
-from pipeline.parse.mapping import Columns, Fields, Unclear
-from schemas.columns import roles_of
+from pipeline.parse import answer_cells, cells, mapping
+from pipeline.parse.answers import concluded, filled_blank
+from pipeline.parse.cells import Fields
+from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
+from pipeline.parse.mapping import Columns, Unclear
+from schemas.columns import roles_of, vocabulary
 from schemas.documents import Document, SourceRow
 from schemas.identity import content_hash, row_id, sha256
 from schemas.questions import Option, Question, QuestionType
 from schemas.sources import SourceParams
+from schemas.wording import counted
 
-Loaded = tuple[Fields, cells.Options]
-"""A row's values and its options."""
 Doubts = list[tuple[str, str]]
 """What reading left open: (reason, detail)."""
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
@@ -41,86 +42,120 @@ class RowError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """A tabular document as it was read: its mapping and its rows, or why it was stopped."""
+    """A table of questions as it was read: a file, or a sheet of one."""
 
     document: Document
+    sheet: str | None
     columns: Columns | Unclear
+    """Its mapping, or why it was stopped: then every row has that error."""
     rows: list[Read]
+
+    @property
+    def name(self) -> str:
+        """Its name for people and in the manifest: ``bank.xlsx#Sheet1``."""
+        return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
+
+    def told(self) -> list[str]:
+        """What people must know: why it was stopped, or that its questions have no key."""
+        where = f'under [sources."{self.name}"]'
+        if isinstance(self.columns, Unclear):
+            return [f"{counted(len(self.rows), 'row')} not read: {self.columns.detail} {where}"]
+        found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
+        if not found or any(question.answer for question in found):
+            return []
+        return [
+            f"no column holds the key of {counted(len(found), 'question')}, and none is released without; if there is "
+            f'one, write answer = "…" {where} in dataset.toml'
+        ]
 
 
 @dataclass(frozen=True)
 class _Habits:
-    """What the rows of a source tell of one another."""
+    """What the rows of a table show of one another."""
 
     columns: Columns
     percent: bool
     """Accuracies are in percent: a value of the column is above 1, so 1 means 1 %."""
     own_ids: frozenset[str]
     """The source's own ids that stand once."""
+    size: int
+    """Options that most rows have."""
 
     @classmethod
     def of(cls, rows: Sequence[Fields], columns: Columns) -> _Habits:
-        """The habits of a source's rows."""
+        """The habits of a table's rows."""
         shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows]
         percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
-        ids = [cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows]
-        seen: dict[str, int] = {}
-        for one in ids:
-            seen[one or ""] = seen.get(one or "", 0) + 1
-        return cls(columns, percent, frozenset(one for one, times in seen.items() if one and times == 1))
+        ids = Counter(cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows)
+        sizes = Counter(len(mapping.options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
+        once = frozenset(one for one, times in ids.items() if one and times == 1)
+        return cls(columns, percent, once, sizes.most_common(1)[0][0] if sizes else 0)
+
+
+def sources_of(
+    rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None]
+) -> list[Source]:
+    """The tables of a document: its sheets, each with a mapping of its own.
+
+    Args:
+        rows: of the document.
+        document: it.
+        declared: what ``dataset.toml`` says, by sheet; under None of all others.
+    """
+    sheets: dict[str | None, list[SourceRow]] = defaultdict(list)
+    for row in rows:
+        sheets[row.sheet].append(row)
+    return [
+        questions_of(own, document, declared.get(sheet, declared.get(None))) for sheet, own in sheets.items()
+    ]
 
 
 def questions_of(
     rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None
 ) -> Source:
-    """What each row of a document holds, in their order."""
+    """Read each row of a table, in their order."""
     loaded = [_loaded(row) for row in rows]
     fields = [found for found in loaded if not isinstance(found, RowError)]
     columns = mapping.find(fields, declared)
+    sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
-        return Source(document, columns, [])
+        stopped = RowError(columns.reason, columns.detail)
+        return Source(document, sheet, columns, [(row, stopped) for row in rows])
     habits = _Habits.of(fields, columns)
-    read: list[Read] = []
-    for row, found in zip(rows, loaded, strict=True):
-        try:
-            if isinstance(found, RowError):
-                raise found
-            read.append((row, _question(found, row, document, habits)))
-        except RowError as error:
-            read.append((row, error))
-    return Source(document, columns, read)
+    return Source(
+        document,
+        sheet,
+        columns,
+        [(row, _question(found, row, document, habits)) for row, found in zip(rows, loaded, strict=True)],
+    )
 
 
 def with_ids(sources: Iterable[Source]) -> list[Source]:
     """The sources with ids that no two questions share.
 
-    Rows that say the same have one id; all but the first get a number behind it. Which is first is told by their
+    Rows that say the same have one id; all but the first get a number behind it. Which is first depends on their
     content, so that sorting or renaming a file changes no id.
     """
     sources = list(sources)
-    alike: dict[str, list[tuple[str, str, int]]] = {}
+    alike: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for source in sources:
         for row, found in source.rows:
             if not isinstance(found, RowError):
-                place = (sha256(row.fields), source.document.document, row.row)
-                alike.setdefault(found[0].question_id, []).append(place)
+                place = (sha256(row.fields), row.document, row.row)
+                alike[found[0].question_id].append(place)
     names = {
         (document, row): name if not at else f"{name}-{at + 1}"
         for name, places in alike.items()
         for at, (_, document, row) in enumerate(sorted(places))
     }
-    return [
-        Source(one.document, one.columns, [_named(read, one.document, names) for read in one.rows])
-        for one in sources
-    ]
+    return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 
-def _named(read: Read, document: Document, names: Mapping[tuple[str, int], str]) -> Read:
+def _named(read: Read, names: Mapping[tuple[str, int], str]) -> Read:
     row, found = read
     if isinstance(found, RowError):
         return read
-    name = names[document.document, row.row]
-    return row, (found[0].model_copy(update={"question_id": name}), found[1])
+    return row, (found[0].model_copy(update={"question_id": names[row.document, row.row]}), found[1])
 
 
 def _loaded(row: SourceRow) -> Fields | RowError:
@@ -138,90 +173,144 @@ def _loaded(row: SourceRow) -> Fields | RowError:
     return fields
 
 
-def _question(fields: Fields, row: SourceRow, document: Document, habits: _Habits) -> tuple[Question, Doubts]:
-    """The question in a row, and what is doubtful about it.
+def _question(
+    fields: Fields | RowError, row: SourceRow, document: Document, habits: _Habits
+) -> tuple[Question, Doubts] | RowError:
+    """The question in a row, and what is doubtful about it; or why it is none.
 
     Label columns (Disease Group …) are not read: labels come from the annotation stage.
-
-    Raises:
-        RowError: it lacks a stem or options.
     """
-    columns, roles = habits.columns, habits.columns.roles
+    if isinstance(fields, RowError):
+        return fields
+    columns = habits.columns
+    text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     options = mapping.options_of(fields, columns)
-    stem = cells.text_of(fields, roles.get("stem", ()))
+    stem, stated = text.get("stem"), cells.first(fields, columns.roles.get("answer", ()))
+    kind = announcement(text.get("type") or row.sheet or "").kind
     if stem and columns.options_in_stem:
         stem = cells.cut(stem)[0].strip()
     if not stem:
-        raise RowError("no_stem", f"row {row.row} has no stem{_columns(roles.get('stem'))}")
+        return RowError(
+            "no_stem", f"row {row.row} has no stem in {' / '.join(columns.roles.get('stem', ()))}"
+        )
     if not options.pairs:
-        raise RowError("no_options", f"row {row.row} has no options{_columns(roles.get('options'))}")
+        return _without_options(row, kind, stated)
     labels = [label for label, _ in options.pairs]
-    stated = cells.first(fields, roles.get("answer", ()))
-    answer, accepted = _answers(stated, options, columns.key)
-    shared = cells.text_of(fields, roles.get("shared", ()))
-    group = cells.text_of(fields, roles.get("group", ()))
-    content = content_hash(stem, (text for _, text in options.pairs), shared)
-    own = cells.text_of(fields, roles.get("id", ())[:1])
-    explanation = cells.text_of(fields, roles.get("explanation", ()))
+    answer, accepted = _answers(stated, options, columns.encoding)
+    blank, filled = filled_blank(stem, labels, anywhere=False)
+    doubts: Doubts = []
+    if filled and ((answer is None and stated is None) or answer == list(filled)):
+        stem, answer = blank, list(filled)
+    elif filled:
+        doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
+    doubts += _doubts(options, answer, stated, text.get("explanation"))
+    doubts += _strange(options, habits.size, [stem, *(one for _, one in options.pairs)])
+    if answer and len(answer) > 1 and not accepted and kind in ("single", "A1", "A2"):
+        doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
+    shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
+    content = content_hash(stem, (one for _, one in options.pairs), shared)
+    own = cells.text_of(fields, columns.roles.get("id", ())[:1])
+    letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
         question_id=row_id(document.document, own if own in habits.own_ids else None, content),
         document=document.document,
         section=None,
         number=row.row,
-        question_type=_type(
-            cells.text_of(fields, roles.get("type", ())), stem, answer, shared, single=bool(accepted)
-        ),
+        question_type=_type(text.get("type"), kind, stem, letters, shared),
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[Option(label=label, text=text) for label, text in options.pairs],
+        options=[Option(label=label, text=one) for label, one in options.pairs],
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
-        explanation=explanation,
+        explanation=text.get("explanation"),
         human_accuracy=_accuracy(fields, columns, percent=habits.percent),
-        respondents=cells.count(cells.first(fields, roles.get("total", ()))),
-        comment=cells.text_of(fields, roles.get("comment", ())),
-        exam_type=cells.text_of(fields, roles.get("exam_type", ())) or document.exam_type,
-        exam_class=cells.text_of(fields, roles.get("exam_class", ())) or document.exam_class,
-        exam_subject=cells.text_of(fields, roles.get("exam_subject", ())) or document.exam_subject,
+        respondents=cells.count(cells.first(fields, columns.roles.get("total", ()))),
+        comment=text.get("comment"),
+        attachments=["figure"] if any(cells.filled(fields.get(name)) for name in pictures) else None,
+        exam_type=text.get("exam_type") or document.exam_type,
+        exam_class=text.get("exam_class") or document.exam_class,
+        exam_subject=text.get("exam_subject") or document.exam_subject,
         content_hash=content,
     )
-    return question, _doubts(options.pairs, answer, stated, explanation)
+    return question, doubts
 
 
-def _columns(names: Sequence[str] | None) -> str:
-    return f" in {' / '.join(names)}" if names else ": no column is known to hold any"
+def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
+    """A row without options: an item of another kind where its type or key says so (判断题, 对)."""
+    if (cells.string(stated) or "").casefold() in vocabulary()["words"]["true_false"]:
+        kind = "true_false"
+    if kind in SET_ASIDE:
+        return RowError(kind, f"row {row.row} is {SET_ASIDE[kind]}")
+    return RowError("no_options", f"row {row.row} has no options that can be read")
+
+
+_SEVERAL = re.compile(
+    r"multiple.{0,3}(?:answer|response|select)|multi[- ]?select|不定项|多项|多选", re.IGNORECASE
+)
+"""An item type for several answers, as banks in English call it: multiple-response, MCQ(multiple) is none of A1–B1."""
+
+
+def _type(
+    stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None
+) -> QuestionType:
+    if stated in set(QuestionType):
+        return QuestionType(stated)
+    announced = "X" if kind == "X" or (stated and _SEVERAL.search(stated)) else None
+    return question_type(announced, stem, letters, shared_case=shared is not None, shared_options=False)
 
 
 def _answers(
-    stated: Any, options: cells.Options, key: cells.Key
+    stated: Any, options: cells.Options, encoding: answer_cells.AnswerEncoding
 ) -> tuple[list[str] | None, list[list[str]] | None]:
     """The key, and every accepted answer where several earn the mark."""
     if stated is None and options.right:
         return sorted(options.right), None
-    if several := cells.accepted_of(stated, [label for label, _ in options.pairs]):
+    if several := answer_cells.accepted_of(stated, [label for label, _ in options.pairs]):
         return several
-    return cells.read_answer(stated, options, key), None
+    return answer_cells.read_answer(stated, options, encoding), None
 
 
-def _doubts(pairs: cells.Pairs, answer: list[str] | None, stated: Any, explanation: str | None) -> Doubts:
+def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, explanation: str | None) -> Doubts:
     """What reading a row left open. Whether what was read makes a sound question is the clean stage's to say."""
     doubts = []
-    labels = [label for label, _ in pairs]
+    labels = [label for label, _ in options.pairs]
     if labels != [chr(65 + index) for index in range(len(labels))]:
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
         said = cells.string(concluded(explanation))
         if said and answer and said != "".join(answer):
-            doubts.append(
-                ("answer_disputed", f"the key is {''.join(answer)}, the explanation concludes {said}")
-            )
-    if inside := cells.swallowed(pairs):
+            detail = f"the key is {''.join(answer)}, the explanation concludes {said}"
+            doubts.append(("answer_disputed", detail))
+    if inside := cells.swallowed(options.pairs):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
-    given = cells.string(
-        json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else stated
+    given = (
+        json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
     )
     if answer is None and given not in (None, "[]", "{}"):
-        doubts.append(("answer_not_read", f"answer given as {str(given)[:40]!r}"))
+        doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
+    return doubts
+
+
+_PICTURE = re.compile(
+    r"DISPIMG\(|<img\b|!\[[^\]\n]{0,200}\]\(|^\S{1,500}\.(?:png|jpe?g|gif|webp|bmp|svg)$", re.IGNORECASE
+)
+"""A picture where a text should be: =DISPIMG("ID_1",1) of WPS, <img src=…>, ![](a.png), figures/17.png."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
+"""An option that a spreadsheet took for a date: 3-5 became 2024-03-05 00:00:00."""
+
+
+def _strange(options: cells.Options, usual: int, texts: Sequence[str]) -> Doubts:
+    """What a row holds that its neighbours' reading does not fit."""
+    doubts = []
+    if any(map(_PICTURE.search, texts)):
+        doubts.append(("picture_not_read", "a picture stands where a text should be"))
+    if any(map(_DATE.fullmatch, texts)):
+        doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
+    if options.cut_at_marks and len(options.pairs) != usual:
+        detail = (
+            f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"
+        )
+        doubts.append(("options_too_many", detail))
     return doubts
 
 
@@ -234,20 +323,3 @@ def _accuracy(fields: Fields, columns: Columns, *, percent: bool) -> float | Non
         cells.count(cells.first(fields, columns.roles.get(role, ()))) for role in ("right", "total")
     )
     return right / total if right is not None and total and right <= total else None
-
-
-def _type(
-    stated: str | None, stem: str, answer: list[str] | None, shared: str | None, *, single: bool
-) -> QuestionType:
-    if stated in set(QuestionType):
-        return QuestionType(stated)
-    announced = (
-        "X"
-        if stated
-        and re.search(
-            r"多项|多选|多選|X型|不定项|multiple.?(?:answer|response|select)", stated, re.IGNORECASE
-        )
-        else None
-    )
-    letters = "".join(answer[:1] if single else answer) if answer else None
-    return question_type(announced, stem, letters, shared_case=shared is not None, shared_options=False)

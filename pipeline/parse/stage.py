@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from pipeline.parse.finish import STAGE, Outcome, finish, review_item
-from pipeline.parse.mapping import Unclear
+from pipeline.parse.mapping import Columns
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import Paper, judge, read_paper
 from pipeline.parse.params import ParseParams
-from pipeline.parse.rows import RowError, Source, questions_of, with_ids
+from pipeline.parse.rows import RowError, Source, sources_of, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.questions import Question, Rejection
@@ -122,10 +122,11 @@ def _rows(documents: dict[str, Document], rows: pl.DataFrame, params: ParseParam
     by_document: dict[str, list[SourceRow]] = defaultdict(list)
     for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
         by_document[row.document].append(row)
-    read = (
-        questions_of(own, documents[name], declared_for(name, params.sources))
+    read = [
+        source
         for name, own in sorted(by_document.items())
-    )
+        for source in sources_of(own, documents[name], declared_for(name, params.sources))
+    ]
     for source in with_ids(read):
         _take(source, outcome)
     empty = sorted(
@@ -137,9 +138,17 @@ def _rows(documents: dict[str, Document], rows: pl.DataFrame, params: ParseParam
     return outcome
 
 
-def declared_for(document: str, sources: Mapping[str, SourceParams]) -> SourceParams | None:
-    """What ``[sources]`` says of a document: by its whole name, else by that of its file."""
-    return sources.get(document) or sources.get(PurePosixPath(document).name)
+def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:
+    """What ``[sources]`` says of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets.
+
+    Its whole name wins over that of its file.
+    """
+    found: dict[str | None, SourceParams] = {}
+    for name in (PurePosixPath(document).name, document):
+        for key, params in sources.items():
+            if key == name or key.startswith(f"{name}#"):
+                found[key[len(name) + 1 :] or None] = params
+    return found
 
 
 def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
@@ -148,23 +157,13 @@ def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
     return [
         f'[sources."{name}"] in dataset.toml names no file that was read'
         for name in sources
-        if name not in known
+        if not {name, name.rpartition("#")[0]} & known
     ]
 
 
 def _take(source: Source, outcome: Outcome) -> None:
-    """Put the rows of a source where they belong; one that can be read in two ways is rejected as a whole."""
-    name = source.document.document
-    if isinstance(source.columns, Unclear):
-        detail = f"{name}: {source.columns.detail}"
-        outcome.into += 1
-        outcome.rejects.append(
-            Rejection(item_id=name, stage=STAGE, reason=source.columns.reason, detail=detail)
-        )
-        outcome.notes.append(f'{detail} under [sources."{name}"]')
-        return
+    """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
-    outcome.columns[name] = source.columns.facts()
     for row, found in source.rows:
         if isinstance(found, RowError):
             outcome.rejects.append(_row_reject(row, found))
@@ -172,11 +171,9 @@ def _take(source: Source, outcome: Outcome) -> None:
             outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
         else:
             outcome.questions.append(found[0])
-    if not any(found[0].answer for _, found in source.rows if not isinstance(found, RowError)):
-        outcome.notes.append(
-            f'{name}: no column is known to hold the key; if there is one, write answer = "…" under [sources."{name}"] '
-            "in dataset.toml"
-        )
+    if isinstance(source.columns, Columns):
+        outcome.columns[source.name] = source.columns.facts()
+    outcome.notes += [f"{source.name}: {told}" for told in source.told()]
 
 
 def _row_reject(row: SourceRow, error: RowError) -> Rejection:

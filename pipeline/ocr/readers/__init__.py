@@ -12,16 +12,20 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
     from pipeline.ocr.readers.docx import DocxReader
     from pipeline.ocr.readers.image import ImageReader
+    from pipeline.ocr.readers.page_tables import PageTableReader
     from pipeline.ocr.readers.pdf import PdfReader
-    from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, XlsxReader
+    from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
     from pipeline.ocr.readers.text import TextReader
     from pipeline.ocr.readers.webpage import WebPageReader
+    from pipeline.ocr.readers.workbook import XlsxReader
 
     return (
         PdfReader(),
         ImageReader(),
         DocxReader(),
         XlsxReader(),
+        ParquetReader(),
+        PageTableReader(),
         JsonlReader(),
         CmbJsonReader(),
         CsvReader(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
@@ -31,6 +31,15 @@ class PageImage:
     width: float
     """Width and height of the page in points."""
     height: float
+
+
+class TableRow(NamedTuple):
+    """A row of a tabular file."""
+
+    fields: str
+    """A JSON object with the source's own keys."""
+    sheet: str | None = None
+    """Sheet of a workbook, or table of a page; None where there is one alone."""
 
 
 class Reader(Protocol):
@@ -74,8 +83,8 @@ class PagedReader(Reader, Protocol):
 class RowReader(Reader, Protocol):
     """A reader of tabular files."""
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:
-        """Each row as a JSON object with the source's own keys, in order.
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        """Return each row, in order.
 
         Args:
             path: of the file.

@@ -8,11 +8,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pipeline.archives import check_archive
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
-from pipeline.ocr.readers.archive import check_archive
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.docx_numbering import Numbering, W, whole
 from pipeline.ocr.spacing import tabs_for_gaps
@@ -45,13 +45,13 @@ class DocxReader:
         Raises:
             UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
         """
-        check_archive(path, params)
+        check_archive(path, params.max_file_mb)
         _opened(path)
         return 1
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The one page."""
-        check_archive(path, params)
+        check_archive(path, params.max_file_mb)
         document = _opened(path)
         lines = list(_Walker(document).lines())
         width, height = _page_size(document)

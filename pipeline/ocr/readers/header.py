@@ -1,10 +1,13 @@
-"""Where the header of a table is: below titles, above data, in one row or two."""
+"""Find the header of a table: below titles, above data, in one row or two; several tables may follow one another."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 
+from pipeline.characters import valid
+from pipeline.ocr.readers.base import TableRow
 from schemas.columns import option_of, roles_of
 from schemas.errors import UnreadableDocument
 
@@ -12,19 +15,26 @@ HEADER_WITHIN = 30
 """Rows among which the header is looked for: titles, notes on how to fill the form in."""
 MAX_COLUMNS = 1000
 """More than any bank has; a sheet with 16,384 columns is filled by accident or malice."""
+PICTURE = "<img>"
+"""Stands in a cell that shows a picture; the parser lets such a row wait."""
 _LONGEST = 60
 """Characters of a header; a longer cell is text."""
+_NEW_HEADER = 3
+"""Known headers in a row from which it is the header of another table below the first: 题目 | A | B | 答案."""
 _LETTERS = frozenset("ABCDEFGHIJK")
 
 Record = Sequence[str]
 
 
-def table(records: Iterable[Record], declared: Set[str]) -> Iterator[dict[str, str | None]]:
-    """The rows of a table of questions by the names of its columns; empty cells are null.
+def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = None) -> Iterator[TableRow]:
+    """Return the rows of a sheet of questions by the names of its columns; empty cells are null.
+
+    A second header begins a table of its own, unless it repeats the first, as printed pages do.
 
     Args:
         records: all rows as text, titles and header included.
         declared: columns that ``dataset.toml`` names.
+        sheet: its name.
 
     Raises:
         UnreadableDocument: ``unknown_columns`` when nothing in it looks like questions, ``duplicate_columns``,
@@ -35,10 +45,15 @@ def table(records: Iterable[Record], declared: Set[str]) -> Iterator[dict[str, s
     for head in top:
         _require_width(head)
     names, start = _header(top, declared)
+    table, number = sheet, 1
     for record in chain(top[start:], records):
         _require_width(record)
-        if any(cell.strip() for cell in record):
-            yield _row(names, record)
+        if len(_known(record, declared)) >= _NEW_HEADER and _names_stem(record, declared):
+            if (new := _unique(record)) != names:
+                names, number = new, number + 1
+                table = f"{sheet or 'table'} ({number})"
+        elif any(cell.strip() for cell in record):
+            yield TableRow(_row(names, record), table)
 
 
 def _require_width(record: Record) -> None:
@@ -49,49 +64,30 @@ def _require_width(record: Record) -> None:
 
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
-    """The names of the columns and the row below them."""
-    known = [_known(record, declared) for record in top]
-    if best := max((len(hits) for hits in known), default=0):
-        at = next(at for at, hits in enumerate(known) if len(hits) == best)
-        if _names_stem(top[at], declared):
-            return _below(top, at, declared)
-    if any(map(_names_stem, top, [declared] * len(top))):
-        at = next(at for at, record in enumerate(top) if _names_stem(record, declared))
-        return _below(top, at, declared)
-    return _by_content(top)
-
-
-def _below(top: list[list[str]], at: int, declared: Set[str]) -> tuple[list[str], int]:
-    """The header at a row, joined with the row below where that names what the first leaves open."""
+    """The names of the columns and the row below them: of rows with a stem the one with most known headers."""
+    stems = [at for at, record in enumerate(top) if _names_stem(record, declared)]
+    if not stems:
+        return _by_content(top)
+    at = max(stems, key=lambda at: len(_known(top[at], declared)))
     names = top[at]
-    if at + 1 < len(top):
-        below = top[at + 1]
-        joined = [low if low.strip() else high for high, low in _pairs(names, below)]
-        extra = [low for high, low in _pairs(names, below) if low.strip() and not high.strip()]
-        named = len(_known(below, declared))
-        if extra and named > 1 and len(_known(joined, declared)) > len(_known(names, declared)):
-            return _unique(joined), at + 2
+    below = top[at + 1] if at + 1 < len(top) else []
+    # 题目 | 选项 |   | 答案 over    |  A  | B |      is one header in two rows.
+    joined = [low if low.strip() else high for high, low in zip_longest(names, below, fillvalue="")]
+    fills = any(low.strip() and not high.strip() for high, low in zip_longest(names, below, fillvalue=""))
+    more = len(_known(joined, declared)) > len(_known(names, declared))
+    if fills and more and len(_known(below, declared)) > 1:
+        return _unique(joined), at + 2
     return _unique(names), at + 1
 
 
-def _pairs(one: Record, other: Record) -> Iterator[tuple[str, str]]:
-    width = max(len(one), len(other))
-    return zip([*one, *[""] * (width - len(one))], [*other, *[""] * (width - len(other))], strict=True)
-
-
-def _known(record: Record, declared: Set[str]) -> set[int]:
+def _known(record: Record, declared: Set[str]) -> list[str]:
     """The cells of a row that are headers by the vocabulary or by ``dataset.toml``."""
-    return {
-        at
-        for at, cell in enumerate(record)
-        if cell.strip() in declared or (len(cell) <= _LONGEST and (roles_of(cell) or option_of(cell)))
-    }
+    short = (cell for cell in record if len(cell) <= _LONGEST or cell.strip() in declared)
+    return [cell for cell in short if cell.strip() in declared or roles_of(cell) or option_of(cell)]
 
 
 def _names_stem(record: Record, declared: Set[str]) -> bool:
-    return any(
-        cell.strip() in declared or (len(cell) <= _LONGEST and "stem" in roles_of(cell)) for cell in record
-    )
+    return any(cell.strip() in declared or "stem" in roles_of(cell) for cell in _known(record, declared))
 
 
 def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
@@ -109,11 +105,13 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
             if cells[0] and set(cells[0]) <= _LETTERS:
                 return [f"column_{at}" for at in range(1, width + 1)], wide[0]
             return _unique(top[wide[0]]), wide[0] + 1
-    found = ", ".join(cell.strip() for record in top[:3] for cell in record if cell.strip())[:200] or "none"
+    found = (
+        ", ".join(cell.strip()[:_LONGEST] for cell in top[wide[0]] if cell.strip())[:200] if wide else "none"
+    )
     raise UnreadableDocument(
         "unknown_columns",
-        f"no column is known to hold the stem (Question, 题目, 题干 …); found: {found}; name it in dataset.toml: "
-        '[sources."FILE"] stem = "…"',
+        f"no header names the stem (Question, 题目, 题干 …); the first row has: {found}; name the column in "
+        'dataset.toml: [sources."FILE"] stem = "…"',
     )
 
 
@@ -135,8 +133,9 @@ def _unique(header: Record) -> list[str]:
     return names
 
 
-def _row(header: Sequence[str], record: Record) -> dict[str, str | None]:
+def _row(header: Sequence[str], record: Record) -> str:
     """A record by column; cells beyond the header are named by their position."""
     names = [*header, *(f"column_{index}" for index in range(len(header) + 1, len(record) + 1))]
     cells = [*record, *[""] * (len(names) - len(record))]
-    return {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
+    values = {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
+    return valid(json.dumps(values, ensure_ascii=False))

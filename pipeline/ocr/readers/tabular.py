@@ -1,4 +1,4 @@
-"""Tabular sources: CMB JSON, CMExam CSV and XLSX, JSONL. Rows go on untouched; the parser reads them."""
+"""Tables of questions in text and data files: JSON, JSONL, CSV, Parquet. The parser reads what stands in the rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from pipeline.characters import valid
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.encoding import decode, looks_like_text
-from pipeline.ocr.readers.header import HEADER_WITHIN, table
+from pipeline.ocr.readers.header import HEADER_WITHIN, PICTURE, tables
 from schemas.columns import option_of, plain, roles_of, unguarded, vocabulary
 from schemas.errors import UnreadableDocument
 
@@ -21,10 +24,18 @@ MAX_DEPTH = 4
 """Objects within objects until a list of questions is found."""
 MAX_CELL = 10_000_000
 """Characters of a cell of a CSV file: beyond it a quote was never closed."""
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
+"""Roles that questions under one object have from it: {"case": …, "questions": [{…}, {…}]}."""
 
 
-def _dump(row: dict[str, Any]) -> str:
-    return valid(json.dumps(row, ensure_ascii=False))
+def _row(value: Any) -> TableRow:
+    return TableRow(valid(json.dumps(value, ensure_ascii=False, default=_plain)))
+
+
+def _plain(value: Any) -> str:
+    """A value that JSON does not have, of a Parquet file: bytes are a picture."""
+    return PICTURE if isinstance(value, bytes) else str(value)
 
 
 def _load(text: str) -> Any:
@@ -41,10 +52,10 @@ class CmbJsonReader:
         """Whether it is called JSON, or starts with a list of objects."""
         if not looks_like_text(head):
             return False
-        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        return suffix == ".json" or (suffix not in (".jsonl", ".ndjson") and _starts_list(start))
+        start = re.match(rb"\[\s{0,99}\{", head.lstrip(_BLANK))
+        return suffix == ".json" or (suffix not in (".jsonl", ".ndjson") and start is not None)
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject.
 
         Raises:
@@ -57,18 +68,20 @@ class CmbJsonReader:
         rows = [*_questions(value)]
         if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
             raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
-        yield from (_dump(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
+        yield from (_row(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
 
 
 def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
-    """The questions in a JSON value: a list, or lists under ``data``, ``questions`` …, or objects by their ids."""
+    """The questions in a JSON value: a list, lists under ``data``, ``questions`` …, objects by id, or columns."""
     if isinstance(value, list):
         for item in value:
-            inner = _inner(item) if depth < MAX_DEPTH and not _is_question(item) else []
-            yield from (row for part in inner for row in _questions(part, depth + 1)) if inner else [item]
+            inner = [] if depth >= MAX_DEPTH or _is_question(item) else [*_inner(item, depth)]
+            yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
-        if inner := _inner(value):
-            yield from (row for part in inner for row in _questions(part, depth + 1))
+        if columns := _columns(value):
+            yield from columns
+        elif inner := [*_inner(value, depth)]:
+            yield from inner
         elif value and all(isinstance(item, dict) for item in value.values()):
             yield from ({"id": key, **item} for key, item in value.items())
         elif _is_question(value):
@@ -82,24 +95,38 @@ def _is_question(value: Any) -> bool:
     )
 
 
-def _inner(value: Any) -> list[Any]:
-    """What an object keeps under a name of lists of questions."""
+def _inner(value: Any, depth: int) -> Iterator[Any]:
+    """Questions that an object keeps under a name of lists, with the case that the object gives them all."""
+    if not isinstance(value, dict):
+        return
     names = vocabulary()["containers"]["names"]
-    known = value.items() if isinstance(value, dict) else ()
-    return [
-        part
-        for key, part in known
-        if plain(key) in names and isinstance(part, list | dict) and part and _holds_objects(part)
-    ]
+    given = {
+        key: part
+        for key, part in value.items()
+        if isinstance(part, str) and _HANDED_DOWN & set(roles_of(key))
+    }
+    for key, part in value.items():
+        if plain(key) in names and isinstance(part, list | dict) and _holds_objects(part):
+            for row in _questions(part, depth + 1):
+                yield {**given, **row} if isinstance(row, dict) else row
 
 
 def _holds_objects(part: list[Any] | dict[str, Any]) -> bool:
-    items = part if isinstance(part, list) else list(part.values())
-    return any(isinstance(item, dict | list) for item in items)
+    return any(isinstance(item, dict | list) for item in (part if isinstance(part, list) else part.values()))
 
 
-def _starts_list(start: bytes) -> bool:
-    return start[:1] == b"[" and start[1:].lstrip()[:1] == b"{"
+def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of a table that is kept by column: ``{"question": [q, q], "answer": [a, a]}``, or with ``{"0": q}``."""
+    parts = {key: part for key, part in value.items() if isinstance(part, list | dict)}
+    if len(parts) < len(value) or len({len(part) for part in parts.values()}) != 1:
+        return []
+    if not any("stem" in roles_of(key) for key in parts):
+        return []
+    keys = {tuple(part) if isinstance(part, dict) else None for part in parts.values()}
+    if len(keys) > 1:
+        return []
+    lists = [list(part.values()) if isinstance(part, dict) else part for part in parts.values()]
+    return [dict(zip(parts, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 class JsonlReader:
@@ -113,10 +140,10 @@ class JsonlReader:
             return False
         if suffix in (".jsonl", ".ndjson"):
             return True
-        first = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0].strip()
+        first = head.lstrip(_BLANK).split(b"\n", 1)[0].strip()
         return first[:1] == b"{" and first[-1:] == b"}" and b":" in first and suffix not in (".md", ".json")
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject.
 
         Raises:
@@ -131,7 +158,7 @@ class JsonlReader:
                 f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}",
             )
         for line, row in zip(lines, rows, strict=True):
-            yield _dump({"unparsed": line.strip()} if row is None else row)
+            yield _row({"unparsed": line.strip()} if row is None else row)
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -148,10 +175,10 @@ class CsvReader:
     format = "cmexam_csv"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is called CSV or TSV and is text."""
-        return suffix in (".csv", ".tsv") and looks_like_text(head)
+        """Whether it is text and called CSV or TSV, or XLS as many websites name their exports."""
+        return suffix in (".csv", ".tsv", ".xls") and looks_like_text(head)
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:  # noqa: ARG002
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """Each record by column name; empty cells are null.
 
         Raises:
@@ -163,20 +190,16 @@ class CsvReader:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
         try:
-            yield from map(_dump, table(_bounded(records), frozenset(params.columns)))
+            yield from tables(_bounded(records), frozenset(params.columns))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
 
 
 def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
     for record in records:
-        _require_cells(record)
+        if len(max(record, key=len, default="")) > MAX_CELL:
+            raise csv.Error(f"a cell of more than {MAX_CELL} characters")
         yield [unguarded(cell) for cell in record]
-
-
-def _require_cells(record: Sequence[str]) -> None:
-    if len(max(record, key=len, default="")) > MAX_CELL:
-        raise csv.Error(f"a cell of more than {MAX_CELL} characters")
 
 
 def delimiter(text: str) -> str:
@@ -193,46 +216,35 @@ def _headers(line: str) -> int:
     return sum(bool(roles_of(cell) or option_of(cell)) for cell in re.split(r"[,\t;|]", line[:2000]))
 
 
-class XlsxReader:
-    """CMExam's table as an Excel workbook; every sheet that holds questions is read."""
+class ParquetReader:
+    """Parquet and Arrow, as dataset hubs keep them; structs and lists are objects and lists."""
 
-    format = "cmexam_xlsx"
+    format = "parquet"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is a ZIP archive with a workbook, or is called XLSX."""
-        return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
+        """Whether it begins with a mark of one of them."""
+        return (
+            head[:4] == b"PAR1" or head[:6] == b"ARROW1" or (suffix == ".arrow" and head[:4] == b"\xff" * 4)
+        )
 
-    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[str]:
-        """Each row by column name, cells as text; empty cells are null.
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
+        """The rows as objects.
 
         Raises:
-            UnreadableDocument: ``broken``, or ``unknown_columns`` when no sheet holds questions.
+            UnreadableDocument: ``broken``.
         """
-        import fastexcel
-
-        from pipeline.ocr.readers.archive import check_archive, check_sheets
-
-        check_archive(path, params)
-        check_sheets(path)
+        head = path.open("rb").read(6)
+        read = (
+            pl.read_parquet
+            if head[:4] == b"PAR1"
+            else pl.read_ipc
+            if head == b"ARROW1"
+            else pl.read_ipc_stream
+        )
         try:
-            book = fastexcel.read_excel(path)
-            sheets = {
-                name: book.load_sheet(name, header_row=None, dtypes="string").to_polars()
-                for name in book.sheet_names
-            }
-        except Exception as error:
-            raise UnreadableDocument("broken", f"not a readable XLSX file: {str(error)[:200]}") from error
-        read, refused = 0, UnreadableDocument("unknown_columns", "it has no sheet")
-        for name, sheet in sheets.items():
-            try:
-                for row in table(
-                    ([cell or "" for cell in row] for row in sheet.iter_rows()), frozenset(params.columns)
-                ):
-                    read += 1
-                    yield _dump(row)
-            except UnreadableDocument as error:
-                refused = error
-                if sheet.height:
-                    told.append(f"sheet {name} was left out: {error.detail}")
-        if not read:
-            raise refused
+            frame = read(path)
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+            raise UnreadableDocument(
+                "broken", f"no readable Parquet or Arrow file: {str(error)[:200]}"
+            ) from error
+        yield from map(_row, frame.iter_rows(named=True))

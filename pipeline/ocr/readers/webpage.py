@@ -5,13 +5,16 @@ from __future__ import annotations
 import email
 import email.policy
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.encoding import decode, looks_like_text
+from pipeline.ocr.readers.header import PICTURE
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -19,28 +22,13 @@ _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
 """Elements whose text nobody reads on the page."""
 _INLINE = frozenset(
-    {
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "cite",
-        "code",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "label",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-    }
-    | {"strong", "sub", "sup", "u", "var"}
+    {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label", "mark", "q", "s"}
 )
+_INLINE |= {"small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _CELLS = frozenset({"td", "th"})
+_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
+"""10<sup>9</sup>/L is 10⁹/L, never 109/L."""
 
 
 class WebPageReader:
@@ -75,25 +63,11 @@ class WebPageReader:
 
 
 def _lines(path: Path) -> list[PageLine]:
-    import lxml.etree
-    import lxml.html
-
-    try:
-        root = lxml.html.document_fromstring(_html(path))
-    except (lxml.etree.LxmlError, ValueError) as error:
-        raise UnreadableDocument("broken", f"not a readable web page: {str(error)[:200]}") from error
-    found: list[PageLine] = []
-    text = ""
-    for piece in _pieces(root):
-        if piece is not None and piece != "\n":
-            text += piece
-            continue
-        if line := "\t".join(" ".join(cell.split()) for cell in text.split("\t")).strip():
-            found.append(PageLine(line, None))
-        text = ""
-        if piece is None:
-            found.append(PageLine("", None, kind=LineKind.FIGURE))
-    return found
+    found = texts(parsed(_html(path)))
+    return [
+        PageLine("", None, kind=LineKind.FIGURE) if text == PICTURE else PageLine(text, None)
+        for text in found
+    ]
 
 
 def _html(path: Path) -> str:
@@ -106,24 +80,57 @@ def _html(path: Path) -> str:
         if not isinstance(content, bytes):
             raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
         data = content
-    text = decode(data)
-    return text.partition("?>")[2] if text.lstrip().startswith("<?xml") else text
+    return decode(data)
 
 
-def _pieces(root: Any) -> Iterator[str | None]:
-    """Texts in their order; a line break where a block begins or ends, None for a picture. Without recursion."""
+def parsed(text: str) -> Any:
+    """The root element of a page.
+
+    Raises:
+        UnreadableDocument: ``broken``.
+    """
+    import lxml.etree
+    import lxml.html
+
+    bare = text.partition("?>")[2] if text.lstrip().startswith("<?xml") else text
+    try:
+        return lxml.html.document_fromstring(bare)
+    except (lxml.etree.LxmlError, ValueError) as error:
+        raise UnreadableDocument("broken", f"not a readable web page: {str(error)[:200]}") from error
+
+
+def texts(root: Any) -> Iterator[str]:
+    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs."""
+    text = ""
+    for piece in chain(_pieces(root), "\n"):
+        if piece not in ("\n", PICTURE):
+            text += piece
+            continue
+        if line := "\t".join(" ".join(cell.split()) for cell in text.split("\t")).strip():
+            yield line
+        text = ""
+        if piece == PICTURE:
+            yield PICTURE
+
+
+def _pieces(root: Any) -> Iterator[str]:
+    """Texts in their order; a line break where a block begins or ends, ``PICTURE`` for one. Without recursion."""
     stack: list[Any] = [root]
     while stack:
         item = stack.pop()
-        if item is None or isinstance(item, str):
+        if isinstance(item, str):
             yield item
             continue
-        tail = [item.tail.replace("\n", " ").replace("\t", " ")] if item.tail else []
+        tail = [_flat(item.tail)] if item.tail and item is not root else []
         if not isinstance(item.tag, str) or item.tag in _SILENT:
             stack += tail
             continue
         edge = [] if item.tag in _INLINE else ["\t"] if item.tag in _CELLS else ["\n"]
-        own: list[Any] = [item.text.replace("\n", " ").replace("\t", " ")] if item.text else []
-        inside = [None] if item.tag == "img" else [*(own if item.tag != "br" else []), *item]
-        before = [] if item.tag in _CELLS else edge
-        stack += reversed([*before, *inside, *edge, *tail])
+        own = [_SHIFTS.get(item.tag, str)(_flat(item.text))] if item.text and item.tag != "br" else []
+        inside = [PICTURE] if item.tag == "img" else [*own, *item]
+        stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
+
+
+def _flat(text: str) -> str:
+    """White space of the source, which a browser shows as a space."""
+    return text.replace("\n", " ").replace("\t", " ")

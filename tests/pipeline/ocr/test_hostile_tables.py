@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.tasks import FileTask, inspect
 from schemas.errors import UnreadableDocument
 
@@ -81,7 +82,7 @@ def test_a_formula_that_was_never_calculated_does_not_become_an_absent_answer(tm
     assert (found.reason, "formula in D2" in found.detail) == ("no_value", True)
     row = row.replace("</f>", "</f><v>A</v>").replace('r="D2"', 'r="D2" t="str"')
     facts = inspect(FileTask("b.xlsx", workbook(tmp_path / "b.xlsx", HEADER + row), OcrParams()))
-    assert facts.rows == ('{"题目": "题干", "选项A": "甲", "选项B": "乙", "答案": "A"}',)
+    assert facts.rows == (('{"题目": "题干", "选项A": "甲", "选项B": "乙", "答案": "A"}', "s"),)
 
 
 def test_an_external_entity_is_not_read(tmp_path):
@@ -89,10 +90,10 @@ def test_an_external_entity_is_not_read(tmp_path):
     secret.write_text("geheim", encoding="utf-8")
     entity = f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file://{secret}">]>'
     path = workbook(tmp_path / "a.xlsx", HEADER + QUESTION.replace("题干", "题干&amp;e;&e;"), entity)
-    rows: tuple[str, ...] = ()
+    rows: tuple[TableRow, ...] = ()
     with suppress(UnreadableDocument):
         rows = inspect(FileTask("a.xlsx", path, OcrParams())).rows
-    assert "geheim" not in "".join(rows)
+    assert "geheim" not in "".join(row.fields for row in rows)
 
 
 def test_a_workbook_that_unpacks_without_end_is_refused(tmp_path):

@@ -20,7 +20,7 @@ ROW = '"下列哪项正确，请选择","A 甲\nB 乙",A,因为如此'
 
 
 def rows(path: Path) -> list[dict]:
-    return [json.loads(row) for row in find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
+    return [json.loads(row.fields) for row in find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
 
 
 def refused(path: Path) -> UnreadableDocument:

@@ -23,15 +23,16 @@ Expected = tuple[str, list[str], str]
 def read(path: Path) -> Source:
     fields = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
     document = Document(document=path.name, sha256="ab" * 32, format="x", pages=None, rows=len(fields))
-    rows = [SourceRow(document=path.name, row=number, fields=one) for number, one in enumerate(fields, 1)]
+    rows = [SourceRow(document=path.name, row=at, fields=one.fields) for at, one in enumerate(fields, 1)]
     return questions_of(rows, document)
 
 
 def cmexam(path: Path) -> Iterator[Expected]:
-    import fastexcel
+    from openpyxl import load_workbook
 
-    frame = fastexcel.read_excel(path).load_sheet(0, dtypes="string").to_polars()
-    for stem, options, answer in frame.select("Question", "Options", "Answer").iter_rows():
+    header, *rows = load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)
+    places = [header.index(name) for name in ("Question", "Options", "Answer")]
+    for stem, options, answer in ([row[at] for at in places] for row in rows):
         yield stem, [line[2:] for line in options.split("\\n")], answer
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ocr.readers.header import table
+from pipeline.ocr.readers.header import tables
 from pipeline.parse.mapping import Unclear
 from pipeline.parse.rows import RowError, Source, questions_of
 from schemas.documents import Document, SourceRow
@@ -176,7 +176,7 @@ def test_explanations_that_conclude_a_letter_settle_the_base():
         }
         for at in range(6)
     ]
-    assert parse(rows).columns.key == "index_from_0"
+    assert parse(rows).columns.encoding == "index_from_0"
 
 
 def test_two_columns_that_may_be_the_key_stop_the_file_where_they_differ():
@@ -269,7 +269,7 @@ def test_options_at_the_end_of_the_stem_are_cut_from_it():
 def written(rows: list[list[str]]) -> list[dict[str, str | None]]:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
-    return [*table(csv.reader(io.StringIO(text.getvalue())), frozenset())]
+    return [json.loads(row.fields) for row in tables(csv.reader(io.StringIO(text.getvalue())), frozenset())]
 
 
 DATA = [["1", "题一", "甲", "乙", "A"], ["2", "题二", "丙", "丁", "B"], ["3", "题三", "戊", "己", "B"]]

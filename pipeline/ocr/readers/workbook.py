@@ -1,0 +1,207 @@
+"""Workbooks: XLSX, and the XLS of old Excel and WPS. Every visible sheet that holds questions is read."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from posixpath import basename, dirname, join, normpath
+from typing import IO, Any
+
+from pipeline.archives import check_archive
+from pipeline.ocr import glyphs
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers.base import TableRow
+from pipeline.ocr.readers.header import PICTURE, tables
+from schemas.errors import UnreadableDocument
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_DAMAGE = (zipfile.BadZipFile, OSError, NotImplementedError, zlib.error, EOFError, KeyError, SyntaxError)
+
+MAX_CELLS = 60_000_000
+"""Cells of the rectangle that a sheet's cells span: libraries lay it out whole (XFD1048576 alone would take 549 GB)."""
+_REFERENCE = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"']")
+_FORMULA = re.compile(
+    rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
+)
+"""A formula without a value: <c r="D2"><f>CHAR(65)</f></c>."""
+_BLOCK = 1 << 20
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
+
+Place = tuple[int, int]
+"""Row and column, from 0."""
+
+
+class XlsxReader:
+    """CMExam's table as a workbook, with a mapping for each of its sheets."""
+
+    format = "cmexam_xlsx"
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Whether it is a ZIP archive with a workbook or called XLSX, or an old file called XLS or ET (WPS)."""
+        if head.startswith(_OLE):
+            return suffix in (".xls", ".et")
+        return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
+
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        """Each row by column name, cells as text; empty cells are null.
+
+        Raises:
+            UnreadableDocument: ``broken``, ``too_large``, ``no_value``, or ``unknown_columns`` when no sheet holds
+                questions.
+        """
+        from python_calamine import CalamineWorkbook
+
+        with path.open("rb") as stream:
+            is_zip = stream.read(4) == b"PK\x03\x04"
+        if is_zip:
+            check_archive(path, params.max_file_mb)
+        pictures, rich = _inside(path) if is_zip else ({}, {})
+        try:
+            book = CalamineWorkbook.from_path(path)
+            hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
+            sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
+            grids = {name: _grid(sheet, pictures.get(name, ()), rich) for name, sheet in sheets.items()}
+        except Exception as error:  # the library's errors have no common class
+            raise UnreadableDocument("broken", f"not a readable workbook: {str(error)[:200]}") from error
+        told += [f"sheet {name} is hidden and was left out" for name in hidden]
+        read, refused = 0, UnreadableDocument("unknown_columns", "it has no sheet that is shown")
+        for name, grid in grids.items():
+            try:
+                for row in tables(grid, frozenset(params.columns), name):
+                    read += 1
+                    yield row
+            except UnreadableDocument as error:
+                refused = error
+                if grid:
+                    told.append(f"sheet {name} was left out: {error.detail}")
+        if not read:
+            raise refused
+
+
+def _grid(sheet: Any, pictures: tuple[Place, ...], rich: dict[str, str]) -> list[list[str]]:
+    """The cells of a sheet as text; merged cells have their text in each row that they span."""
+    grid = [[_text(value, rich) for value in row] for row in sheet.to_python(skip_empty_area=False)]
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        for row in grid[top + 1 : bottom + 1]:
+            row[left] = grid[top][left]
+    for at, column in pictures:
+        while len(grid) <= at:
+            grid.append([])
+        grid[at] += [""] * (column + 1 - len(grid[at]))
+        grid[at][column] = f"{grid[at][column]}\n{PICTURE}".strip()
+    return grid
+
+
+def _text(value: Any, rich: dict[str, str]) -> str:
+    """A cell as it is shown, number formats aside: 2.0 is 2; a date keeps its time, which the parser knows it by."""
+    if isinstance(value, str):
+        return rich.get(value, value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(repr(value)):f}"
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return f"{value} 00:00:00"
+    return str(value) if isinstance(value, datetime | time | timedelta) else str(value).upper()
+
+
+def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, str]]:
+    """What the library does not tell of an XLSX: pictures by sheet, and texts with raised or lowered characters.
+
+    Raises:
+        UnreadableDocument: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
+            was never calculated: its cell would be empty.
+    """
+    pictures: dict[str, tuple[Place, ...]] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = set(archive.namelist())
+            for name in sorted(members):
+                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                    with archive.open(name) as stream:
+                        _check_sheet(stream, basename(name))
+            links = _links(archive, "xl/workbook.xml")
+            for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
+                part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
+                drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
+                places = [place for one in drawings if one in members for place in _anchors(archive, one)]
+                pictures[sheet.get("name", "")] = tuple(places)
+            rich = _rich_texts(archive) if "xl/sharedStrings.xml" in members else {}
+    except _DAMAGE as error:
+        raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
+    return pictures, rich
+
+
+def _check_sheet(stream: IO[bytes], sheet: str) -> None:
+    rows = columns = 0
+    rest = b""
+    while block := stream.read(_BLOCK):
+        text = rest + block
+        for cell in _REFERENCE.finditer(text):
+            columns, rows = max(columns, _column(cell[1])), max(rows, int(cell[2]))
+        if rows * columns > MAX_CELLS:
+            detail = f"{sheet} has a cell in row {rows:,}, column {columns:,}: delete what stands far out"
+            raise UnreadableDocument("too_large", detail)
+        if found := _FORMULA.search(text):
+            near = max(0, found.start() - 200)
+            place = [cell[1] + cell[2] for cell in _REFERENCE.finditer(text, near, found.start())]
+            where = place[-1].decode() if place else "a cell"
+            raise UnreadableDocument(
+                "no_value",
+                f"{sheet}: the formula in {where} was never calculated: open the file in a spreadsheet and save it, or "
+                "paste values",
+            )
+        rest = text[-512:]
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _parsed(archive: zipfile.ZipFile, part: str) -> Any:
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    return etree.fromstring(archive.read(part), parser)
+
+
+def _links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
+    """The parts that a part of a workbook refers to, by the id of the reference."""
+    name = f"{dirname(part)}/_rels/{basename(part)}.rels"
+    links = _parsed(archive, name) if name in archive.namelist() else ()
+    return {link.get("Id"): normpath(join(f"/{dirname(part)}", link.get("Target")))[1:] for link in links}
+
+
+def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
+    """The cells at which the pictures of a drawing begin."""
+    root = _parsed(archive, part)
+    for corner in root.iter(f"{_DRAWING}from"):
+        if next(corner.getparent().iter(f"{_DRAWING}pic"), None) is not None:
+            yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
+
+
+def _rich_texts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Texts by how they read without marks, where characters are raised or lowered: 10 and 9/L is 10⁹/L, not 109/L."""
+    found: dict[str, str] = {}
+    times: Counter[str] = Counter()
+    for item in _parsed(archive, "xl/sharedStrings.xml"):
+        flat = marked = ""
+        for run in [item, *item.findall(f"{_MAIN}r")]:
+            text = run.findtext(f"{_MAIN}t") or ""
+            raised = run.find(f"{_MAIN}rPr/{_MAIN}vertAlign")
+            shift = {"superscript": glyphs.superscript, "subscript": glyphs.subscript}.get(
+                "" if raised is None else raised.get("val", ""), str
+            )
+            flat, marked = flat + text, marked + shift(text)
+        times[flat] += 1
+        if marked != flat:
+            found[flat] = marked
+    return {flat: marked for flat, marked in found.items() if times[flat] == 1}

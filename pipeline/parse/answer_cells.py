@@ -1,0 +1,184 @@
+"""Answers in the cells of a tabular source: letters, numbers, or texts of options. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from pipeline.parse.cells import Options, Pairs, string, unpacked
+from pipeline.parse.text import fold
+from schemas.columns import vocabulary
+
+_LETTERS = re.compile(r"[A-Ka-k]")
+_LETTERS_ONLY = re.compile(r"[\sA-Ka-k,，、;；|@+&\[\](){}（）【】'\".．:：]+")
+"""ABD, A,C, [A] (C). Not A/C, which may mean either: such a key waits."""
+_LETTER_AND_TEXT = re.compile(
+    r"\s*(?:[(（\[【]\s*)?([A-Ka-k])\s*(?:[)）\]】]|[.．、:：\s])[.．、:：]?\s*(\S.*)", re.DOTALL
+)
+"""A letter with its text: C. 阿司匹林, （C）阿司匹林."""
+_EITHER = re.compile(r"\s*([A-K])(?:\s*(?:或|or)\s*([A-K]))+\s*", re.IGNORECASE)
+"""Several accepted answers: A或C, A or C."""
+_DIGITS = re.compile(r"\s*\d{1,2}(?:\.0+)?\s*(?:[,，、;；|]\s*\d{1,2}\s*)*")
+"""Numbers of options: 2, 2.0 (from a spreadsheet), 1,3."""
+_BETWEEN_TEXTS = ("\n", "|", ";", "；")
+"""Marks between the texts of several right options: 甲;丙."""
+
+
+class AnswerEncoding(StrEnum):
+    """How a source gives its answers."""
+
+    LETTERS = "letters"
+    TEXTS = "texts"
+    FROM_0 = "index_from_0"
+    FROM_1 = "index_from_1"
+    UNKNOWN = "unknown"
+    """As letters or texts, row by row, where only one of the two can be meant."""
+
+
+def encoding_of(answers: Iterable[tuple[Any, Options]]) -> AnswerEncoding:
+    """How a source gives its answers, by those of its (answer, options) that can be read in one way only."""
+    seen = {found for value, options in answers if (found := _only_reading(value, options))}
+    return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
+
+
+def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
+    text = string(value)
+    if text is None or isinstance(value, int | float):
+        return None
+    letters, quoted = letters_of(text, options.pairs), quoted_of(text, options.pairs)
+    if bool(letters) == bool(quoted):
+        return None
+    return AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS
+
+
+def is_number(value: Any) -> bool:
+    """Whether an answer is given as a number, or several: 2, "2", "1,3", [0, 2]."""
+    value = unpacked(value)
+    if isinstance(value, list):
+        return bool(value) and all(map(is_number, value))
+    if isinstance(value, str):
+        return bool(_DIGITS.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def numbers(value: Any) -> list[int]:
+    """The whole numbers of an answer; -1 is none."""
+    value = unpacked(value)
+    if isinstance(value, list):
+        return [one for item in value for one in numbers(item)]
+    text = str(value)
+    found = [float(part) for part in re.findall(r"\d+(?:\.\d+)?", text)] if text[:1] != "-" else []
+    return [int(part) for part in found if part.is_integer()]
+
+
+def read_answer(
+    value: Any, options: Options, encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
+) -> list[str] | None:
+    """Letters of an answer given as ``ABD``, ``(D)``, ``opb``, ``B. text``, an option's text, a number, or a list.
+
+    Args:
+        value: the cell.
+        options: of the question.
+        encoding: how the source gives its answers; settles what can be read in two ways.
+
+    Returns:
+        Letters in alphabetical order; None when there is no answer, or when two readings remain: ``AB`` where
+        an option's text is AB, a number that may count options from 0, from 1, or be a text.
+    """
+    value = unpacked(value)
+    if not isinstance(value, list):
+        return _read_one(value, options, encoding)
+    parts = [_read_one(item, options, encoding) for item in value]
+    found = {letter for part in parts if part for letter in part}
+    return sorted(found) if parts and all(parts) else None
+
+
+def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
+    text = string(value)
+    if text is None:
+        return None
+    if encoding is not AnswerEncoding.TEXTS:
+        if is_number(value):
+            return _counted(value, options, encoding)
+        if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3
+            return _counted(bare, options, AnswerEncoding.UNKNOWN)
+    quoted, letters = quoted_of(text, options.pairs), letters_of(text, options.pairs)
+    if letters and quoted and letters != quoted:
+        return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
+    return letters or quoted
+
+
+def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
+    """Letters of numbers: as printed before the options, else counted as the source counts."""
+    found = numbers(value)
+    if options.printed and all(str(one) in options.printed for one in found):
+        return sorted({options.printed[str(one)] for one in found}) or None
+    labels = [label for label, _ in options.pairs]
+    if encoding not in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):
+        quoted = quoted_of(str(value), options.pairs)
+        return quoted if quoted and not all(0 <= one <= len(labels) for one in found) else None
+    letters = {chr(65 + one - (encoding is AnswerEncoding.FROM_1)) for one in found if one < 26}
+    return sorted(letters) if found and letters <= set(labels) else None
+
+
+def _bare(text: str) -> str:
+    """A text as answers repeat it: width, case, space and a full stop aside."""
+    return re.sub(r"\s+", "", fold(text)).rstrip("。．.").casefold()
+
+
+def quoted_of(text: str, options: Pairs) -> list[str] | None:
+    """The label of the only option with that text; of several texts with marks between them, theirs."""
+    exact = [label for label, option in options if option.strip() == text.strip()]
+    hits = exact or [label for label, option in options if _bare(option) == _bare(text)]
+    if len(hits) == 1:
+        return hits
+    for mark in _BETWEEN_TEXTS:
+        parts = [part for part in text.split(mark) if part.strip()]
+        if len(parts) > 1:
+            found = [quoted_of(part, options) for part in parts if mark not in part]
+            return sorted({label for one in found if one for label in one}) if all(found) else None
+    return None
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Words before the letters or number of an answer: 答案：B, 选项C, Option D, opb, option2."""
+    words = sorted(vocabulary()["words"]["answer"], key=len, reverse=True)
+    ends = r"(?=[(（\[【]?[A-K][^A-Za-z]*$|\d{1,2}$)"
+    return re.compile(rf"^\s*(?:{'|'.join(map(re.escape, words))})[\s_:：.\-是为]*{ends}", re.IGNORECASE)
+
+
+def letters_of(text: str, options: Pairs) -> list[str] | None:
+    """The letters that an answer's text gives; None where it is anything else."""
+    text = _words().sub("", fold(text))
+    if _LETTERS_ONLY.fullmatch(text) and _LETTERS.search(text):
+        return _letters(text)
+    both = _LETTER_AND_TEXT.fullmatch(text)
+    if both and _bare(dict(options).get(both[1].upper(), "")) == _bare(both[2]) != "":
+        return [both[1].upper()]
+    return None
+
+
+def _letters(text: str) -> list[str]:
+    return sorted({letter.upper() for letter in _LETTERS.findall(text)})
+
+
+def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:
+    """The key and every accepted answer, where a cell states that several earn the mark.
+
+    ``送分(原:D)``: everybody gets it, the key was D. ``A或C``: either.
+    """
+    text = fold(str(value)) if isinstance(value, str) else ""
+    if any(word in text for word in vocabulary()["words"]["everybody"]) and (
+        not _LETTERS.search(text) or any(word in text for word in ("原", "送", "一律"))
+    ):
+        return sorted({*_letters(text)} & {*labels}) or None, [[label] for label in labels]
+    if _EITHER.fullmatch(text):
+        letters = sorted(
+            {letter.upper() for letter in re.findall(r"[A-Ka-k]", re.sub("or", " ", text, flags=re.I))}
+        )
+        return letters, [[letter] for letter in letters]
+    return None
