@@ -2,7 +2,7 @@
 
     python -m benchmarks.extraction.measure [FOLDER]
 
-Reads ``by_hand.jsonl``: 605 outputs in the manner of today's models, in simplified and traditional Chinese and
+Reads ``by_hand.jsonl``: 915 outputs in the manner of today's models, in simplified and traditional Chinese and
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
 right) and ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,36 +132,33 @@ def hard_cases() -> None:
 
 
 def by_hand() -> None:
-    """Print how many of the outputs of each half and language each rule reads as labelled."""
+    """Print what each rule makes of the outputs of each half and language, wrong letters apart from missed ones."""
     options = json.loads((_HERE / "by_hand_options.json").read_text(encoding="utf-8"))
     rows = [json.loads(line) for line in (_HERE / "by_hand.jsonl").read_text(encoding="utf-8").splitlines()]
     groups = [(half, lang) for half in ("tune", "held_out") for lang in ("zh-Hans", "zh-Hant", "en", "all")]
-    print(
-        "\n| read | "
-        + " | ".join(f"{half} {lang}" for half, lang in groups)
-        + " |\n|---|"
-        + "---:|" * len(groups)
-    )
+    heads = [f"{half} {lang}" for half, lang in groups]
+    print("\nEach cell: as labelled / of so many (a wrong letter, no letter)")
+    print("\n| read | " + " | ".join(heads) + " |\n|---|" + "---:|" * len(groups))
     rules: dict[str, Rule] = {**_PEERS, "ours": _ours}
     for name, rule in rules.items():
-        right = {
-            at: (
-                _known(row, options[row["options"]])
-                if name == "ours"
-                else rule(row["text"], options[row["options"]], several=row["multiple"] is not False)
-            )
-            == (row["answer"] or "")
-            for at, row in enumerate(rows)
-        }
-        shares = []
+        outcomes = []
+        for row in rows:
+            shown = options[row["options"]]
+            several = row["multiple"] is not False
+            got = _known(row, shown) if name == "ours" else rule(row["text"], shown, several=several)
+            same = got == (row["answer"] or "")
+            outcomes.append("right" if same else "wrong" if got else "none")
+        cells = []
         for half, lang in groups:
-            found = [
-                right[at]
-                for at, row in enumerate(rows)
+            kept = [
+                outcome
+                for outcome, row in zip(outcomes, rows, strict=True)
                 if row["half"] == half and lang in (row["language"], "all")
             ]
-            shares.append(f"{sum(found) / len(found):.3f} of {len(found)}")
-        print(f"| {name} | " + " | ".join(shares) + " |")
+            count = Counter(kept)
+            share = count["right"] / len(kept)
+            cells.append(f"{share:.3f} / {len(kept)} ({count['wrong']}, {count['none']})")
+        print(f"| {name} | " + " | ".join(cells) + " |")
 
 
 def _known(row: Mapping[str, Any], options: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Claims about options: which option a text asserts, denies, doubts or only considers, by what words, and where."""
+"""Claims about options: which option a text asserts, denies or doubts, by what words, and where."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ class Stance(StrEnum):
     ASSERTED = "asserted"
     DENIED = "denied"
     HEDGED = "hedged"
-    CONSIDERED = "considered"
-    """Supposed, other people's, or a first impression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +53,10 @@ _M = r"(?P<m>[LTlt])"
 
 
 _EXCEPT = re.compile(
-    r"E(?P<m>[LT])[x,]{0,2}(?P<said>[RAWX]|(?=[./]|$))"
-    r"|(?P<one>[LT])D?(?P<is>[WR])[,.]?O[xD,]{0,2}[WR]"
+    r"(?P<out>X)?E(?P<m>[LT])[xiO,]{0,3}(?P<said>[RAWX]|(?=[./]|$))"
+    r"|(?P<one>[LT])D?(?P<is>[WR])[,.]?O[xD,]{0,2}[WRA]"
 )
-"""除C外均正确, all except C can be ruled out, C错误,其余正确."""
+"""除C外均正确, all except C can be ruled out, we rule out all but C, C错误,其余正确, C不选,其余全选."""
 _SUPPOSED = re.compile(r"Q[^./]*\Z")
 """What makes a whole sentence another question's."""
 
@@ -67,7 +65,7 @@ def _row(kind: str, stance: Stance, pattern: str) -> Production:
     return Production(kind, stance, re.compile(pattern))
 
 
-_YES, _DENY, _MAYBE, _SAID = Stance.ASSERTED, Stance.DENIED, Stance.HEDGED, Stance.CONSIDERED
+_YES, _DENY, _MAYBE = Stance.ASSERTED, Stance.DENIED, Stance.HEDGED
 PRODUCTIONS = (
     # 答案是A · 答案选A · 答案：⏎A · the correct answer is option B · \boxed{A}
     _row("stated", _YES, rf"{_NO}K(?:x:|[iC:S])[iCKR:|]{{0,3}}/{{0,3}}{_M}(?!,?V)"),
@@ -77,16 +75,22 @@ PRODUCTIONS = (
     # A是正确答案 · A错误,为本题答案 · A is the correct answer
     _row("called", _YES, r"(?P<m>[LTt])(?:D?[WR],)?[iR]{1,3}K(?![i:LT])"),
     # 不是A而是B · 不对,应该是C · 更正为D · not A but B
-    _row("stated", _YES, rf"B[iKC:]{{0,2}}{_M}(?![RWV])"),
+    _row("stated", _YES, rf"B(?:n[LT])?[iKC:]{{0,2}}{_M}(?![RWV])"),
     _row("stated", _YES, rf"V[,.x]{{0,3}}[iC]{{1,2}}{_M}"),
-    _row("stated", _YES, rf"n[LT][,.]?[iB]{_M}"),
+    _row("stated", _YES, rf"n[LT][,.]?[iBb]{_M}"),
     # 正确的是A · 最佳选项为B · the most likely diagnosis is:⏎B
-    _row("concluded", _YES, rf"{_NO}S[iCh:,]{{0,2}}/{{0,2}}{_M}(?!V)"),
+    _row("concluded", _YES, rf"{_NO}S(?:x:|[iCh:,]{{0,2}})/{{0,2}}{_M}(?!V)"),
     _row("concluded", _YES, r"(?<![nqop])M[xyLTR,]{0,5}[i:][:R/]{0,4}(?P<m>[LT])"),
     # 因此A正确 · 综上,A · Therefore, A
-    _row("concluded", _YES, rf"{_NO}c[,:iRC]{{0,3}}(?P<m>[LT])(?=D?[R./,]|D?W|$|i[RM])"),
+    _row("concluded", _YES, rf"{_NO}c[,:iRC]{{0,3}}(?P<m>[LT])(?=D?[R./,]|DW|$|i[RM])"),
     # 应选青霉素
     _row("quoted", _YES, rf"{_NO}C[i:]{{0,2}}(?P<m>[Tt])(?![VX])"),
+    # 参考答案有误,应为C
+    _row("stated", _YES, rf"KW[,.]?[iC]{{1,2}}{_M}"),
+    # D更合适 · D is more likely · D优于C · C不如D · A, not B
+    _row("concluded", _YES, r"(?<!>)(?P<m>[LT])[xDi,]{0,2}(?:G|>[LT])"),
+    _row("concluded", _YES, r"<(?P<m>[LT])"),
+    _row("concluded", _YES, rf"{_NO}(?P<m>[LT]),?n[LT](?=[./]|$)"),
     # 错误的是C
     _row("counter", _YES, rf"{_NO}U[iCh:,]{{0,2}}/{{0,2}}{_M}(?!V)"),
     # 正确:A、B;错误:C
@@ -98,8 +102,10 @@ PRODUCTIONS = (
     _row("judged", _DENY, rf"[Xn][CKi:x]{{0,2}}{_M}"),
     _row("judged", _DENY, rf"{_M}[xD,]{{0,2}}X(?!{_M.replace('?P<m>', '')})"),
     # A错误 · A is wrong · A说法正确
-    _row("judged", _DENY, r"(?P<m>[LT])(?:[|:](?:[xy]?[|,])?)?[xDi]{0,2}[WV]"),
+    _row("judged", _DENY, r"(?P<m>[LT])(?:[|:](?:[xy]?[|,])?)?[xDi]{0,2}[WVZ]"),
     _row("judged", _YES, r"(?P<m>[LT])(?:[|:](?:[xy]?[|,])?)?[xDi]{0,2}R"),
+    # A是,B是,C不是
+    _row("judged", _YES, r"(?P<m>[LT])i(?=[,./|]|$)"),
     # 可能是A
     _row("hedged", _MAYBE, rf"h[iC]{{0,1}}{_M}"),
 )
@@ -229,7 +235,7 @@ class Text:
         for match in _EXCEPT.finditer(self.codes):
             mention = self.words[match.start("m") if match["m"] else match.start("one")][3]
             if mention is not None:
-                excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R"
+                excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])
                 said = {label: (label in mention.labels) is excepted_is_right for label in self.options}
                 places += [mention.start, mention.end]
         right, wrong = (

@@ -49,17 +49,17 @@ _TIGHT = re.compile(rf"{_CLOSE}[^\S\n]{{0,2}}(?:{_AND})[^\S\n]{{0,2}}{_OPEN}")
 _TOUCHING = re.compile(r"[)\]}】」』》$]{1,4}(?:\s|,\s?)?(?:\\boxed)?[(\[{【「『《$]{1,4}")
 """Between options in brackets of their own: (A)(B), 【A】【B】, \\boxed{A},\\boxed{B}."""
 _LOOSE = re.compile(
-    rf"{_CLOSE}(?:[^\S\n]{{0,2}}[,.;][^\S\n]{{0,2}}|[^\S\n]{{1,3}}|[^\S\n]{{0,3}}\n\s{{0,3}}){_OPEN}"
+    rf"{_CLOSE}(?:[^\S\n]{{0,2}}[,.;][^\S\n]{{0,2}}|[^\S\n]{{1,3}}|[^\S\n]{{0,3}}\n\s{{0,3}}(?:[-•·]\s)?){_OPEN}"
 )
 """Between two options that may belong together, or to two clauses: A,B or A B."""
 _GOES_ON = re.compile(
     r"[\"'”’」』》\])}>】$]{0,5}(?:选?项)?\s{0,3}(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]"
-    r"|[和与及](?=选?项?[A-Z])|[A-Z](?!\w)|[①-⑩]|[.](?=[A-Z](?!\w))|and\b|or\b|are\b|[是为](?:本题)?的?(?:正确|答案|对的))"
+    r"|[和与及]\s?(?=选?项?[A-Z])|[A-Z](?!\w)|[①-⑩]|[.](?=[A-Z](?!\w))|and\b|or\b|are\b|[是为](?:本题)?的?(?:正确|答案|对的))"
 )
 """After a letter that goes on a loose list."""
 _DENIED = re.compile(r"\s?(?:选?项)?\s?[均都也则就]?(?:不|错|有误|被?排除)")
 _ALL_OF_THEM = re.compile(r"\s?(?:选?项)?\s?[均都皆]")
-_RANGE = re.compile(r"\s?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
+_RANGE = re.compile(r"[^\S\n]?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
 _DELIMITER = re.compile(r"[\"'”’」』》\])}>】$]{0,4}\s?(?:选项|项)?\s?[.:、,)-]?\s?[\"'“‘「『(]?\s?")
 """Between a letter and the text of its option."""
 _BRACKETED = re.compile(

@@ -28,6 +28,14 @@ _TAKEN_BACK = re.compile(
 
 _CALLED = re.compile(rf"{_OPENS.pattern}D?R[./]")
 """An opening that is called right: 选项A 是正确的。"""
+_CALLED_BEST = re.compile(rf"{_OPENS.pattern}G[./]")
+"""C.华法林是最合适的选项。 Whatever is said of the others afterwards."""
+
+
+_IS_IT = re.compile(r"[iS:]L\Z")
+"""A last sentence that ends with an option and its letter: … the drug that caused it is B) Amiodarone."""
+_ENDED = re.compile(r"[。.!！]\s{0,9}\Z")
+"""A text that does not break off."""
 
 
 class Found(NamedTuple):
@@ -94,7 +102,8 @@ def opening(task: Task) -> Found | None:
     if found is None or task.answer_first:
         return found
     closed = _STATEMENT_ENDS.match(task.said.text, found.end) or _CALLED.match(task.said.codes)
-    return found if closed and len(task.said.items) <= 2 else None
+    best = _CALLED_BEST.match(task.said.codes)
+    return found if best or (closed and len(task.said.items) <= 2) else None
 
 
 def stated(task: Task) -> Found | None:
@@ -103,7 +112,14 @@ def stated(task: Task) -> Found | None:
     if task.multiple and len(called) > 1 and len(called) == len(claims):
         labels = tuple(label for claim in called for label in claim.labels)
         return Found(labels, called[0].start, called[-1].end)
-    return None if len({claim.labels for claim in claims if _own(task, claim)}) > 2 else _last(claims)
+    if len({claim.labels for claim in claims if _own(task, claim)}) > 2:
+        return None
+    last = _last(claims)
+    if last is None or not task.multiple or len(last.labels) > 1:
+        return last
+    # 选A、选B、选D where several are asked for
+    row = [claim for claim in claims if not re.search(r"[。.;\n]", task.said.text[claim.end : last.start])]
+    return Found(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
 
 
 def _own(task: Task, claim: Claim) -> bool:
@@ -118,7 +134,7 @@ def everything(task: Task) -> Found | None:
     if task.multiple is False:
         return None
     match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A", task.said.codes)
-    if match is None:
+    if match is None or "E" in task.said.codes[match.end() :]:
         return None
     return Found(
         tuple(task.said.options), task.said.words[match.start()][1], task.said.words[match.end() - 1][2]
@@ -145,7 +161,7 @@ def head(task: Task) -> Found | None:
     if named > max(1 if task.answer_first is False else 2, answers):
         return None
     follows = task.said.codes[match.end() :]
-    if (not mention.own and re.match(r"W|,?X|V", follows)) or (
+    if (not mention.own and re.match(r"W|i?h|,?X|V", follows)) or (
         mention.weak and follows[:1] not in ("", ".", ":", ",")
     ):
         return None
@@ -194,8 +210,9 @@ def _closing(task: Task, start: int) -> Found | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
     sentences = list(re.finditer(r"[^./]+", task.said.codes))
     for match in reversed(sentences):
-        part = match.group()
-        if match.start() < start or re.search(r"[nWXEV]", part) or ("c" not in part and len(sentences) > 1):
+        part, last = match.group(), match is sentences[-1]
+        concludes = "c" in part or len(sentences) == 1 or (last and _IS_IT.search(part))
+        if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
         named = [
             word[3] for word in task.said.words[match.start() : match.end()] if word[0] in "LT" and word[3]
@@ -214,6 +231,9 @@ def verdicts(task: Task) -> Found | None:
         chosen = right if complete else ()
     elif len(right) == 1 and wrong:
         chosen = right
+    elif not right and not task.claims("judged") and len(wrong) == len(task.said.options) - 1 > 1:
+        # all others are ruled out, in a text that does not break off before the last one
+        chosen = tuple(set(task.said.options) - set(wrong)) if _ENDED.search(task.said.text[-10:]) else ()
     else:
         chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
     return Found(chosen, start, end) if chosen else None
@@ -222,10 +242,13 @@ def verdicts(task: Task) -> Found | None:
 def only_letter(task: Task) -> Found | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
     found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
-    denied = task.claims("judged", stance=Stance.DENIED) or re.search(r"Li?h|E", task.said.codes)
+    exceptions = "E" if task.multiple is False else "[EO]"
+    denied = task.claims("judged", stance=Stance.DENIED) or re.search(rf"Li?h|{exceptions}", task.said.codes)
     hedged = task.claims("hedged", stance=Stance.HEDGED)
     unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
+        return None
+    if task.multiple is False and len(found[0].labels) > 1:
         return None
     return Found(found[0].labels, found[0].start, found[-1].end)
 
@@ -234,13 +257,15 @@ def first_listed(task: Task) -> Found | None:
     """The first option of a text that opens with it, goes through others and never concludes.
 
     People who judged 106 such outputs took the opening for the answer in every one.
-    A text that breaks off, or that denies its first option, states nothing.
+    A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not re.search(r"[。.!！]\s{0,9}\Z", task.said.text[-10:]):
+    if task.multiple or len(task.said.items) < 2 or not _ENDED.search(task.said.text[-10:]):
         return None
     first = task.said.items[0]
+    mention = task.said.words[first.first][3]
+    judged = "[WX]" if mention is not None and mention.own else "[WXR]"
     if task.said.text[: first.start].strip() not in ("", "选项") or re.match(
-        r"[Dxi]?[WX]", task.said.codes[first.first + 1 :]
+        rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]
     ):
         return None
     return Found((first.label,), first.start, first.end)
