@@ -19,7 +19,7 @@ from pipeline.parse.finish import Outcome, finish
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import judge, read_paper
 from schemas.documents import Box, Document, Line, LineKind
-from schemas.questions import Question
+from schemas.questions import Question, ReviewItem
 
 HOLE, FIGURE, FORMULA = "\x01hole", "\x01figure", "\x01formula"
 """Lines that were lost, whose room is left; regions that are no text."""
@@ -274,6 +274,11 @@ def _flat(text: str) -> str:
     return text.replace("\n", "")
 
 
+def _waits(outcome: Outcome) -> list[tuple[Question, ReviewItem]]:
+    """The questions that wait, as they were read."""
+    return [(Question.model_validate_json(item.item), item) for item in outcome.review if item.item]
+
+
 @dataclass
 class Tally:
     """What became of the questions of damaged papers."""
@@ -281,9 +286,11 @@ class Tally:
     kept: int = 0
     silent: int = 0
     sound: int = 0
-    """Questions that the damage did not touch."""
+    """Questions that the damage did not touch, and that were not read otherwise than printed because of it."""
     needless: int = 0
     """Those of them that wait."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why they wait."""
 
 
 def main() -> None:
@@ -293,6 +300,7 @@ def main() -> None:
     parser.add_argument("--papers", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=10, help="how many silent errors to list")
+    parser.add_argument("--waits", type=int, default=0, help="how many reasons of needless waits to list")
     parser.add_argument("--only", help="one kind of damage")
     options = parser.parse_args()
     random = Random(options.seed)
@@ -319,11 +327,20 @@ def main() -> None:
                     f"  {index} {damage.kind}: {question.number}: {differs}: {question.stem[-60:]!r} "
                     f"{[one.text[-40:] for one in question.options]} {question.answer}; {paper.style}"
                 )
+        waits = _waits(outcome)
         kept = {question.number for question in outcome.questions}
-        sound = [truth for truth in expected if truth.number not in damage.touched]
+        harmed = {
+            question.number for question, _ in waits if wrong(question, expected, keyed=damage.key is None)
+        }
+        sound = [truth for truth in expected if truth.number not in damage.touched | (harmed - kept)]
         tally.sound += len(sound)
-        tally.needless += sum(truth.number not in kept for truth in sound)
+        needless = {truth.number for truth in sound} - kept
+        tally.needless += sum(truth.number in needless for truth in sound)
+        tally.reasons.update(item.detail[:60] for question, item in waits if question.number in needless)
     _print(tallies)
+    for name, one in sorted(tallies.items()):
+        for reason, times in one.reasons.most_common(options.waits):
+            print(f"  {name}: {times} {reason}")
 
 
 def _print(tallies: dict[str, Tally]) -> None:

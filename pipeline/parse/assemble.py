@@ -317,7 +317,8 @@ def _share_case(draft: Draft, group: Group | None) -> None:
     if group is None:
         return
     draft.group = f"g{id(group)}"
-    draft.group_headed, draft.group_last, draft.shared_pieces = True, group.head.last, group.pieces
+    draft.group_headed, draft.shared_pieces = True, group.pieces
+    draft.group_first, draft.group_last = group.head.first, group.head.last
     rule = "shared_options" if draft.shared_options else "shared_stem"
     draft.because(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:

@@ -35,8 +35,9 @@ class Draft:
     """Name of its group within the paper."""
     group_headed: bool = False
     """Whether a head opens its group."""
+    group_first: int | None = None
     group_last: int | None = None
-    """The last number that the head of its group names."""
+    """The first and the last number that the head of its group names."""
     options_in_cells: bool = False
     """Whether every table in it begins with one of its options' labels."""
     shared_options: bool = False
@@ -48,6 +49,8 @@ class Draft:
     entry: bool = False
     """Whether it is an entry of a key: an answer or explanation without a stem."""
     answered: bool = False
+    key_head: str = ""
+    """The head that its answer stands under in a key."""
     in_blank: bool = False
     """Whether its answer was read from a blank in its stem."""
     tag: str = ""

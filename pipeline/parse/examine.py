@@ -6,20 +6,22 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
 
 from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.heads import CHINESE
-from pipeline.parse.kinds import is_case
-from pipeline.parse.lines import REGIONS, Piece, is_whole, place_of, rooms
+from pipeline.parse.kinds import announcement, is_case
+from pipeline.parse.lines import Piece, place_of
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.reading import text_of
+from pipeline.parse.rooms import check_rooms, is_whole, labelled
 from pipeline.parse.text import CJK
 from schemas.documents import Box
+from schemas.trace import Part
 
 ALIKE = 0.9
 """From which share of a section's questions a number of options is the section's own."""
@@ -29,8 +31,6 @@ MANY = 10
 """Of how many where the whole paper is looked at."""
 REPEATED = 3
 """In how many items a line after the options must stand to be a foot: options end alike, lines under them do not."""
-FAR, USUAL = 0.9, 0.95
-"""From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
 SHORT = 8
 """Longer lines need to stand in two items only."""
 LONG, TIMES = 60, 4
@@ -55,9 +55,15 @@ _STRANGE = re.compile(
 """A head, or the mark of an answer, inside a text: 立即手术二、X型题, 两者均无 答案：B."""
 _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
 """How no option begins: what stands before was taken for something else."""
-_BRACKETED = re.compile(r"[(（【]([A-K])[)）】]")
+_LABELS_INSIDE = {
+    "dotted": re.compile(rf"(?<![A-Za-z0-9、维生素抗子])([A-K])(?:[.．](?!\d)|、(?=[{CJK}]{{2}}))"),
+    "paren": re.compile(r"[(（【\[]([A-K])[)）】\]]"),
+    "circled": re.compile(r"([\u24b6-\u24c0])"),
+    "comma": re.compile(r"(?<![A-Za-z0-9])([A-K])[:：]"),
+    "lower": re.compile(r"(?<![A-Za-z0-9.])([a-k])[.．、)）](?!\d)"),
+}
+"""A label inside a text, by the form of the labels of its question: …炎【G】B超, …E、甲, 维生素C e.口服."""
 _LISTED = re.compile(r"\n(\d{1,3})[.．、](?!\d)")
-_SMALL_LABEL = re.compile(r"\s[a-k]\s?[.．、)）](?!\d)")
 _FOOT = re.compile(
     r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
     r"|扫码(?:关注|下载|获取|领取)|(?:关注|微信)公众号|更多(?:真题|试题|资料)"
@@ -74,23 +80,24 @@ _EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(
 """A formula that was lost leaves its signs: x＝，则 …"""
 
 
-def examine(
-    pieces: Sequence[Piece], rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft], gaps: Sequence[Gap]
-) -> None:
+def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
     boxes = [piece.box for piece in pieces if piece.box]
     for draft in own:
         _check_texts(draft)
         _check_lengths(draft, boxes)
+        _check_answers(draft)
         _check_verdict(draft)
         _check_case(draft)
     _check_references(drafts, own)
     _check_counts(own)
+    _check_groups(drafts)
+    _check_announced(drafts)
     _check_feet(own)
-    _check_room(pieces, own, boxes)
-    _check_neighbours(drafts, gaps, boxes)
-    _check_rivals(rivals, drafts)
+    heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
+    check_rooms(pieces, heads, drafts, gaps)
+    _check_rivals(outline.rivals, drafts)
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
@@ -127,26 +134,13 @@ def _check_texts(draft: Draft) -> None:
 
 def _check_options(draft: Draft) -> None:
     """Options that begin in the middle, hold a label, or tell of a patient as none of the others does."""
-    last, last_text = draft.options[-1]
-    beyond = (
-        {chr(ord(last) + step) for step in (1, 2)}
-        if any(one.rule == "paren" for one in draft.steps)
-        else set()
-    )
-    later = next((one for one in _BRACKETED.findall(last_text) if one in beyond), None)
-    if later:
-        draft.doubt("label_inside_text", f"（{later}） stands in option {last}")
+    _check_labels(draft)
     follows = [found[0] for found in _LISTED.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1]
     if follows and len(_LISTED.findall(draft.stem)) == 1:
         draft.doubt("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
-    small = any(step.rule == "lower" for step in draft.steps)
     for label, text in draft.options:
         if _BROKEN.match(text):
             draft.doubt("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
-        elif small and _SMALL_LABEL.search(text):
-            draft.doubt(
-                "label_inside_text", f"what looks like a label stands in option {label}: {text[-30:]!r}"
-            )
     told = [label for label, text in draft.options if is_case(text)]
     if len(draft.options) > 2 and told == [draft.options[-1][0]]:
         draft.doubt("case_inside", f"option {told[0]} alone tells of a patient")
@@ -158,6 +152,20 @@ def _check_options(draft: Draft) -> None:
     begins = _first_label(draft.pieces)
     if begins not in (None, "A"):
         draft.doubt("label_inside_text", f"a line before option A begins with {begins}")
+
+
+def _check_labels(draft: Draft) -> None:
+    """Labels inside a text: of an option behind the last one found, or of another question."""
+    form = next((step.rule for step in draft.steps if step.part is Part.OPTIONS), "")
+    forms = [_LABELS_INSIDE[form]] if form in _LABELS_INSIDE else list(_LABELS_INSIDE.values())
+    last, text = draft.options[-1]
+    for labels in forms:
+        later = [found[1].upper() for found in labels.finditer(text)]
+        if any(last < letter <= chr(ord(last) + 4) for letter in later):
+            draft.doubt("label_inside_text", f"a label stands in option {last}: {text[-30:]!r}")
+        letters = [found[1].upper() for found in labels.finditer(draft.stem)]
+        if any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
+            draft.doubt("label_inside_text", f"labels stand in the stem: {''.join(letters)}")
 
 
 def _first_label(pieces: Sequence[Piece]) -> str | None:
@@ -189,10 +197,22 @@ def _check_lengths(draft: Draft, boxes: Sequence[Box]) -> None:
 
 def _is_one_paragraph(draft: Draft, boxes: Sequence[Box]) -> bool:
     """Whether the last option runs on over full lines, without a stop in it: no other text stands under it."""
-    labelled = max((i for i, piece in enumerate(draft.pieces) if _labelled(piece.text)), default=0)
-    lines = draft.pieces[labelled:]
+    last = max((i for i, piece in enumerate(draft.pieces) if labelled(piece.text)), default=0)
+    lines = draft.pieces[last:]
     full = len(lines) > 1 and not any(is_whole(piece, boxes) for piece in lines[:-1])
     return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
+
+
+def _check_answers(draft: Draft) -> None:
+    """Options between two answers are those of another question, whose number was not read."""
+    text = text_of(draft.pieces)
+    answers = [found for found in split_fields(text).opened if found.answer]
+    if len(answers) < 2 or draft.suffix:
+        return
+    between = "\n".join(text.split("\n")[answers[0].line : answers[-1].line])
+    run = find_run(between)
+    if run is not None and len(run.options) >= min(3, len(draft.options)):
+        draft.doubt("several_option_runs", f"options stand between two answers: {run.options[0][1][:20]!r}")
 
 
 def _check_verdict(draft: Draft) -> None:
@@ -211,7 +231,7 @@ def _check_case(draft: Draft) -> None:
     if draft.shared_stem or draft.shared_options or is_case(draft.stem):
         return
     found = _ASKED_BEFORE.match(draft.stem)
-    if draft.announced == "A3/A4" or found:
+    if found or "A3/A4" in (draft.announced, announcement(draft.key_head).kind):
         draft.doubt("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 
@@ -258,6 +278,37 @@ def _check_feet(own: Sequence[Draft]) -> None:
             draft.doubt("foot_inside", f"{again[0][:30]!r} stands in {times[again[0]]} items")
 
 
+def _check_groups(drafts: Sequence[Draft]) -> None:
+    """What is shared by questions from a number on may hold that one where another is the first of them."""
+    groups: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        if draft.group and draft.group_first is not None:
+            groups[draft.group].append(draft)
+    for members in groups.values():
+        first = min(draft.number or 0 for draft in members)
+        for draft in members if first != members[0].group_first else ():
+            why = f"its head names number {draft.group_first}, the first found is {first}"
+            draft.doubt("may_hold_another", f"what is shared may hold it; {why}")
+
+
+def _check_announced(drafts: Sequence[Draft]) -> None:
+    """Questions beyond the number that their head announces stand under a head that was not read."""
+    blocks: dict[int, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        if not draft.entry and draft.number is not None:
+            blocks[id(draft.block)].append(draft)
+    for members in blocks.values():
+        stated = announcement(members[0].block.text).count
+        if stated is None or (stated > 1 and len({draft.section for draft in members}) > 1):
+            continue
+        first = min(draft.number or 0 for draft in members)
+        for draft in members:
+            place = (draft.number or 0) - first + 1
+            if place > stated:
+                why = f"its head announces {stated}, this is number {place}"
+                draft.doubt("may_hold_another", f"a head before it was not read: {why}")
+
+
 def _pattern(line: str) -> str:
     return re.sub(r"[\d\s]+", "", line)
 
@@ -265,7 +316,7 @@ def _pattern(line: str) -> str:
 def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
     texts = [piece.text for piece in draft.pieces]
-    last = max((i for i, text in enumerate(texts) if i == 0 or _labelled(text)), default=0)
+    last = max((i for i, text in enumerate(texts) if i == 0 or labelled(text)), default=0)
     found: list[str] = []
     for text in texts[last + 1 :]:
         if opens_explanation(text) or split_fields(text).answered:
@@ -273,77 +324,6 @@ def _under_options(draft: Draft) -> list[str]:
         if len(_pattern(text)) > 3 and text[0] not in CIRCLED_DIGITS:
             found.append(text)
     return found
-
-
-def _labelled(text: str) -> bool:
-    return any(label.strength > 2 for label in find_labels(text))
-
-
-def _check_room(pieces: Sequence[Piece], own: Sequence[Draft], boxes: Sequence[Box]) -> None:
-    """Room for a line in or after a question, as hardly any other has: what stood there was not read."""
-    if not boxes:
-        return
-    height = median(box.y1 - box.y0 for box in boxes)
-    following = {place_of(one): other for one, other in pairwise(pieces)}
-    before = {place_of(other): one for one, other in pairwise(pieces)}
-    heads = {  # the line before what is shared is its head: a line of the case may be lost between them
-        id(draft): [before[place_of(one)] for one in draft.shared_pieces[:1] if place_of(one) in before]
-        for draft in own
-    }
-    after = {
-        id(draft): [
-            pair
-            for last in (*draft.pieces[-1:], *draft.shared_pieces[-1:])
-            if place_of(last) in following
-            for pair in rooms([last, following[place_of(last)]])
-        ]
-        for draft in own
-    }
-    for whites in (
-        {
-            id(draft): [*rooms([*heads[id(draft)], *draft.shared_pieces]), *rooms(draft.pieces)]
-            for draft in own
-        },
-        after,
-    ):
-        usual = sorted(room for found in whites.values() for room, _, _ in found)
-        if len(usual) < MANY:
-            continue
-        recognised = any(piece.confidence is not None for piece in pieces)
-        most = (
-            max(usual[int(USUAL * (len(usual) - 1))], median(usual))
-            + (2 * FAR if recognised else FAR) * height
-        )
-        for draft in own:
-            if draft.suffix:
-                continue
-            for room, above, below in whites.get(id(draft), ()):
-                if room > most and not (_labelled(below.text) and is_whole(above, boxes)):
-                    draft.doubt("room_inside", f"there is room for a line after {above.text[-20:]!r}")
-                    break
-
-
-def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], boxes: Sequence[Box]) -> None:
-    """Who stands before a number that was not found may hold its text: a question, or what is shared after it."""
-    for gap in gaps:
-        items = [
-            draft for draft in drafts if draft.section == gap.section and draft.number and not draft.entry
-        ]
-        numbers = [draft.number or 0 for draft in items]
-        before = max((number for number in numbers if number < gap.number), default=None)
-        after = min((number for number in numbers if number > gap.number), default=None)
-        known = {draft.group for draft in items if draft.number == before}
-        opened = {draft.group for draft in items if draft.number == after and draft.group_headed} - known
-        for draft in items:
-            why = None
-            if draft.number == before:
-                why = _may_hold_more(draft)
-                if not after and not all(is_whole(piece, boxes) for piece in draft.pieces[-1:]):
-                    why = "its last line is full, and nothing shows where it ends"
-            elif draft.group in opened:
-                why = "what is shared may hold it"
-            if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
-                draft.doubt("may_hold_another", f"number {gap.number} was not found; {why}")
 
 
 def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) -> None:
@@ -355,32 +335,3 @@ def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) 
             same = draft.number == number and draft.section in sections
             if not draft.entry and (draft in holders or same):
                 draft.doubt("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
-
-
-def _may_hold_more(draft: Draft) -> str | None:
-    """Why the question before a lost number cannot be shown to be whole and alone; None where it can."""
-    if any(piece.kind in REGIONS for piece in draft.pieces):
-        return "a figure or table stands in it"
-    if draft.shared_options or draft.suffix or not draft.options:
-        return "it has several lines" if len(draft.pieces) > 1 else None
-    head = split_fields(text_of(draft.pieces)).head
-    labels = find_labels(head)
-    first = [label for label in labels if label.letter == "A" and label.strength > 1]
-    run = find_run(head)
-    if len(first) != 1 or run is None:
-        return "options may begin twice"
-    if "\n" in head[run.last :].strip():
-        return "lines follow its last option"
-    return _not_closed(draft.pieces)
-
-
-def _not_closed(pieces: Sequence[Piece]) -> str | None:
-    """Whether lines with boxes leave room between them or cross a page: then lost ones may have stood there."""
-    boxes = [piece.box for piece in pieces if piece.box is not None]
-    if not boxes:
-        return None
-    room = [white for white, _, _ in rooms(pieces)]
-    if len(room) < len({(piece.page, piece.order) for piece in pieces}) - 1:
-        return "it crosses a column or a page"
-    height = median(box.y1 - box.y0 for box in boxes)
-    return "room stands between its lines" if room and max(room) > min(room) + FAR * height else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.parse.text import CJK
 
@@ -91,6 +92,34 @@ _SPAN_ALONE = re.compile(rf"\s*{_OPEN}(?:问题|問題)?{_SPAN}{_CLOSE}\s*[.．�
 _SHARED = re.compile(r"共用|共享|公用")
 _SPAN_LATER = re.compile(r"\d\s?[~～\-－—–至到]\s?\d")
 """A span that does not open its line stands behind the end of an option: 注射液4～5题共用题干."""
+
+
+_WHAT = r"(?:共用|共享|公用)[^\d()（）\[\]【】。]{2,8}"
+_GLUED_GROUP = re.compile(
+    # …预后差。（11～13题共用题干）, …肝炎[共用备选答案 4-6题]
+    rf"(?<=\S)[(（\[【]\s?(?:第?\s?\d{{1,3}}\s?[~～\-－—–至到]\s?第?\s?\d{{1,3}}\s?[题題]?\s?{_WHAT}"
+    rf"|{_WHAT}\s?\d{{1,3}}\s?[~～\-－—–至到]\s?\d{{1,3}}\s?[题題]?)\s?[)）\]】]\s*"
+    # …氯化钠注射液4～5题共用题干, but not IL-64～5, where nobody knows which digits are whose
+    rf"|(?<=[{CJK}）)。])\d{{1,3}}\s?[~～\-－—–至到]\s?\d{{1,3}}\s?[题題]{_WHAT}$"
+)
+"""The head of a shared text behind other text on its line."""
+_GLUED_SECTION = re.compile(
+    rf"(?<=[{CJK}A-Za-z\d）)。.])(?<![第其])[{CHINESE}]{{1,2}}、\s?[^，。、]{{1,12}}(?:[题題]|[选選][择擇])(?=\s*(?:[(（：:]|$))"
+)
+"""The head of a section behind other text on its line: 立即手术二、X型题（共5题）."""
+
+
+def split_heads(text: str) -> list[str]:
+    """Return the parts of a line that has heads behind other text: each head begins a part.
+
+    Text behind the head of a shared text is that text.
+    """
+    section = _GLUED_SECTION.search(text) if "题" in text or "題" in text else None
+    cuts = [section.start()] if section else []
+    if re.search("共用|共享|公用", text):
+        cuts += [found.start() for found in _GLUED_GROUP.finditer(text)]
+    edges = [0, *sorted(cuts), len(text)]
+    return [text[start:end].strip(" ") for start, end in pairwise(edges)]
 
 
 def is_section_head(text: str, *, centred: bool = False) -> bool:

@@ -22,6 +22,8 @@ class Entry:
 
     letters: str | None
     explanation: str | None = None
+    head: str = ""
+    """The head it stands under."""
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
             last.add(pair.number, None)
         else:
             last.add(pair.number, pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None)
+        last.entries[pair.number].head = line.head
 
 
 def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
@@ -132,6 +135,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
                 runs[draft.run] = KeyRun(after_section=section, head=draft.block.name, rule="key_entries")
                 key.runs.append(runs[draft.run])
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
+            runs[draft.run].entries[draft.number].head = draft.block.name
 
 
 @dataclass(slots=True)
@@ -248,6 +252,7 @@ def _apply_run(
             continue
         applied.matched += 1
         for index, draft in enumerate(drafts):
+            draft.key_head = entry.head
             letters = entry.letters
             if letters and draft.suffix and len(drafts) > 1:
                 if len(letters) == len(drafts):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
+from pipeline.parse.heads import split_heads
 from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
 from schemas.documents import Box, Line, LineKind
@@ -44,7 +44,7 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
         text = line.text.translate(labels) if labels else line.text
         parts = [fold(part) for part in text.split("\n")]
         if line.kind not in REGIONS:
-            parts = [part for part in parts if part.strip()]
+            parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins)
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
         found.extend(
@@ -101,23 +101,3 @@ def _centred(line: Line, margins: Margins) -> bool:
 def place_of(piece: Piece) -> tuple[int, int]:
     """Where a line stands in its document: page and order."""
     return piece.page, piece.order
-
-
-def is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
-    """Whether a line before a label ends what it says: by a stop, or short of the edge of its column."""
-    if piece.box is None or piece.text.rstrip()[-1:] in "？?。：:":
-        return True
-    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
-    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
-
-
-def rooms(pieces: Sequence[Piece]) -> list[tuple[float, Piece, Piece]]:
-    """White from line to line down a column; none beside regions and over columns and pages."""
-    found: list[tuple[float, Piece, Piece]] = []
-    for above, below in pairwise(pieces):
-        if above.box is None or below.box is None or above.page != below.page:
-            continue
-        down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
-        if down and not any(piece.kind in REGIONS or piece.in_table for piece in (above, below)):
-            found.append((max(0.0, below.box.y0 - above.box.y1), above, below))
-    return found

@@ -64,6 +64,11 @@ _BARE = re.compile(
     re.MULTILINE,
 )
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
+_OPENS_OPTION = re.compile(
+    rf"\s*+(?:[(（【\[]\s?[A-Ka-k]\s?[)）】\]]|[A-Ka-k]\s?[.．、:：)）](?!\d\d)|[A-K](?=[\s{CJK}])"
+    "|[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a])"
+)
+"""A line that begins with a label, in any form: A. 甲, b) 乙, 【C】丙, D:丁, Ⓔ戊, A 甲."""
 _TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
 """What a letter belongs to rather than being a label: 维生素A, 抗B …"""
 
@@ -91,6 +96,11 @@ _NAMED = re.compile(r"([A-Za-z][a-z]{2,30}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?
 space took quadratic time, as every letter of it begins a word."""
 _THRESHOLD = 0.9
 """What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
+
+
+def opens_option(text: str) -> bool:
+    """Return whether a line begins with what may be the label of an option."""
+    return _OPENS_OPTION.match(text) is not None
 
 
 def find_run(text: str, start: int = 0) -> Run | None:

@@ -26,6 +26,10 @@ class Role(StrEnum):
     ANSWERS = "answers"
 
 
+HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)
+"""Roles of heads, before which pages leave room."""
+
+
 @dataclass(slots=True)
 class Block:
     """What stands under one head."""

@@ -105,7 +105,7 @@ def judge(paper: Paper) -> None:
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
-    examine(paper.pieces, paper.outline.rivals, paper.drafts, paper.gaps)
+    examine(paper.pieces, paper.outline, paper.drafts, paper.gaps)
     paper.mismatches = count_mismatches(paper.drafts)
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
     paper.mismatches.extend(unread_questions(paper.outline))

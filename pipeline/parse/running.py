@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
 from pipeline.parse.numbers import Habit, number_mark
+from pipeline.parse.options import opens_option
 from pipeline.parse.text import CJK, fold
 from schemas.documents import Line, LineKind
 
@@ -52,7 +53,6 @@ _LETTERS = re.compile(r"[\sA-K\d.．、,，√×✓✗对错TF()（）\-—~～:
 """A line of answers."""
 _ASKS = re.compile(r"[？?。；;]|[（(]\s*[）)]|_{2}|[:：]\s*$")
 _SENTENCE = re.compile(r"[。？?；;]")
-_OPTION = re.compile(r"\s*+[(（【\[]?\s*+[A-K]\s*[)）】\].．、]")
 
 
 def without_running(lines: list[Line]) -> list[Line]:
@@ -149,7 +149,7 @@ def _spaceless(line: Line) -> str:
     folded = fold(line.text)
     if line.kind is not LineKind.TEXT or len(folded) > 80 or _BEGINS.match(folded) is None:
         return ""
-    asks = _FIELD.match(folded) or _OPTION.match(folded) or _ASKS.search(folded) or _LETTERS.fullmatch(folded)
+    asks = _FIELD.match(folded) or opens_option(folded) or _ASKS.search(folded) or _LETTERS.fullmatch(folded)
     if asks or number_mark(0, folded) or opens_explanation(folded) or group_head(folded):
         return ""
     if is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded):
@@ -177,7 +177,7 @@ def _apart(
         before = index - 1
         while before >= 0 and texts[before] in often:
             before -= 1
-        leads = after < len(lines) and _OPTION.match(fold(lines[after].text)) is not None
+        leads = after < len(lines) and opens_option(fold(lines[after].text))
         full = _is_full(lines[index], edges) or (before >= 0 and _is_full(lines[before], edges))
         around = {("before", before), ("after", after)}
         said = {f"{side} {_unnumbered(lines[at].text)}" for side, at in around if 0 <= at < len(lines)}
@@ -230,7 +230,7 @@ def _may_be_stamp(text: str) -> bool:
     return (
         re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) is not None
         and re.search(rf"[{CJK}]{{2}}", folded) is not None
-        and _OPTION.match(folded) is None
+        and not opens_option(folded)
         and not opens_explanation(folded)
         and not (is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded))
     )
@@ -246,7 +246,7 @@ def is_title(text: str) -> bool:
         len(text) <= 60
         and TITLE.search(text) is not None
         and number_mark(0, text) is None
-        and _OPTION.match(text) is None
+        and not opens_option(text)
         and not (_SENTENCE.search(text) or opens_explanation(text))
         and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
     )

@@ -73,7 +73,9 @@ def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
     [
         ("A. 甲\nB. 乙\nC. 丙\nD. 丁 8～9题共用备选答案", "case_inside"),
         ("A. 甲\nB. 乙\nC. 丙\nD. 丁 第3页", "foot_inside"),
-        ("A. 甲\nB. 乙\nC. 丙\nD. 丁二、多项选择题", "text_left_over"),
+        ("A. 甲\nB. 乙\nC. 丙\nD. 丁【B1型题】", "text_left_over"),
+        ("A. 甲\nB. 乙\nC. 丙\nD. 丁F. 己", "label_inside_text"),
+        ("C. 丙\nD. 丁\n其中属于这一类的是\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "label_inside_text"),
         ("A. 甲\nB. 乙\nC. 乙\nD. 丁", "options_alike"),
         ("A. 甲\nB. 乙\nC. 丙\ufffd\nD. 丁", "unreadable_characters"),
         ("A. x＝，y\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
@@ -132,14 +134,46 @@ def test_what_a_site_prints_once_makes_its_question_wait(parse, foot):
     assert waits(parse(f"{items(1, 2)}\n{foot}\n{items(3)}"), 2) == ["foot_inside"]
 
 
-def test_the_head_of_a_case_behind_an_option_takes_nothing_away(parse):
-    before = f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠"
-    outcome = parse(f"{before}\n注射液3～4题共用题干\n{CASE}\n{items(3, 4)}")
-    assert [waits(outcome, number)[:1] for number in (2, 3, 4)] == [
-        ["case_inside"],
-        ["case_missing"],
-        ["case_missing"],
-    ]
+@pytest.mark.parametrize(
+    "glued",
+    ["注射液3～4题共用题干", "注射液（3～4题共用题干）", "注射液二、A3/A4型题（共2题）（3～4题共用题干）"],
+)
+def test_a_head_behind_an_option_opens_what_it_names(parse, glued):
+    outcome = parse(
+        f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠{glued}\n{CASE}\n{items(3, 4)}"
+    )
+    asked = {question.number: question for question in outcome.questions}
+    assert asked[2].options[-1].text == "0.9%氯化钠注射液"
+    assert [asked[number].shared_stem for number in (2, 3, 4)] == [None, CASE, CASE]
+
+
+def test_digits_before_a_glued_head_make_its_questions_wait(parse):
+    outcome = parse(
+        f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. IL-63～4题共用题干\n{CASE}\n{items(3, 4)}"
+    )
+    assert "case_inside" in waits(outcome, 2)
+
+
+def test_questions_wait_where_their_key_says_that_they_are_on_a_case(parse):
+    key = "参考答案\n一、A1型题\n1.A 2.B\n二、A3/A4型题\n3.C 4.D"
+    outcome = parse(f"一、A1型题\n{items(1, 2, 3, 4)}\n{key}")
+    assert [waits(outcome, number) for number in (2, 3, 4)] == [[], ["case_missing"], ["case_missing"]]
+
+
+def test_questions_beyond_the_number_that_their_head_announces_wait(parse):
+    outcome = parse(f"一、单选题（共2题）\n{items(1, 2, 3)}")
+    assert [waits(outcome, number) for number in (2, 3)] == [[], ["may_hold_another"]]
+
+
+def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
+    case = f"（3～5题共用题干）\n{CASE}\n第3项没有编号\n{FOUR}\n"
+    outcome = parse(f"{items(1)}\n{case}{items(4, 5)}")
+    assert [waits(outcome, number)[-1] for number in (4, 5)] == ["may_hold_another"] * 2
+
+
+def test_a_question_with_options_between_two_answers_waits(parse):
+    outcome = parse(f"{items(1)}\n答案：A\n第2项没有编号\n{FOUR}\n答案：A\n{items(3)}\n答案：C")
+    assert "several_option_runs" in waits(outcome, 1)
 
 
 def test_the_section_before_one_that_only_its_key_has_waits(parse):

@@ -1,0 +1,256 @@
+"""Gates of the layout: room on a page where lines may have stood that were not read, and what it may have held."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from itertools import pairwise
+from statistics import median
+
+from pipeline.parse.draft import Draft
+from pipeline.parse.fields import split_fields
+from pipeline.parse.gates import Gap
+from pipeline.parse.lines import REGIONS, Piece, place_of
+from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.reading import text_of
+from schemas.documents import Box
+
+FAR, USUAL = 0.9, 0.95
+"""From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
+RAGGED = 0.1
+"""Up to which share of pages that end higher, or begin lower, than all others have lost lines; one at least."""
+BEFORE_HEAD = 1.5
+"""The room, in lines, that may stand before a head."""
+CASE_LINES = 2
+"""The room that the head of a shared text and its text take at least."""
+_ENDS = re.compile(r"[？?。：:]$|[（(]\s*[)）]$|_{2,}$|(?:[是为為有]|包括|属于|屬於)$")
+"""How a stem ends, even on a full line: …首选的是, …错误的是（ ）."""
+
+Pair = tuple[Piece, Piece]
+Place = tuple[int, int]
+
+
+def is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
+    """Whether a line ends what it says: by its words, or short of the edge of its column."""
+    if piece.box is None or _ENDS.search(piece.text.rstrip()):
+        return True
+    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
+    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
+
+
+class Rooms:
+    """The white between the lines of a paper, and where it holds lines that were not read."""
+
+    def __init__(self, pieces: Sequence[Piece], drafts: Sequence[Draft], heads: Set[Place]) -> None:
+        self.heads = heads
+        self.boxes = [piece.box for piece in pieces if piece.box]
+        if not self.boxes:
+            return
+        self.height = median(box.y1 - box.y0 for box in self.boxes)
+        # a recognised line has a box of another height than the next
+        self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
+        self.following = {place_of(one): other for one, other in pairwise(pieces)}
+        self.before = {place_of(other): one for one, other in pairwise(pieces)}
+        self.holes: dict[Place, float] = {}
+        """Places of lines after which others were lost, and how many."""
+        self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
+        items = [draft for draft in drafts if not draft.entry]
+        whites = [_white(pair) for draft in items for pair in self.inside(draft)]
+        self.usual = median([white for white in whites if white is not None] or [0.0])
+        self._note(pair for draft in items for pair in self.inside(draft))
+        self._note(pair for draft in items for pair in self.after(draft))
+        self._note_edges(pieces)
+
+    def inside(self, draft: Draft) -> list[Pair]:
+        """Lines of a draft, or of what it shares, that follow each other; of a case its head is the first."""
+        shared = draft.shared_pieces
+        apart = [one for one in shared[:1] if place_of(one) not in self.heads]
+        head = [self.before[place_of(one)] for one in apart if place_of(one) in self.before]
+        return [*pairwise([*head, *shared]), *pairwise(draft.pieces)]
+
+    def after(self, draft: Draft) -> list[Pair]:
+        """The last lines of a draft and of what it shares, with the lines after them."""
+        lasts = (*draft.pieces[-1:], *draft.shared_pieces[-1:])
+        return [(last, self.following[place_of(last)]) for last in lasts if place_of(last) in self.following]
+
+    def lost_after(self, pair: Pair) -> float:
+        """How many lines have room between two."""
+        return self.holes.get(place_of(pair[0]), 0.0)
+
+    def _note(self, pairs: Iterable[Pair]) -> None:
+        """Note the pairs with more white between them than nearly all others of their kind."""
+        found = [(white, pair) for pair in pairs if (white := _white(pair)) is not None]
+        usual = sorted(white for white, _ in found)
+        if len(usual) < 2:
+            return
+        most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
+        for white, (above, below) in found:
+            lines = (white - self.usual) / (self.height + self.usual)
+            if white > most and not (place_of(below) in self.heads and lines < BEFORE_HEAD):
+                self.holes[place_of(above)] = lines
+
+    def _note_edges(self, pieces: Sequence[Piece]) -> None:
+        """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
+        edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
+        for side in (_short_ends, _late_starts):
+            back = side([(above.box, below.box) for above, below in edges if above.box and below.box])
+            odd = sum(far > self.far for far in back)
+            if len(back) < 3 or odd > max(1, RAGGED * len(back)):
+                continue
+            for far, (above, _) in zip(back, edges, strict=True):
+                if far > self.far:
+                    known = self.holes.get(place_of(above), 0.0)
+                    self.holes[place_of(above)] = known + far / (self.height + self.usual)
+
+
+def _short_ends(edges: Sequence[tuple[Box, Box]]) -> list[float]:
+    ends = sorted(above.y1 for above, _ in edges)
+    lowest = ends[int(0.9 * (len(ends) - 1))] if ends else 0.0
+    return [lowest - above.y1 for above, _ in edges]
+
+
+def _late_starts(edges: Sequence[tuple[Box, Box]]) -> list[float]:
+    starts = sorted((below.y0 for _, below in edges), reverse=True)
+    highest = starts[int(0.9 * (len(starts) - 1))] if starts else 0.0
+    return [below.y0 - highest for _, below in edges]
+
+
+def _breaks(above: Piece, below: Piece) -> bool:
+    """Whether a page or a column ends between two lines."""
+    if above.page != below.page:
+        return True
+    return above.box is not None and below.box is not None and below.box.y1 < above.box.y0
+
+
+def _white(pair: Pair) -> float | None:
+    """The white from a line down to the next of its column; None beside regions and over columns and pages."""
+    above, below = pair
+    if above.box is None or below.box is None or above.page != below.page:
+        return None
+    down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
+    if not down or any(piece.kind in REGIONS or piece.in_table for piece in pair):
+        return None
+    return max(0.0, below.box.y0 - above.box.y1)
+
+
+def check_rooms(
+    pieces: Sequence[Piece], heads: Set[Place], drafts: Sequence[Draft], gaps: Sequence[Gap]
+) -> None:
+    """Note as doubts where lines were lost, and what may have stood between a number and one that was not found."""
+    rooms = Rooms(pieces, drafts, heads)
+    own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
+    if rooms.boxes:
+        lost = {(gap.section, gap.number) for gap in gaps}
+        for draft in own:
+            if not draft.suffix:
+                _check_inside(draft, rooms, next_lost=(draft.section, (draft.number or 0) + 1) in lost)
+        _check_followers(rooms, drafts, gaps)
+    _check_neighbours(drafts, gaps, rooms)
+
+
+def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
+    for above, below in (*rooms.inside(draft), *rooms.after(draft)):
+        before_label = labelled(below.text) and is_whole(above, rooms.boxes) and not next_lost
+        at_edge = place_of(above) in rooms.breaks
+        if rooms.lost_after((above, below)) and not (before_label and not at_edge):
+            draft.doubt("room_inside", f"there is room for a line after {above.text[-20:]!r}")
+            return
+    for above, below in pairwise(draft.pieces):
+        ends = labelled(below.text) and not labelled(above.text)
+        if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.boxes):
+            draft.doubt("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
+            return
+
+
+def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+    """Where room was for a head and a case, what follows up to the next head may have lost them."""
+    if not any(draft.group_headed for draft in drafts):
+        return
+    own = [draft for draft in drafts if draft.pieces and not draft.entry]
+    least = min((len(draft.pieces) for draft in own if draft.options), default=1)
+    lost = Counter(gap.section for gap in gaps)
+    for place, count in sorted(rooms.holes.items()):
+        later = [draft for draft in own if place_of(draft.pieces[0]) > place]
+        before = [draft for draft in own if place_of(draft.pieces[0]) <= place]
+        if (
+            not later
+            or not before
+            or before[-1].set_aside
+            or count < CASE_LINES + least * lost[later[0].section]
+        ):
+            continue
+        for draft in later:
+            if (
+                draft.group
+                or draft.block is not later[0].block
+                or draft.announced in ("A1", "A2", "X", "single")
+            ):
+                break
+            draft.doubt("case_missing", f"a head and a case may have stood before number {later[0].number}")
+
+
+def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms) -> None:
+    """Who stands before a number that was not found may hold its text: a question, or what is shared after it."""
+    for gap in gaps:
+        items = [
+            draft for draft in drafts if draft.section == gap.section and draft.number and not draft.entry
+        ]
+        numbers = [draft.number or 0 for draft in items]
+        before = max((number for number in numbers if number < gap.number), default=None)
+        after = min((number for number in numbers if number > gap.number), default=None)
+        known = {draft.group for draft in items if draft.number == before}
+        opened = {
+            draft.group
+            for draft in items
+            if draft.number == after
+            and (draft.group_headed or draft.shared_options)
+            and (draft.group_first or 0) <= gap.number  # the head of 8～9 stands behind number 7
+        } - known
+        for draft in items:
+            why = None
+            if draft.number == before:
+                why = _may_hold_more(draft, rooms)
+            elif draft.group in opened:
+                why = "what is shared may hold it"
+            if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
+                draft.doubt("may_hold_another", f"number {gap.number} was not found; {why}")
+
+
+def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
+    """Why the question before a lost number cannot be shown to be whole and alone; None where it can."""
+    if any(piece.kind in REGIONS for piece in draft.pieces):
+        return "a figure or table stands in it"
+    if rooms.boxes and not all(is_whole(piece, rooms.boxes) for piece in draft.pieces[-1:]):
+        return "its last line is full, and nothing shows where it ends"
+    if draft.shared_options or draft.suffix or not draft.options:
+        return "it has several lines" if len(draft.pieces) > 1 else None
+    text = text_of(draft.pieces)
+    head = split_fields(text).head
+    labels = find_labels(head)
+    first = [label for label in labels if label.letter == "A" and label.strength > 1]
+    run = find_run(head)
+    if len(first) != 1 or run is None:
+        return "options may begin twice"
+    if "\n" in head[run.last :].strip():
+        return "lines follow its last option"
+    behind = find_run(text[len(head) :])
+    if behind is not None and len(behind.options) >= min(3, len(draft.options)):
+        return "options stand after its answer"
+    return _not_closed(draft, rooms)
+
+
+def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
+    """Whether lines with boxes leave room between them or cross a page: then lost ones may have stood there."""
+    if not any(piece.box for piece in draft.pieces):
+        return None
+    if any(place_of(above) in rooms.breaks for above in draft.pieces[:-1]):
+        return "it crosses a column or a page"
+    white = [white for pair in pairwise(draft.pieces) if (white := _white(pair)) is not None]
+    most = min([rooms.usual, *white]) + FAR * rooms.height
+    return "room stands between its lines" if white and max(white) > most else None
+
+
+def labelled(text: str) -> bool:
+    """Whether a clear label of an option stands in a line."""
+    return any(label.strength > 2 for label in find_labels(text))
