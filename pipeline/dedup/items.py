@@ -18,28 +18,22 @@ class Item:
     """A question as it is compared.
 
     Attributes:
-        index: its row among the questions sorted by id.
         letters: the characters of its core, sorted: what two cores have in common in any order.
         labels: letters of its options.
         options: comparison keys of its options, as ``labels``.
         keys: every set of letters that earns the mark; empty when it has no key.
         group: what ties it to other questions of its document: they are different questions by construction.
         doubtful: whether recognition was unsure of a line of it; never for text layers and tables.
-        explanation: as it stands; empty when there is none.
     """
 
-    index: int
-    question_id: str
     key: str
     core: str
     letters: str
-    ask: str
     labels: tuple[str, ...]
     options: tuple[str, ...]
     keys: tuple[frozenset[str], ...]
     group: str | None
     doubtful: bool = False
-    explanation: str = ""
 
     @property
     def meaning(self) -> Meaning:
@@ -51,26 +45,21 @@ def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> d
     """The items of some ``rows`` of the questions, by row."""
     chosen = list(rows)
     columns = questions.select(
-        "question_id",
         pl.col("options").list.eval(pl.element().struct.field("label")).alias("labels"),
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
         (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
-        pl.col("explanation").fill_null(""),
     )[chosen]
-    compared = keys.select("key", "core", "ask", "option_keys")[chosen]
+    compared = keys.select("key", "core", "option_keys")[chosen]
     made = {}
-    for row, (question_id, labels, answer, accepted, *known), (key, core, ask, options) in zip(
+    for row, (labels, answer, accepted, *known), (key, core, options) in zip(
         chosen, columns.iter_rows(), compared.iter_rows(), strict=True
     ):
         made[row] = Item(
-            row,
-            question_id,
             key,
             core,
             "".join(sorted(core)),
-            ask,
             tuple(labels),
             tuple(options[: len(labels)]),
             _keys(answer, accepted),

@@ -19,8 +19,6 @@ _LISTED = r"([0-9])、(?-u:\b)|([a-zα-ω])[、,](?-u:\b)"
 _BETWEEN = "¦"
 """Keeps listed numbers and letters apart: Ⅰ、Ⅳ导联 and Ⅱ、Ⅴ导联 would both be iiv."""
 
-_CLAUSE = r"([^，。；;！!\n]*[^，。；;！!：:？?（()）\s_.]{2})[，。；;！!：:？?（()）\s_.]*$"
-
 _HEAD = (
     r"^\s*(?:第?\s*[0-9０-９]{1,4}\s*[题題]|[0-9０-９]{1,4}\s*(?:[．、)）]|\.\s)"
     r"|[【\[（(〔][^】\]）)〕]{0,16}(?:共用题干|共用備?备?選?选?答案)[^】\]）)〕]{0,4}[】\]）)〕]"
@@ -39,6 +37,12 @@ _TYPED = (
     (r"([另哪任某同第])[—─ー\-]([^—─ー\-])", "${1}一${2}"),  # 另—种: a dash for the numeral
 )
 """How signs are typed, before NFKC."""
+_COUNTED = {
+    numeral + unit: digit + unit
+    for numeral, digit in zip("一二两三四五六七八九", "1223456789", strict=True)
+    for unit in ("年", "个月", "周", "天", "日", "小时", "岁")
+}
+"""Numerals that count time: 近一年 is typed 近1年 too."""
 _SIGNS = (
     (r"[‐‑‒–—―─−﹣－]", "-"),
     (r"([0-9])[x×*✕](10|[0-9])", "${1}×${2}"),  # 12X10⁹
@@ -52,6 +56,9 @@ _SIGNS = (
     (r"([0-9])公斤", "${1}kg"),
     (r"([0-9])(?:日|天)", "${1}天"),
     (r"([0-9])周岁", "${1}岁"),
+    (r"([0-9])(?:次)?/(?:分钟?|min)", "${1}次/分"),  # 心率80/分
+    (r"(^|[^a-z])no\.([0-9])", "${1}n0.${2}"),  # NO.70: neutrophils, with the letter for the digit
+    (r"两([肺侧肾眼耳手足下上膝])", "双${1}"),
     (r"([0-9]{2})\.([0-9]+)%", "0.${1}${2}"),  # 16.5% is .165
     (r"(^|[^0-9.])([0-9])\.([0-9]+)%", "${1}0.0${2}${3}"),
     (r"(^|[^0-9.])([0-9]{2})%", "${1}0.${2}"),
@@ -70,16 +77,14 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
         questions: a ``Question`` table.
 
     Returns:
-        Columns ``key`` (shared stem and stem), ``core``, ``ask`` (core of the last clause), ``option_keys`` (list),
+        Columns ``key`` (shared stem and stem), ``core``, ``option_keys`` (list),
         ``exact`` (equal for questions that say the same, options in any order).
     """
-    stem = _without_head(pl.col("stem"))
-    whole = pl.concat_str(_without_head(pl.col("shared_stem").fill_null("")), stem)
+    whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = texts.list.join(OPTION_BREAK).fill_null("")
     keyed = questions.select(
         key=folded(whole),
-        ask=core(folded(stem.str.extract(_CLAUSE, 1).fill_null(stem))),
         option_keys=folded(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
     )
     return keyed.with_columns(
@@ -101,6 +106,7 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, _TYPED)
     text = simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
+    text = text.str.replace_many(_COUNTED)
     return (
         _replaced(text, _SIGNS)
         .str.replace_all(_LISTED, f"${{1}}${{2}}{_BETWEEN}")

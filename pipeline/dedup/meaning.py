@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from pipeline.dedup.phrases import ASKED, EXCEPT, NEGATIVE_ASK, POSITIVE_ASK
+from pipeline.dedup.phrases import EXCEPT, NEGATIVE_ASK, POSITIVE_ASK
 
 _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)
@@ -78,11 +78,6 @@ class Meaning:
     def symbols(self) -> list[str]:
         """Latin and Greek words of up to three letters, sorted: vitamins, types, factors. Longer ones get misread."""
         return sorted(word for word in _LETTERS.findall(self.key) if len(word) <= 3)
-
-    @cached_property
-    def asked(self) -> frozenset[str]:
-        """What the key asks for."""
-        return frozenset(word for word in ASKED if word in self.key)
 
 
 @lru_cache(maxsize=1 << 16)

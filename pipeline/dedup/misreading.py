@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.glyphs import look_alike
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.phrases import FUNCTION, OPPOSITES, SUFFIXES
+from pipeline.dedup.phrases import ASKED, FILLER, FUNCTION, OPPOSITES, SUFFIXES
 
 _CLASSES = {
     "digit": "0123456789·−",
@@ -42,6 +42,18 @@ _MODIFIERS = frozenset(
 )
 """Characters that make another term of a term: 亚急性, 抗心律失常."""
 _MEANT = _TELLING | _DROPPED | _MODIFIERS | frozenset("".join(OPPOSITES))
+_PHRASES = frozenset(
+    pair
+    for word in (*FILLER.replace("?", "").split("|"), *ASKED)
+    if "[" not in word
+    for pair in pairwise(word)
+)
+"""Pairs of characters inside the set phrases of exams."""
+_STRAY = 0.02
+"""Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. 亏湿 is one in 200 of 亏虚, but 湿证 one
+in 13 of 虚证: another term, which the collection knows."""
+_KNOWN = 20
+"""How often a pair of characters is met, that its misprint can be told from a rare word."""
 _FRAME = "\x1f"
 """Stands around a text, so that its first and last characters have neighbours."""
 _LONG = 20
@@ -89,6 +101,14 @@ class Edit(NamedTuple):
         return not (_TELLING.isdisjoint(self.old) and _TELLING.isdisjoint(self.new))
 
     @property
+    def breaks_phrase(self) -> bool:
+        """Whether one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭."""
+        found = [
+            any(map(_PHRASES.__contains__, pairwise(place))) for place in (self.old_place, self.new_place)
+        ]
+        return found[0] != found[1]
+
+    @property
     def is_single(self) -> bool:
         """Whether one character stands for one other, or for none: characters are misread, not words."""
         return len(self.old) <= 1 and len(self.new) <= 1
@@ -109,21 +129,21 @@ class Reading:
         second: the other.
         vocabulary: of the collection.
         doubtful: whether recognition was unsure of the first, and of the second.
-        explained: whether both stand over one explanation, with the same options and answer.
+        agreed: whether all options and the answers are the same.
     """
 
     first: str
     second: str
     vocabulary: Vocabulary
     doubtful: tuple[bool, bool] = (False, False)
-    explained: bool = False
+    agreed: bool = False
 
     def looks_misread(self, edit: Edit) -> bool:
-        """Whether an unsure recognition read one or two characters as something that nobody else writes.
+        """Whether a difference is shown to be a misreading or a misprint.
 
-        Elsewhere one character must have been taken for another that looks like it; one explanation under both texts
-        vouches for less likeness, and for no other term: stems that were written for one list of options share an
-        explanation too. Without enough of a collection nothing looks misread.
+        An unsure recognition reads one or two characters as something that nobody else writes. Elsewhere one
+        character was taken for another that looks like it; where options and answers agree, for one that looks rather
+        like it, or in a set phrase (治疗 typed 治辽) for any. Without enough of a collection nothing looks misread.
         """
         if not self.vocabulary.is_evidence or edit.is_deliberate or max(len(edit.old), len(edit.new)) > 2:
             return False
@@ -131,11 +151,22 @@ class Reading:
             return True
         if len(edit.old) != 1 or len(edit.new) != 1:
             return False
-        rare = [self._rare(edit, side) for side in (0, 1)]
+        strays = any(self._strays(edit, side) for side in (0, 1))
         if look_alike(edit.old, edit.new):
-            return any(map(any, rare))
-        alike = self.explained and look_alike(edit.old, edit.new, loosely=True)
-        return alike and any(found and all(found) for found in rare)
+            return strays or any(any(self._rare(edit, side)) for side in (0, 1))
+        return self.agreed and strays and (look_alike(edit.old, edit.new, loosely=True) or edit.breaks_phrase)
+
+    def _strays(self, edit: Edit, side: int) -> bool:
+        """Whether all that a reading says can be misprints of the other, which the collection knows well."""
+        strange, known = (edit.old_place, edit.new_place)[:: 1 - 2 * side]
+        counts = [
+            (self.vocabulary.count(*one), self.vocabulary.count(*other))
+            for one, other in zip(pairwise(strange), pairwise(known), strict=True)
+            if _FRAME not in one
+        ]
+        return max((count for _, count in counts), default=0) >= _KNOWN and all(
+            found <= 1 + count * _STRAY for found, count in counts
+        )
 
     def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
         """Whether one character was dropped or, where that is believed, ``exchanged``, and none that makes a term.

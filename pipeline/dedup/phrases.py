@@ -36,15 +36,29 @@ _PERSONS = _one_of("患者 病人 该患 某患 某 该 此")
 FILLER = _one_of(_QUESTION_WORDS, _STATEMENTS, NEGATIVE_ASK, POSITIVE_ASK, _COPULAS, _PERSONS)
 """Everything that is taken out of a key to get its core."""
 
-SYNONYMS = {"出现": "发生", "多见": "常见", "叫作": "称为"}
-"""Words of stems that say the same everywhere."""
+_SAME_WORDS = (
+    "发生 出现", "常见 多见", "称为 叫作 称作 叫做", "引起 导致 造成 引发 所致", "使用 应用 采用", "特点 特征",
+    "机制 机理", "查体 体格检查", "根据 依据 依照 按照", "方法 方式 办法", "医生 医师 大夫", "意识 神志 神智", "突然 突发 骤然",
+    "逐渐 渐渐 逐步", "目前 现在 当前 现今", "开始 起始", "立即 立刻 即刻 马上", "快速 迅速",
+)  # fmt: skip
+SYNONYMS = {other: words[0] for line in _SAME_WORDS for words in [line.split()] for other in words[1:]}
+"""Words of stems that say the same everywhere, and the one that stands for them in cores."""
+
+LIGHT = frozenset(
+    _one_of(
+        "直接 既往 目前 进一步 明显 主要 最主要 常 常常 往往 通常 一般 立即 突然 逐渐 诊断 治疗 检查 处理 药物 症状 疾病",
+        "过程中 之后 方面 情况 数量 患有",
+    ).split("|")
+)
+"""Words that make no other question where one copy has them, the other has not, and options and answers are the same:
+最有诊断意义的检查 / 最有意义的检查, 疾病过程中 / 疾病中. No word that names something is one of them."""
 
 ASKED = _one_of(
     "诊断 检查 确诊 鉴别 治疗 药物 用药 手术 处理 措施 护理 预防 预后 并发症 病因 原因 诱因 病机 病理 机制 机理",
     "治法 治则 方剂 选方 首选 证型 辨证 部位 表现 症状 体征 禁忌 剂量 分型 分期 分度 类型 腧穴 穴位 经脉 归经",
     "功效 主治 来源 产地 指标 时间 疗程",
 ).split("|")
-"""What the last clause of a stem may ask for; two clauses that ask for different things are two questions."""
+"""Words of asking: they may change places within a stem."""
 
 FUNCTION = frozenset(
     "的地得之其他它与和及并且而则即就也亦又于以所被把将对从由因这那此个种项点请问试可能会较很为是者有呈示显提进予给一"

@@ -78,8 +78,13 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
 
 
 def _doubted(first: Item, second: Item, options: Matching, *, agreed: bool) -> bool:
-    """Whether reworded options may be other ones: a stem that says something and one answer vouch for them."""
-    vouched = agreed and first.core == second.core and len(first.core) >= _TELLING
+    """Whether reworded options may be other ones: a stem that says something and one answer vouch for them.
+
+    The stem must be the same to the letter, or recognition unsure: 近中面 / 远中面 under stems that a typist worded
+    otherwise are two options.
+    """
+    read = first.core == second.core or first.doubtful or second.doubtful
+    vouched = agreed and read and len(first.core) >= _TELLING
     return bool(options.reworded) and not vouched
 
 

@@ -23,7 +23,7 @@ from pipeline.dedup.misreading import (
     turns_misread,
 )
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.phrases import ASKED
+from pipeline.dedup.phrases import ASKED, LIGHT
 
 _MISREAD = 0.25
 """Largest share of misread characters to be believed."""
@@ -32,10 +32,6 @@ _MISREAD_AGREED = 0.35
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
 _TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
-_SAME_EXPLANATION = 90.0
-"""Least similarity (0..100) of two explanations that are one. It vouches for misreadings alone."""
-_EXPLAINED = 12
-"""Least length of an explanation that says something of its question."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +67,11 @@ def compare_stems(
     if first.key == second.key:
         return StemRelation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
-    explained = agreed and _one_explanation(first, second)
-    read = Reading(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), explained)
+    read = Reading(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(first.meaning, second.meaning)
     if found and not turns_misread(read):
         return _twins(first, second, score, found, params)
-    changes = _moved(content_edits(first.core, second.core))
+    changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
     if said := _shown(first, second, changes, read, agreed=agreed):
@@ -116,17 +111,15 @@ def _few(first: str, second: str, *, agreed: bool) -> bool:
     return Levenshtein.distance(first, second, score_cutoff=allowed) <= allowed
 
 
-def _moved(changes: list[Edit]) -> list[Edit]:
-    """The changes without a word of asking that only changed places: 首选的治疗药物 / 治疗首选的药物."""
+def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
+    """The changes that can make another question.
+
+    Words of asking that only changed places make none (首选的治疗药物 / 治疗首选的药物), nor do light words where all
+    else agrees (最有诊断意义的检查 / 最有意义的检查).
+    """
     dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
-    moved = dropped & added & frozenset(ASKED)
-    return [edit for edit in changes if (edit.old or edit.new) not in moved]
-
-
-def _one_explanation(first: Item, second: Item) -> bool:
-    """Whether one explanation stands under both."""
-    one, other = first.explanation, second.explanation
-    return min(len(one), len(other)) >= _EXPLAINED and fuzz.ratio(one, other) >= _SAME_EXPLANATION
+    light = dropped & added & frozenset(ASKED) | (LIGHT if agreed else frozenset())
+    return [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
 
 
 def _twins(

@@ -56,11 +56,32 @@ def test_what_was_read_surely_is_not_what_was_misread(vocabulary) -> None:
     assert not misread(vocabulary, "慢性肝炎的病因", "慢性肟炎的病因", doubtful=(True, False))
 
 
-def test_one_explanation_vouches_for_less_likeness_and_for_no_other_term(vocabulary) -> None:
-    assert misread(vocabulary, "已经治愈的患者", "已经冶愈的患者", explained=True)
-    assert misread(vocabulary, "已经治愈的患者", "已经治愈的患煮", explained=True)
-    assert not misread(vocabulary, "已经治愈的患者", "已经治愈的患煮")
-    assert not misread(vocabulary, "泼尼松的结构", "泼尼松龙的结构", explained=True)
+@pytest.fixture
+def collection() -> Vocabulary:
+    """A collection that knows 治疗, 血瘀证 and 血淤证 well."""
+    made = Vocabulary(enough=4)
+    texts = ["胃炎的治疗方法", "气滞血瘀证的治法", "口服降压药物治疗", "高血压患者"] * 30 + [
+        "血疲证的治法",
+        "寒湿证",
+    ]
+    made.add(bigrams([f"\x1f{text}\x1f" for text in texts + ["治愈的标准"] * 9]))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agreed", "otherwise"),
+    [
+        ("气滞血瘀证的治法", "气滞血疲证的治法", True, True),  # alike, and nobody else writes it
+        ("胃炎的治疗方法", "胃炎的治辽方法", True, False),  # a set phrase, whatever it was taken for
+        ("胃炎的治疗方法", "胃炎的治愈方法", False, False),  # a word that the collection knows
+        ("口服降压药物治疗", "口服升压药物治疗", False, False),
+    ],
+)
+def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
+    collection, first: str, second: str, agreed: bool, otherwise: bool
+) -> None:
+    assert misread(collection, first, second, agreed=True) is agreed
+    assert misread(collection, first, second) is otherwise
 
 
 def test_without_enough_of_a_collection_nothing_looks_misread() -> None:

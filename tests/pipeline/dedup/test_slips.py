@@ -25,16 +25,13 @@ def vocabulary() -> Vocabulary:
     return made
 
 
-def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A", index: int = 0) -> Item:
+def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A") -> Item:
     texts = tuple(options.split(" "))
     keys = (frozenset(answer),) if answer else ()
     return Item(
-        index,
-        str(index),
         key,
         key,
         "".join(sorted(key)),
-        "",
         tuple("ABCDEF"[: len(texts)]),
         texts,
         keys,
@@ -72,7 +69,7 @@ def test_a_character_that_makes_another_term_is_no_slip(vocabulary, first: str, 
 @pytest.mark.parametrize(("answer", "kind"), [("A", "same_question"), ("B", "term"), (None, "term")])
 def test_slips_need_the_same_answer(vocabulary, answer: str | None, kind: str) -> None:
     vocabulary.add(bigrams([f"\x1f{CASE}\x1f"] * 3))
-    first, second = item(CASE), item(SLIPPED, answer=answer, index=1)
+    first, second = item(CASE), item(SLIPPED, answer=answer)
     relation = relate(first, second, vocabulary, DedupParams())
     assert relation is not None
     assert relation.kind == kind
