@@ -51,7 +51,9 @@ _UNITS = (
     ("cm", "mm"),
     ("g/L", "mg/L"),
 )
-_WORDS = re.compile("|".join([FILLER, *ASKED, "[0-9A-Za-z]+", *(f"[{pair}]" for pair in OPPOSITES)]))
+_WORDS = re.compile(
+    "|".join([FILLER, *sorted(ASKED), "[0-9A-Za-z]+", *(f"[{pair}]" for pair in sorted(OPPOSITES))])
+)
 _IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 _TERM = re.compile("[\u4e00-\u9fff]{2,8}")
 

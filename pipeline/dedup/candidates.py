@@ -42,7 +42,7 @@ said of them: models that saw one have almost seen the other. The leaks stage as
 280,000 generated questions left five such pairs in two splits."""
 
 
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "minhash.py", "phrases.py", "scripts.py")
+_SOURCES = ("candidates.py", "grams.py", "keys.py", "minhash.py", "phrases.py", "phrases.toml")
 
 
 @dataclass(frozen=True)

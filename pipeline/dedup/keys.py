@@ -7,10 +7,11 @@ of exams. All vectorised: 280,000 questions pass through here.
 
 from __future__ import annotations
 
+from functools import cache
+
 import polars as pl
 
-from pipeline.dedup.phrases import EXCEPT, FILLER, SYNONYMS
-from pipeline.dedup.scripts import simplified
+from pipeline.dedup.phrases import EXCEPT, FILLER, SYNONYMS, VARIANTS
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
@@ -105,7 +106,7 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, _TYPED)
-    text = simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
+    text = _simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
     text = text.str.replace_many(_COUNTED)
     return (
         _replaced(text, _SIGNS)
@@ -115,6 +116,27 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
         .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")
         .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
     )
+
+
+def _simplified(text: pl.Expr) -> pl.Expr:
+    """A text with every traditional or variant character in its simplified form, so that two banks share items.
+
+    Character by character, so that keys stay comparable place by place; words that Taiwan and the mainland call
+    otherwise (軟體 / 软件) stay different.
+    """
+    table = _simple_forms()
+    return text.str.replace_many(list(table), list(table.values()))
+
+
+@cache
+def _simple_forms() -> dict[str, str]:
+    """Traditional character → simplified one, by OpenCC's first choice; variants of one word."""
+    from opencc import OpenCC
+
+    characters = [chr(code) for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000))]
+    converted = OpenCC("t2s").convert("\n".join(characters)).split("\n")
+    pairs = zip(characters, converted, strict=True)
+    return {old: new for old, new in pairs if old != new and len(new) == 1} | VARIANTS
 
 
 def _replaced(text: pl.Expr, signs: tuple[tuple[str, str], ...]) -> pl.Expr:

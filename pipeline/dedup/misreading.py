@@ -15,33 +15,17 @@ from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.glyphs import look_alike
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.phrases import ASKED, FILLER, FUNCTION, OPPOSITES, SUFFIXES
+from pipeline.dedup.phrases import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
 
-_CLASSES = {
-    "digit": "0123456789·−",
-    "chinese digit": "一二三四五六七八九十百千万两半",
-    "negation": "不无未非没否勿莫有可能已须必需正确错误对宜忌除外包括",
-    "sex": "男女",
-    "letter": "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°",
-    "unit": "岁周天月年日时分秒次片度克升级期型",
-    "colour": "红黄白黑青绿紫蓝灰褐棕",
-    "chemical": "氢氧氮氟氯溴碘氨氰烷烯炔酮酯醇酸醛酚醚酐胺铵酰磺砜苷肽嘌嘧呤啶钠钾钙镁铁铜锌铝铅汞磷硫硒锰",
-}
-"""Characters that questions turn on. Within a class one is exchanged for another on purpose, even where the two look
-alike (氟 / 氯); recognition rather exchanges them for something foreign (不良 read as 态良)."""
 _DROPPED = frozenset(
     "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
 )
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
-_CLASS_OF = {char: name for name, chars in _CLASSES.items() for char in chars}
-_TELLING = frozenset("".join(chars for name, chars in _CLASSES.items() if name not in ("chemical", "colour")))
-_LETTERS = frozenset(_CLASSES["letter"])
+_CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars}
+_TELLING = frozenset("".join(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+_LETTERS = frozenset(CLASSES["letter"])
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
-_MODIFIERS = frozenset(
-    "亚次超拟抗类伪假副单双再初原继新老重轻全部易难特真复非似旁共总主异同自他微巨泛遗上下左右前后内外中"
-)
-"""Characters that make another term of a term: 亚急性, 抗心律失常."""
-_MEANT = _TELLING | _DROPPED | _MODIFIERS | frozenset("".join(OPPOSITES))
+_MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
 _PHRASES = frozenset(
     pair
     for word in (*FILLER.replace("?", "").split("|"), *ASKED)
@@ -50,8 +34,8 @@ _PHRASES = frozenset(
 )
 """Pairs of characters inside the set phrases of exams."""
 _STRAY = 0.02
-"""Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. 亏湿 is one in 200 of 亏虚, but 湿证 one
-in 13 of 虚证: another term, which the collection knows."""
+"""Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
+once, but 湿证 for each 13 of 虚证: another term, which the collection knows."""
 _KNOWN = 20
 """How often a pair of characters is met, that its misprint can be told from a rare word."""
 _FRAME = "\x1f"

@@ -118,7 +118,7 @@ def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
     else agrees (最有诊断意义的检查 / 最有意义的检查).
     """
     dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
-    light = dropped & added & frozenset(ASKED) | (LIGHT if agreed else frozenset())
+    light = dropped & added & ASKED | (LIGHT if agreed else frozenset())
     return [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
 
 
