@@ -17,6 +17,12 @@ def reason_names() -> dict[str, str]:
     return names
 
 
+def in_both_languages(reason: str) -> str:
+    """Return ``没有答案 no_answer``; a reason of one's own (``clean.comment_rules``) stays as it is."""
+    name = reason_names().get(reason)
+    return f"{name} {reason}" if name else reason
+
+
 def remedy(reason: str, file: str) -> tuple[str, str]:
     """Return what to do about a reason, in English and in Chinese.
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import traceback
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Annotated, NoReturn
 
 import typer
@@ -53,6 +54,29 @@ _OF_THE_MACHINE = {
 """Disks, rights and limits, which users can put right; other system errors are bugs of ours."""
 
 
+_LEAST_ADDRESSES = 4 * 2**30
+"""Bytes of address space. numpy, polars and pyarrow reserve far more than they use: under ``ulimit -v`` of 0.6 GB the
+import of numpy never ends, under 1.8 GB polars aborts the process."""
+
+
+def _check_address_space() -> None:
+    """Refuse a limit under which native libraries hang or abort.
+
+    Raises:
+        UserError: the limit is too low.
+    """
+    if find_spec("resource") is None:  # Windows has no such limit
+        return
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESSES:
+        raise UserError(
+            f"the limit on address space (ulimit -v) is {limit / 2**30:.1f} GB, at least 4 GB are needed: raise it, or"
+            " limit memory by a cgroup (docker run --memory, systemd-run -p MemoryMax=)"
+        )
+
+
 def _tell_version(wanted: bool) -> None:
     if wanted:
         typer.echo(version("build-dataset"))
@@ -81,6 +105,7 @@ def main() -> None:
                 errors="backslashreplace"
             )  # a terminal that lacks our letters still shows the rest
     try:
+        _check_address_space()
         app(standalone_mode=True)
     except UserError as error:
         _fail(str(error))

@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
@@ -23,6 +23,7 @@ from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.reasons import in_both_languages
 from schemas.taxonomy import dimensions
 from schemas.wording import counted
 
@@ -39,12 +40,18 @@ _OUTCOME_COLOURS = {
     "rejected": "red",
     "waiting": "yellow",
 }
+Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]", rich_help_panel=LOOK)(status)
+    app.command(
+        "list",
+        epilog="Example: [cyan]build-dataset list rejected --reason needs_figure[/cyan]",
+        rich_help_panel=LOOK,
+    )(list_items)
     app.command(
         epilog="Example: [cyan]build-dataset inspect sample/internal-medicine.pdf[/cyan]",
         rich_help_panel=LOOK,
@@ -220,6 +227,44 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def list_items(
+    outcome: Annotated[Outcome, typer.Argument(help="What became of the items.")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    file: Annotated[
+        str | None, typer.Option("--file", help="Only items of this file; part of its name.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Only items with this reason.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows to print.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all as JSON for scripts.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """List the items that were rejected, merged or wait for a person, with the reason."""
+    from pipeline.aside import TABLES, items
+
+    build = configure(config, overrides).dataset.build
+    found = items(build, outcome, file, reason)
+    if as_json:
+        typer.echo(json.dumps([asdict(row) for row in found], ensure_ascii=False, indent=2))
+        return
+    console = Console()
+    table = Table(Column("编号 ID", no_wrap=True), "文件 file", "原因 reason", "说明 detail", "内容 text")
+    for row in found[:limit]:
+        cells = (row.document, in_both_languages(row.reason), _shortened(row.detail), _shortened(row.text))
+        table.add_row(row.item_id, *map(escape, cells))
+    if found:
+        console.print(table)
+    rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
+    console.print(f"{counted(len(found), 'item')} {outcome}{rest}", highlight=False)
+    if found:
+        where = f"build-dataset explain ID · {shown(build / 'STAGE' / TABLES[outcome])}.parquet"
+        console.print(f"more: {escape(where)}", highlight=False, soft_wrap=True)
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def _number(count: int | None) -> str:

@@ -80,10 +80,15 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         if stage in made and (build / stage / name).exists():
             console.print(f"{what:<18}{escape(shown(build / stage / name))}", highlight=False, soft_wrap=True)
     aside = shown(build / "STAGE")
-    console.print(f"{'taken out, why':<18}{escape(aside)}/rejects.parquet", highlight=False, soft_wrap=True)
-    console.print(f"{'waiting, why':<18}{escape(aside)}/review.parquet", highlight=False, soft_wrap=True)
     console.print(
-        "more              build-dataset status · build-dataset explain QUESTION_ID", highlight=False
+        f"{'taken out, why':<18}{escape(aside)}/rejects.xlsx, .parquet", highlight=False, soft_wrap=True
+    )
+    console.print(
+        f"{'waiting, why':<18}{escape(aside)}/review.xlsx, .parquet", highlight=False, soft_wrap=True
+    )
+    console.print(
+        "more              build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID",
+        highlight=False,
     )
     tell_losses(console, config)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]

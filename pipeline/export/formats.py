@@ -6,11 +6,11 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
+from pipeline.aside import workbook
 from schemas.columns import guarded
 from schemas.questions import QuestionType
 from schemas.taxonomy import DIFFICULTY, dimensions
@@ -112,28 +112,9 @@ def cmexam_csv(rows: pl.DataFrame) -> bytes:
 
 
 def cmexam_xlsx(rows: pl.DataFrame) -> bytes:
-    """The same as a workbook: all texts are texts, none is a formula; equal rows give equal bytes."""
-    import xlsxwriter
-
-    target = io.BytesIO()
-    book = xlsxwriter.Workbook(
-        target, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    )
-    book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})
-    sheet = book.add_worksheet("questions")
+    """The same as a workbook."""
     frame = cmexam_frame(rows)
-    for at, line in enumerate([tuple(frame.columns), *frame.iter_rows()]):
-        for column, value in enumerate(line):
-            if isinstance(value, str):
-                sheet.write_string(at, column, value[:_CELL])
-            elif value is not None:
-                sheet.write_number(at, column, value)
-    book.close()
-    return target.getvalue()
-
-
-_CELL = 32_767
-"""Characters that a cell of a workbook holds; Excel's own limit."""
+    return workbook("questions", [tuple(frame.columns), *frame.iter_rows()])
 
 
 FORMATS = (

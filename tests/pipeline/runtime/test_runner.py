@@ -82,7 +82,8 @@ def test_each_stage_publishes_its_tables_rejects_review_and_manifest(runner):
     runner().run(["ocr", "parse"])
     assert pl.read_parquet(runner.build / "parse" / "words.parquet")["text"].to_list() == ["A.PDF"]
     names = {path.name for path in (runner.build / "ocr").iterdir()}
-    assert names == {"words.parquet", "rejects.parquet", "review.parquet", "manifest.json"}
+    tables = {"words.parquet", "rejects.parquet", "review.parquet"}
+    assert names == {*tables, "rejects.xlsx", "manifest.json"}, "a workbook where there are rows"
     counts = manifest(runner, "ocr")["counts"]
     assert counts == {"unit": "files", "in": 2, "kept": 1, "merged": 0, "rejected": 1, "waiting": 0}
     assert manifest(runner, "ocr")["reasons"]["rejected"] == {"odd": 1}

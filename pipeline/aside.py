@@ -1,0 +1,141 @@
+"""What stages rejected, merged or left for a person: as rows for the terminal, and as a workbook."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pipeline.catalogue import STAGES
+from pipeline.runtime.publish import read_table
+from schemas.questions import Rejection, ReviewItem
+from schemas.reasons import in_both_languages
+
+TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}
+"""Table of each outcome."""
+_HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")
+_CELL = 32_767
+"""Characters that a cell of a workbook holds; Excel's own limit."""
+_ROWS = 100_000
+"""Rows of a workbook: more take seconds to write, and nobody reads them there."""
+
+
+@dataclass(frozen=True)
+class AsideRow:
+    """An item that was not kept."""
+
+    item_id: str
+    document: str
+    stage: str
+    reason: str
+    detail: str
+    text: str
+
+
+class Documents:
+    """The documents by what ids of items begin with."""
+
+    def __init__(self, build: Path) -> None:
+        path = build / "ocr" / "documents.parquet"
+        rows = read_table(path, ["document", "sha256"]).rows() if path.exists() else []
+        self._by_prefix = {sha[:8]: name for name, sha in rows}
+        self._names = {name for name, _ in rows}
+
+    def rows(self, items: Iterable[Rejection | ReviewItem]) -> Iterator[AsideRow]:
+        """Yield the rows of a stage's rejects or review."""
+        for item in items:
+            content = _content(item.item)
+            document = content.get("document") or self._of(item.item_id, item.stage)
+            yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
+
+    def _of(self, item: str, stage: str) -> str:
+        """Return the document of an id: a file of the first stage, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
+        if stage == "ocr":
+            return item
+        head = item.rpartition("#")[0]
+        near = self._by_prefix.get(item[:8], "")
+        return next((name for name in (item, head) if name in self._names), near)
+
+
+def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
+    """Return what ended so in any stage, in the catalogue's order.
+
+    Args:
+        build: the build folder.
+        outcome: ``rejected``, ``waiting`` or ``merged``.
+        file: part of the document's name.
+        reason: its code.
+    """
+    found = _merged(build) if outcome == "merged" else _set_aside(build, TABLES[outcome])
+    wanted = (file or "").casefold()
+    return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]
+
+
+def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
+    record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
+    documents = Documents(build)
+    for stage in STAGES:
+        path = build / stage.name / f"{table}.parquet"
+        if path.exists():
+            yield from documents.rows(record.from_frame(read_table(path)))
+
+
+def _merged(build: Path) -> Iterator[AsideRow]:
+    merges, questions = (build / "dedup" / "merges.parquet", build / "clean" / "questions.parquet")
+    if not merges.exists() or not questions.exists():
+        return
+    frame = read_table(merges).join(
+        read_table(questions, ["question_id", "document", "stem"]),
+        on="question_id",
+        how="left",
+        maintain_order="left",
+    )
+    for row in frame.with_columns(pl.col("document", "stem").fill_null("")).iter_rows(named=True):
+        detail = f"into {row['survivor_id']}: {row['reason']}"
+        yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], detail, row["stem"])
+
+
+def _content(item: str | None) -> dict[str, Any]:
+    """Return what a row holds of the item itself: a question, the first of several, or nothing."""
+    value = json.loads(item) if item else None
+    first = value[0] if isinstance(value, list) and value else value
+    return first if isinstance(first, dict) else {}
+
+
+def _text(content: dict[str, Any]) -> str:
+    """Return a question as text, an option a line; another thing as JSON."""
+    if "stem" not in content:
+        return json.dumps(content, ensure_ascii=False) if content else ""
+    options = (f"{option['label']}. {option['text']}" for option in content.get("options") or ())
+    return "\n".join([*filter(None, (content.get("shared_stem"), content["stem"])), *options])
+
+
+def aside_workbook(rows: Iterable[AsideRow]) -> bytes:
+    """Return a workbook for people, with the reasons in both languages."""
+    shown = ((*astuple(row)[:3], in_both_languages(row.reason), row.detail, row.text) for row in rows)
+    return workbook("aside", [_HEAD, *list(shown)[:_ROWS]])
+
+
+def workbook(sheet: str, rows: Iterable[Iterable[str | float | None]]) -> bytes:
+    """Return rows as a workbook: all texts are texts, none is a formula; equal rows give equal bytes."""
+    import xlsxwriter
+
+    target = io.BytesIO()
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    book = xlsxwriter.Workbook(target, options)
+    book.set_properties({"created": datetime(1980, 1, 1, tzinfo=UTC)})
+    written = book.add_worksheet(sheet)
+    for at, line in enumerate(rows):
+        for column, value in enumerate(line):
+            if isinstance(value, str):
+                written.write_string(at, column, value[:_CELL])
+            elif value is not None:
+                written.write_number(at, column, value)
+    book.close()
+    return target.getvalue()
