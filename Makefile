@@ -4,7 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
-INSTALL := $(PIP) install --quiet --no-deps --require-hashes
+UV := $(shell command -v uv 2>/dev/null)
+ifdef UV   # several times as fast as pip; the hash-locked files are the same
+PIP_INSTALL = $(UV) pip install --python $(BIN)/python
+else
+PIP_INSTALL = $(PIP) install
+endif
+INSTALL = $(PIP_INSTALL) --no-deps --require-hashes
 TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and which one an index offers is its own affair
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
@@ -48,9 +54,9 @@ label-studio-stop: $(VENV)/.core ## Stop it
 
 lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate $(SILENT) --group build -o requirements/core.txt pyproject.toml
+	  --no-annotate $(SILENT) --extra review --group build -o requirements/core.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate $(SILENT) --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
+	  --no-annotate $(SILENT) --extra review --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
 	echo "torch; python_version < '3'" > $(VENV)/overrides.txt   # comes in builds of its own: see TORCH
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/services.txt \
@@ -75,9 +81,9 @@ $(VENV)/.python:
 	touch $@
 
 $(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/.python
-	@echo 'installing packages into $(VENV): about a minute'
+	@echo 'installing packages into $(VENV) with $(if $(UV),uv: about a minute,pip: some minutes)'
 	$(INSTALL) -r requirements/core.txt
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
@@ -85,7 +91,7 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 	touch $@
 
 $(VENV)/.services: requirements/services.txt $(VENV)/.dev
-	$(PIP) install --quiet $(TORCH)
+	$(PIP_INSTALL) $(TORCH)
 	$(INSTALL) -r requirements/services.txt
 	$(BIN)/python -m annotation.label_studio.server install
 	touch $@

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
+from annotation.label_studio.installation import EXTRA, START
 from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
@@ -79,10 +81,13 @@ def _label_studio(config: ConfigBase | None) -> Check:
     params = config.params("review") if config else ReviewParams()
     assert isinstance(params, ReviewParams)
     url, variable = params.url, params.api_key_env
+    if find_spec("label_studio_sdk") is None:
+        told = "label-studio-sdk is not installed · for expert review"
+        return Check("label studio", CheckState.ABSENT, told, EXTRA)
     try:
         release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
     except (httpx.HTTPError, ValueError, TypeError, KeyError):
-        remedy = "`make label-studio` installs it and starts it on loopback"
+        remedy = f"`{START}` installs it and starts it on loopback"
         return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
     if not os.environ.get(variable):
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"

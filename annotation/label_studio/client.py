@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from annotation.label_studio.installation import EXTRA, START
 from schemas.errors import UserError
 
 _ONCE = {"max_retries": 0}
@@ -63,7 +64,10 @@ class Studio:
     def __init__(self, url: str, token: str, *, key_env: str, timeout: float) -> None:
         self.url = url.rstrip("/")
         self._key_env = key_env
-        from label_studio_sdk import LabelStudio
+        try:
+            from label_studio_sdk import LabelStudio
+        except ImportError:
+            raise UserError(f"reviewing in Label Studio needs label-studio-sdk: {EXTRA}") from None
 
         with self._told():
             self._http = httpx.Client(timeout=timeout, follow_redirects=True)
@@ -247,7 +251,7 @@ class Studio:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise UserError(
-                f"Label Studio does not answer at {self.url}: start it with `make label-studio`, or set review.url"
+                f"Label Studio does not answer at {self.url}: start it with `{START}`, or set review.url"
             ) from None
         except httpx.TransportError as error:
             kind = ReplyLostError if lost else UserError

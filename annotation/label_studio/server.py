@@ -18,7 +18,7 @@ import typer
 from filelock import FileLock
 
 from annotation.label_studio import process
-from annotation.label_studio.installation import Installation
+from annotation.label_studio.installation import STOP, Installation
 from annotation.label_studio.process import Account
 from schemas.errors import UserError
 
@@ -77,7 +77,7 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
         process.create_accounts(installation, home, accounts)
         (home / _PREPARED).touch()
     server = process.start(installation, home, port)
-    typer.echo(f"Label Studio runs at {server.url}; stop it with `make label-studio-stop`")
+    typer.echo(f"Label Studio runs at {server.url}; stop it with `{STOP}`")
     if first:
         _tell(accounts[0])
     typer.echo(f"accounts and API tokens: {home / _CREDENTIALS} (readable by you alone)")
