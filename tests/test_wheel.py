@@ -15,7 +15,10 @@ from tests.conftest import ROOT
     ("ours", "theirs"),
     [
         ("from schemas.errors import UserError\n", "from build_dataset.schemas.errors import UserError\n"),
-        ("    from pipeline import html\n", "    from build_dataset.pipeline import html\n"),
+        (
+            "    from pipeline.rendering import html\n",
+            "    from build_dataset.pipeline.rendering import html\n",
+        ),
         ('files("schemas") / "x"', 'files("build_dataset.schemas") / "x"'),
         ('target="pipeline.clean.stage:run"', 'target="build_dataset.pipeline.clean.stage:run"'),
         ('("schemas", "pipeline")', '("schemas", "pipeline")'),

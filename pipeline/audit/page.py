@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pipeline import html
 from pipeline.audit.answers import Answers
 from pipeline.audit.params import AuditParams
 from pipeline.crop import crops
-from pipeline.html import data_uri
+from pipeline.rendering import html
+from pipeline.rendering.html import data_uri
 from pipeline.stage import Context
 from schemas.audit import AuditItem
 

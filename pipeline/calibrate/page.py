@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline import html
 from pipeline.calibrate.opinions import EXPERTS, Opinions
-from pipeline.figures import COLOURS, INK, figure, save
+from pipeline.rendering import html
+from pipeline.rendering.figures import COLOURS, INK, figure, save
 from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 

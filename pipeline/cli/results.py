@@ -14,7 +14,7 @@ from pipeline.cli.report import print_whole, shown
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
-    from pipeline.tables import Table
+    from pipeline.rendering.tables import Table
 
 _SCORE = """[bold]Examples[/bold]
 

@@ -12,8 +12,8 @@ from pipeline.evaluate.comparing import holm, mcnemar
 from pipeline.evaluate.metrics import metric, shown_in
 from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.results.view import View, cell, mean, p_value, ranked, value
+from pipeline.rendering.tables import Table, number
 from pipeline.runtime.publish import read_manifest, read_table
-from pipeline.tables import Table, number
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score, Task
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.crop import PAGELESS, find_paper
-from pipeline.html import render
 from pipeline.inspect.collect import Tables, cards, key_of, keys_for
 from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
 from pipeline.inspect.pictures import pictures
 from pipeline.inspect.sheets import sheets
+from pipeline.rendering.html import render
 from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.reasons import reason_names

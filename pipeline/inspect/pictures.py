@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.crop import TIMEOUT, Paper, as_picture, jpeg, page_image
-from pipeline.html import data_uri
+from pipeline.rendering.html import data_uri
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.stage import Failure
 

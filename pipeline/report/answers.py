@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from annotation.rubric.aspects import aspects
-from pipeline import html
 from pipeline.evaluate.extraction import Extraction, extract, shown
 from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.prompting import is_multiple
 from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted
+from pipeline.rendering import html
 from pipeline.report.build import Build
 from pipeline.report.shown import unfolding
 from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Task

@@ -10,11 +10,11 @@ import polars as pl
 
 from pipeline.export.formats import question_text
 from pipeline.export.statistics import distribution
+from pipeline.rendering.tables import Table, number
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
 from pipeline.report.shown import cut, spread, tally
-from pipeline.tables import Table, number
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import Notice, counted

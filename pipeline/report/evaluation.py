@@ -16,7 +16,7 @@ from pipeline.evaluate.results.judge_figures import judge_plots
 from pipeline.evaluate.results.names import run_name
 from pipeline.evaluate.results.settings import from_facts
 from pipeline.evaluate.results.text import NOTES
-from pipeline.html import inline
+from pipeline.rendering.html import inline
 from pipeline.report.answers import answers_page
 from pipeline.report.build import Build, Section
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from pipeline.losses import SourceLoss, alarms, losses, overlaps
+from pipeline.rendering.tables import number, percent
 from pipeline.report import words
 from pipeline.report.build import SPLITS, Build, Section, StageRun
 from pipeline.report.shown import item_text
-from pipeline.tables import number, percent
 from schemas.annotations import LabelStatus
 from schemas.wording import Notice, counted
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.rendering.tables import Table, number, percent
 from pipeline.report import words
 from pipeline.report.build import Build, Section
-from pipeline.tables import Table, number, percent
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
 from schemas.wording import Notice, counted

@@ -12,9 +12,9 @@ import polars as pl
 
 from pipeline.export.formats import MULTIPLE, SINGLE, question_text
 from pipeline.export.statistics import distribution, statistics
-from pipeline.figures import COLOURS, INK, both_formats, figure
+from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
+from pipeline.rendering.tables import Table, number
 from pipeline.report import words
-from pipeline.tables import Table, number
 from schemas.questions import QuestionType
 from schemas.taxonomy import Dimension, cmb_catalogue, dimensions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipeline import html
+from pipeline.rendering import html
 from pipeline.report import content, flow, labelling, texts
 from pipeline.report.build import Build, Section
 from pipeline.report.evaluation import evaluation

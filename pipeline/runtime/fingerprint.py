@@ -207,7 +207,7 @@ def _data_files(package: str) -> Iterator[Path]:
 
 
 def _templates(source: Path) -> Iterator[Path]:
-    """Yield those of pages that a package renders (``pipeline.html``), which no call of ``files`` names."""
+    """Yield those of pages that a package renders (``pipeline.rendering.html``), which no call of ``files`` names."""
     if source.name == "__init__.py":
         yield from (path for path in (source.parent / "templates").glob("*") if path.is_file())
 

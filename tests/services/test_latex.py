@@ -9,7 +9,7 @@ import subprocess
 import polars as pl
 import pytest
 
-from pipeline.tables import Table
+from pipeline.rendering.tables import Table
 
 pytestmark = pytest.mark.skipif(shutil.which("xelatex") is None, reason="no XeLaTeX on this machine")
 

@@ -12,7 +12,7 @@ from pipeline.evaluate.metrics import metric
 from pipeline.evaluate.results.names import REFERENCES, run_name
 from pipeline.evaluate.results.settings import Asking
 from pipeline.evaluate.results.view import p_value
-from pipeline.tables import Table, number
+from pipeline.rendering.tables import Table, number
 from schemas.evaluation import Comparison, Score
 
 _JUDGED = "judged ("

@@ -11,7 +11,7 @@ from pipeline.evaluate.results.settings import Asking, from_facts
 from pipeline.evaluate.results.view import View
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.evaluate.slices import REVIEWED
-from pipeline.tables import Table
+from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 from schemas.taxonomy import dimensions
 from schemas.wording import Notice

@@ -9,7 +9,7 @@ from statistics import mean as mean_of
 from pipeline.evaluate.results.names import REFERENCES, label_name, prompt_name, run_name
 from pipeline.evaluate.results.settings import Asking
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
-from pipeline.tables import Table, number
+from pipeline.rendering.tables import Table, number
 from schemas.taxonomy import cmb_catalogue
 
 

@@ -9,7 +9,7 @@ from pipeline.evaluate.metrics import Metric, Shown, shown_in
 from pipeline.evaluate.results.names import REFERENCES, label_name, run_name, title
 from pipeline.evaluate.results.view import View, cell, mean, ranked, value
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.tables import Table, number
+from pipeline.rendering.tables import Table, number
 from schemas.evaluation import Score
 from schemas.wording import counted
 

@@ -11,7 +11,7 @@ from pipeline.evaluate.results.cmexam import LABELLED
 from pipeline.evaluate.results.names import REFERENCES, label_name, plain, run_name, title
 from pipeline.evaluate.results.view import View
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.figures import COLOURS, INK, both_formats, figure
+from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:

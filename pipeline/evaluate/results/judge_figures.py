@@ -11,7 +11,7 @@ from annotation.rubric.aspects import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation
 from pipeline.evaluate.judging.scores import AVERAGE, Both, scored_by_both
 from pipeline.evaluate.results.names import plain, run_name
-from pipeline.figures import COLOURS, INK, both_formats, figure
+from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from schemas.evaluation import Judgement
 
 if TYPE_CHECKING:

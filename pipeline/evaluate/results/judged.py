@@ -8,7 +8,7 @@ from annotation.rubric.aspects import aspects
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.results.names import run_name
 from pipeline.evaluate.results.view import ranked, value
-from pipeline.tables import Table, number
+from pipeline.rendering.tables import Table, number
 from schemas.evaluation import JudgeAgreement, Preference, Score, Task, Winner
 
 _JUDGED = {Task.CLINICAL: "Clinical answers 病例问答", Task.EXPLANATION: "Explanations 解析"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.evaluate.results.build import Evaluated, tables, unreviewed
 from pipeline.evaluate.results.view import View, cell
 from pipeline.export import markdown as md
-from pipeline.tables import Table
+from pipeline.rendering.tables import Table
 from schemas.evaluation import Score
 from schemas.wording import counted
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from pipeline.evaluate.results.names import REFERENCES
 from pipeline.evaluate.slices import OVERALL
-from pipeline.tables import Cell
+from pipeline.rendering.tables import Cell
 from schemas.evaluation import Score, Task
 
 

@@ -10,7 +10,7 @@ import pytest
 from pipeline.evaluate.results.build import Evaluated, tables
 from pipeline.evaluate.results.settings import Asking, facts, from_facts
 from pipeline.evaluate.results.text import files, headlines, markdown
-from pipeline.tables import Table
+from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from pipeline.figures import figure, save
+from pipeline.rendering.figures import figure, save
 
 
 def _bars(kind):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.latex import latex
-from pipeline.tables import Table
+from pipeline.rendering.latex import latex
+from pipeline.rendering.tables import Table
 
 CELL = "61.6 ± 0.1 [60.4, 62.8]"
 

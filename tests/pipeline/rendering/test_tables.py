@@ -6,7 +6,7 @@ import io
 
 import polars as pl
 
-from pipeline.tables import Table, number, percent
+from pipeline.rendering.tables import Table, number, percent
 
 TABLE = Table(
     "t",

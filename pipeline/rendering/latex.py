@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
-    from pipeline.tables import Table
+    from pipeline.rendering.tables import Table
 
 _WIDTH, _HEIGHT = 34.5, 52.0
 """Of the text of an article's page (10 pt, one column), in em, a caption left out."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from pipeline.export import markdown
-from pipeline.latex import latex
+from pipeline.rendering.latex import latex
 
 Cell = tuple[int, int]
 """Row and column, from 0."""

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pipeline.figures import INK
+from pipeline.rendering.figures import INK
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -67,10 +67,10 @@ def data_uri(content: bytes, media_type: str) -> str:
 def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from pipeline.tables import number
+    from pipeline.rendering.tables import number
     from schemas.wording import counted
 
-    loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.html"))]
+    loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.rendering"))]
     environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,

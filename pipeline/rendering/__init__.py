@@ -1,0 +1,1 @@
+"""Pages, tables and figures: HTML, Markdown, LaTeX, SVG and PNG."""
