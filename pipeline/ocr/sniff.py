@@ -84,7 +84,7 @@ _NOT_WHAT_IT_SAYS = {
     ".tiff": "not_an_image",
 }
 
-_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md"})
+_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown"})
 
 
 def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:

@@ -23,6 +23,10 @@ HEAD_LENGTH = 60
 """Within how many characters the answers after a head on the same line must begin."""
 _REST = re.compile(r"(?<=[\s:：、】\])）题題案])(?:第\s*)?[(（【\[]?\d")
 _UNFINISHED = re.compile(r"\s*\d[\dA-K\s.．、:：,，;；()（）~～—–-]*")
+_OWN = re.compile(
+    r"\s*(?:[(（【\[]?[A-K](?:\s?[、,，]?\s?[A-K]){0,7}[)）】\]]?|(?:问题|問題)\s?\d{1,2}\s?[:：]\s?[A-K])\s?[。.．]?\s*"
+)
+"""B, （B）, A、C or ABD alone on a line; 问题1：B, which names a part."""
 _ENTRY = re.compile(
     r"\s*(?:第\s*)?[(（【]?\d{1,4}[)）】]?\s*[题題]?\s*[.．、:：]?\s*"
     r"(?:[【\[]?\s*(?:正确|参考)?答案|[【\[]?解析|[(（]?[A-K]{1,11}[)）]?(?![A-Za-z]|\s*[.．、]))"
@@ -74,8 +78,16 @@ def key_heads(pieces: Sequence[Piece]) -> frozenset[int]:
     return frozenset(
         index
         for index, piece in enumerate(pieces)
-        if is_key_head(piece.text) or (may_be_key_head(piece.text) and _answers_follow(pieces, index))
+        if (is_key_head(piece.text) or (may_be_key_head(piece.text) and _answers_follow(pieces, index)))
+        and not _marks_one_answer(pieces, index)
     )
+
+
+def _marks_one_answer(pieces: Sequence[Piece], head: int) -> bool:
+    """Whether one answer without a number stands under 答案: the item's own, and no key begins there."""
+    below = [piece.text for piece in pieces[head + 1 : head + 3]]
+    own = [_OWN.fullmatch(text) is not None for text in below]
+    return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
 
 
 def _answers_follow(pieces: Sequence[Piece], head: int) -> bool:

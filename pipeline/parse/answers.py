@@ -19,8 +19,8 @@ _LETTERS = re.compile(
     r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"
 )
 _PART = (
-    rf"(?:[(（]\s*\d{{1,3}}\s*[)）]|[{CIRCLED_DIGITS}])\s*+[.．、:：]?\s*+([A-K]{{1,11}})"
-    rf"(?=$|[\s。.，,；;、(（【{CIRCLED_DIGITS}])"
+    rf"(?:[(（]\s*\d{{1,3}}\s*[)）]|[{CIRCLED_DIGITS}]|(?:问题|問題)\s?\d{{1,2}})\s*+[.．、:：]?\s*+([A-K]{{1,11}})"
+    rf"(?=$|[\s。.，,；;、(（【问問{CIRCLED_DIGITS}])"
 )
 _PARTS = re.compile(rf"\s*+{_PART}(?:\s*+[,，;；、。.]?\s*+{_PART})*\s*+[。.;；]?")
 _LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
@@ -87,6 +87,12 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 def fills_blank(text: str) -> bool:
     """Whether exactly one bracket of a text holds letters: the habit of papers with answers in their stems."""
     return len(_INSIDE.findall(text)) == 1
+
+
+def letters_inside(text: str) -> str:
+    """The letters in the first bracket of a text that holds any."""
+    found = _INSIDE.search(text)
+    return "".join(re.findall("[A-K]", found[1])) if found else ""
 
 
 def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:

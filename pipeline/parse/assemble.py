@@ -36,7 +36,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     drafts: list[Draft] = []
     texts = [split_off(text_of(item.pieces)) for item in outline.items]
     found = [split_fields(own) for own, _ in texts]
-    habits = Habits.of([own for own, _ in texts], [fields.head for fields in found])
+    habits = Habits.of([own for own, _ in texts], found)
     explaining = _explaining(outline, found)
     shared = _SharedOptions()
     in_key: set[int] = set()
@@ -280,6 +280,7 @@ def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
         draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
+        _clear_blank(draft, labels, reading)
     else:
         draft.stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
         draft.in_blank = letters is not None
@@ -290,8 +291,18 @@ def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
         draft.take_answer(concluded(fields.explanation), "concluded")
 
 
+def _clear_blank(draft: Draft, labels: list[str], reading: Reading) -> None:
+    """Empty the blank of a stem that shows the answer which stands behind a mark too: …的是（C）。 答案：C."""
+    stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
+    if letters and letters == draft.answer:
+        draft.stem = stem
+    elif letters and reading.habits.blanks_inside:
+        draft.doubt("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
+
+
 def _take_tag(draft: Draft) -> None:
-    """[多选题]（2分） before a stem says what the item is and earns, and is no part of it."""
+    """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
+    draft.stem = _OPTIONS_FOLLOW.sub("", _STEM_FOLLOWS.sub("", draft.stem)) if draft.options else draft.stem
     found = _TAG.match(draft.stem)
     if found:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
@@ -334,5 +345,11 @@ def _without_own_number(stem: str, number: int) -> str:
     return stem[: again.start()] if again and int(again[1]) == number else stem
 
 
+_STEM_FOLLOWS = re.compile(r"^\s*[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：]\s*")
+"""题目：首选药物是"""
+_OPTIONS_FOLLOW = re.compile(
+    r"(?<=[\s。．？?）)：:])[【\[]?(?:[备備]?[选選][项項]|[备備][选選]答案)[】\]]?\s?[:：]\s{0,4}$"
+)
+"""首选药物是（ ）。选项："""
 _LOST_DOT = re.compile(r"^[.．、]\s*(?!\d)")
 _NUMBER_AGAIN = re.compile(r"(?<=[。．.？?：:])\s*[(（]\s*(\d{1,4})\s*[)）]\s*$")

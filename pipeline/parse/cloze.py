@@ -24,6 +24,11 @@ SURE = 0.9
 _OPTION_LINE = re.compile(
     r"(?:^|(?<=\n))[ \t]*[(（]\s*(\d{1,3})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K]\s?[.．、])"
 )
+_PART_LINE = re.compile(
+    r"(?:^|(?<=\n))[ \t]*(?:[(（]\s?(\d{1,3})\s?[)）]|(?:问题|問題)\s?(\d{1,2})\s?[:：])[ \t]*"
+    r"(?:[选選][項项][ \t]?[:：]?)?\s{0,4}(?=[A-K]\s?[.．、])"
+)
+"""（1）A. 甲; （1）选项： or 问题1： over the options."""
 BOOK_TITLE = r"[试試][题題]\s*[(（]\d+[)）](?:\s*[、，,~～—-]+\s*[(（]\d+[)）])*"
 """试题（4）、（5）: the head of a stem names its blanks itself."""
 _BOOK_TITLE = re.compile(rf"\s*{BOOK_TITLE}")
@@ -125,6 +130,19 @@ def read_blanks(head: str) -> Cloze | None:
     if not asked or len(runs) != len(asked) or (labels and [int(label[1]) for label in labels] != asked):
         return None
     return Cloze(join_lines(lead), tuple(map(Blank, asked, runs)), labelled=bool(labels))
+
+
+def read_parts(head: str, numbers: Sequence[int]) -> Cloze | None:
+    """The options of an item of several questions, 第4-5题, that stand behind （1） and （2）, or （4） and （5）."""
+    labels = list(_PART_LINE.finditer(head))
+    names = [int(label[1] or label[2]) for label in labels]
+    if names not in ([*numbers], [*range(1, len(numbers) + 1)]):
+        return None
+    edges = [*(label.start() for label in labels[1:]), len(head)]
+    runs = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=True)]
+    lead = join_lines(head[: labels[0].start()])
+    blanks = tuple(Blank(name, run) for name, run in zip(names, runs, strict=True) if run is not None)
+    return Cloze(lead, blanks, labelled=True) if len(blanks) == len(numbers) else None
 
 
 def run_on(items: Sequence[Cloze | None]) -> bool:

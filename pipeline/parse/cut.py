@@ -205,12 +205,48 @@ def _numbers(cutting: _Cutting) -> None:
         for index, piece in cutting.texts()
         if index not in cutting.parts and (mark := number_mark(index, piece.text))
     ]
+    marks = _without_parts(marks, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups)
+    weighed = _within_titles(weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups))
     for mark in choose(weighed, boundaries):
         cutting.number(mark)
     strong = [mark for mark in weighed if mark.options and mark.weight >= RIVAL]
     cutting.rivals = [mark for mark in strong if mark.line not in cutting.marks]
+
+
+TITLED = 5
+"""How many of the numbers printed as 第1题 must have options to be those of the questions."""
+
+
+def _within_titles(marks: list[Mark]) -> list[Mark]:
+    """Marks without the lists between 第3题 and 第4题, where questions are numbered so: explanations hold them."""
+    titled = [mark for mark in marks if mark.habit is Habit.TITLE]
+    answered = sum(mark.options for mark in titled)
+    if answered < TITLED or 2 * answered < len(titled):
+        return marks
+    inside: set[int] = set()
+    for mark, after in pairwise(titled):
+        if after.value == mark.last + 1:
+            inside.update(range(mark.line + 1, after.line))
+    return [mark for mark in marks if mark.habit is Habit.TITLE or mark.line not in inside]
+
+
+_NAMES_PART = re.compile(r"\s*(?:[(（]|问题|問題)\s?\d")
+"""（1）A. or 问题1： under 第4-5题."""
+
+
+def _without_parts(marks: Sequence[Mark], pieces: Sequence[Piece]) -> list[Mark]:
+    """Marks without those that name a part of the item above, where that is one of several questions: 第4-5题."""
+    kept: list[Mark] = []
+    parts = 0
+    for mark in marks:
+        names_part = _NAMES_PART.match(pieces[mark.line].text) is not None
+        if names_part and mark.value <= parts:
+            continue
+        if not names_part and mark.habit is Habit.TITLE:
+            parts = mark.last - mark.value + 1 if mark.last > mark.value else 0
+        kept.append(mark)
+    return kept
 
 
 def _essays(cutting: _Cutting) -> None:

@@ -51,8 +51,9 @@ _NAMED = re.compile(
 )
 _STRANGE = re.compile(
     rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案[:：]\s*\S"
+    r"|(?:此|本|该|該)[题题題](?:主要)?(?:考[查察核]|[应應][选選]|答案)"
 )
-"""A head, or the mark of an answer, inside a text: 立即手术二、X型题, 两者均无 答案：B."""
+"""A head, the mark of an answer or an explanation inside a text: 立即手术二、X型题, 两者均无 答案：B, 本题考查激素."""
 _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
 """How no option begins: what stands before was taken for something else."""
 _LABELS_INSIDE = {
@@ -215,9 +216,14 @@ def _check_answers(draft: Draft) -> None:
         draft.doubt("several_option_runs", f"options stand between two answers: {run.options[0][1][:20]!r}")
 
 
+def _explained_together(draft: Draft) -> bool:
+    """Whether its explanation speaks of all parts of its item, 问题1 and 问题2: what it concludes may be another's."""
+    return any(step.rule == "parts_of_an_item" for step in draft.steps)
+
+
 def _check_verdict(draft: Draft) -> None:
     """The answer against what the explanation says of the options."""
-    if not draft.answer or not draft.explanation:
+    if not draft.answer or not draft.explanation or _explained_together(draft):
         return
     said = stated(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
     if said and said.rule in SURE and said.answer != frozenset(draft.answer):
@@ -316,14 +322,17 @@ def _pattern(line: str) -> str:
 def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
     texts = [piece.text for piece in draft.pieces]
-    last = max((i for i, text in enumerate(texts) if i == 0 or labelled(text)), default=0)
-    found: list[str] = []
-    for text in texts[last + 1 :]:
-        if opens_explanation(text) or split_fields(text).answered:
-            break
-        if len(_pattern(text)) > 3 and text[0] not in CIRCLED_DIGITS:
-            found.append(text)
-    return found
+    end = next((i for i, text in enumerate(texts) if i and _opens_field(text)), len(texts))
+    last = max((i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text)), default=0)
+    return [
+        text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and text[0] not in CIRCLED_DIGITS
+    ]
+
+
+def _opens_field(text: str) -> bool:
+    """Whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
+    below = f"{text}\nA"
+    return opens_explanation(below) or split_fields(below).answered
 
 
 def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) -> None:

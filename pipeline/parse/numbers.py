@@ -53,12 +53,18 @@ CIRCLED_DIGITS = "".join(_CIRCLED)
 
 _PAIR = re.compile(r"\s*(\d{1,4})\s?[.．、]\s?(\d{1,4})\s?[.．、]\s*(?!\d)")
 _SPAN = re.compile(r"\s*[(（]?(\d{1,4})\s*[~～\-－—–至]\s*(\d{1,4})[)）]?\s?[.．、]\s*(?!\d)")
+_TITLE_SPAN = re.compile(
+    r"\s*[【\[]?第\s?(\d{1,4})\s?(?:[题題]\s?)?[~～\-－—–至、]\s?(?:第\s?)?(\d{1,4})\s?[题題][】\]]?\s*$"
+)
+"""第4-5题 alone on its line: an item of two questions, unless the number 4 follows."""
 QUANTITY = -0.2
 """The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
 _UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
 _COUNTED = r"(?:岁|歲|个|個|名|例|位|年|月|天|日)"
 _PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种|型)"
 _FORMS: tuple[tuple[Habit, float, str], ...] = (
+    # 【第1题】
+    (Habit.TITLE, 1.2, r"[【\[]\s*第\s*(\d{1,4})\s*[题題]\s*[】\]]\s*[.．、:：]?\s*"),
     # 第1题, but not the note 第1题一律给分
     (Habit.TITLE, 1.2, r"第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),
     # 第1问
@@ -130,6 +136,9 @@ def _mark(line: int, text: str) -> Mark | None:
     several = _PAIR.match(text) or _SPAN.match(text)
     if several and int(several[1]) < int(several[2]) <= int(several[1]) + (1 if _PAIR.match(text) else 9):
         return Mark(line, int(several[1]), Habit.DOT, several.end(), 1.1, int(several[2]))
+    titled = _TITLE_SPAN.match(text)
+    if titled and int(titled[1]) < int(titled[2]) <= int(titled[1]) + 9:
+        return Mark(line, int(titled[1]), Habit.TITLE, titled.end(), 2.5, int(titled[2]))
     for habit, weight, form in _COMPILED:
         found = form.match(text)
         if found and 0 < int(found[1]) < 5000:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from pipeline.parse.answerlines import answers_apart
 from pipeline.parse.assemble import drafts_of
@@ -23,6 +24,7 @@ from pipeline.parse.joint import fold_copies, joint_answers
 from pipeline.parse.keys import Applied, Key, apply, key_of
 from pipeline.parse.kinds import stated_total
 from pipeline.parse.lines import Piece, pieces
+from pipeline.parse.numbers import Habit, number_mark
 from pipeline.parse.outline import Outline
 from pipeline.parse.script import in_one_script
 from pipeline.parse.unread import unread_questions
@@ -70,7 +72,7 @@ class Paper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = answers_apart(in_one_script(pieces(lines)))
+    parts = _numbered_once(answers_apart(in_one_script(pieces(lines))))
     kept = {(piece.page, piece.order) for piece in parts}
     running = [
         Piece(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
@@ -89,6 +91,22 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     if paper.key.runs and not paper.is_key:
         apply_key(paper, paper.key)
     return paper
+
+
+def _numbered_once(parts: Sequence[Piece]) -> list[Piece]:
+    """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
+    marks = [number_mark(index, part.text) for index, part in enumerate(parts)]
+    return [
+        part
+        for part, mark, after in zip_longest(parts, marks, marks[1:])
+        if not (
+            mark
+            and after
+            and mark.habit is Habit.TITLE
+            and (mark.value, mark.last) == (after.value, after.last)
+            and mark.end >= len(part.text)
+        )
+    ]
 
 
 def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
-from pipeline.parse.cloze import Blank, Cloze
+from pipeline.parse.cloze import Blank, Cloze, read_parts
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
 from pipeline.parse.kinds import announcement
@@ -14,6 +15,10 @@ from pipeline.parse.options import Run, find_run, find_runs
 from pipeline.parse.outline import Item
 from pipeline.parse.text import join_lines
 from schemas.trace import Part
+
+_EACH = re.compile(r"\s*[A-K](?:\s?[、,，;；]\s?[A-K]){1,9}(?![A-Za-z])")
+"""C，C: a letter for each part, which may be the same."""
+_EACH_LEFT = re.compile(r"^[A-K](?:\s?[、,，;；]\s?[A-K]){0,9}\n")
 
 
 def draft_of(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
@@ -43,8 +48,16 @@ def _trace_item(draft: Draft, item: Item) -> None:
 
 def numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
-    runs = find_runs(head)
     numbers = range(item.number, item.last + 1)
+    labelled = read_parts(head, numbers)
+    if labelled:
+        parts = blank_drafts(item, pieces, fields, labelled, numbered=False)
+        for number, blank, draft in zip(numbers, labelled.blanks, parts, strict=True):
+            draft.number, draft.suffix = number, ""
+            draft.stem = "" if blank.number == number else draft.stem
+            yield draft
+        return
+    runs = find_runs(head)
     lead = join_lines(head[: runs[0].start] if runs else head)
     even = len(runs) == len(numbers)
     shown = runs if even else [runs[0] if runs else Run(0, (), 0, 0.0)] * len(numbers)
@@ -60,9 +73,13 @@ def blank_drafts(
 ) -> Iterable[Draft]:
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
-    answers = fields.answers[0] if len(fields.answers) == 1 else fields.answers
+    answers: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
+    each = next((found for text in fields.answer_texts if (found := _EACH.match(text))), None)
+    if each and len(answers) != count:
+        answers = re.findall(r"[A-K]", each[0])
     for index, blank in enumerate(cloze.blanks):
         draft = draft_of(item, pieces, fields)
+        draft.explanation = _EACH_LEFT.sub("", draft.explanation or "") or None
         draft.group = f"n{item.run}.{item.number}"
         draft.shared_stem = cloze.lead or None
         draft.options = list(blank.run.options)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.parse.answers import fills_blank, letter_line
+from pipeline.parse.answers import fills_blank, letter_line, letters_inside
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import Fields
 from pipeline.parse.lines import REGIONS, Piece
@@ -15,6 +15,8 @@ from pipeline.parse.outline import Item
 
 BLANKS = 0.6
 """Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
+SHOWN = 3
+"""In how many stems the bracket must hold the letter that stands behind the mark of the answer too."""
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
 _LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
@@ -33,13 +35,20 @@ class Habits:
     """Answers stand in the blanks of stems, wherever these are."""
 
     @classmethod
-    def of(cls, texts: Sequence[str], heads: Sequence[str]) -> Habits:
-        """The habits of a paper, from its items' texts and their heads."""
+    def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
+        """The habits of a paper, from its items' texts and what stands in them."""
+        heads = [found.head for found in fields]
+        shown = [
+            letters_inside(head) in found.answers
+            for head, found in zip(heads, fields, strict=True)
+            if fills_blank(head) and found.answers
+        ]
         ends = sum(_LETTER_END.search(text) is not None for text in texts)
         return cls(
             3 * ends >= len(texts) and (ends > 1 or len(texts) == 1),
             run_on([read_blanks(head) for head in heads]),
-            sum(map(fills_blank, heads)) > BLANKS * len(heads),
+            sum(map(fills_blank, heads)) > BLANKS * len(heads)
+            or (sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)),
         )
 
 

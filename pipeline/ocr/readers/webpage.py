@@ -1,9 +1,10 @@
-"""Saved web pages: HTML and MHTML, as text, a line a block; pictures stand as figures where they stood."""
+"""Saved web pages (HTML, MHTML) and Markdown as text, a line a block; pictures stand as figures in their places."""
 
 from __future__ import annotations
 
 import email
 import email.policy
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -15,10 +16,11 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE
+from pipeline.ocr.readers.markdown import html_of
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
-_SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml")
+_SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
 """Elements whose text nobody reads on the page."""
 _INLINE = frozenset(
@@ -29,10 +31,14 @@ _INLINE |= {"small", "span", "strong", "sub", "sup", "u", "var"}
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
 """10<sup>9</sup>/L is 10⁹/L, never 109/L."""
+_LINE = "\u2028"
+"""The end of a line in a program, which white space elsewhere is not."""
+_TOGGLE = re.compile(r"^\s*(?:点击|點擊)?\s*(?:查看|展开|展開|显示|顯示|收起|(?i:show|view|click to see))\s*")
+"""The words of a fold that ask for a click: 查看解析 is 解析."""
 
 
 class WebPageReader:
-    """Reads .html and .mhtml as a browser saves them."""
+    """Reads .html and .mhtml as a browser saves them, and .md as it would show them."""
 
     format = "html"
     version = "1"
@@ -80,7 +86,7 @@ def _html(path: Path) -> str:
         if not isinstance(content, bytes):
             raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
         data = content
-    return decode(data)
+    return html_of(decode(data)) if path.suffix.lower() in (".md", ".markdown") else decode(data)
 
 
 def parsed(text: str) -> Any:
@@ -99,8 +105,18 @@ def parsed(text: str) -> Any:
         raise UnreadableDocument("broken", f"not a readable web page: {str(error)[:200]}") from error
 
 
+def _mark_lines(root: Any) -> None:
+    """Mark the ends of lines in programs."""
+    for element in root.iter("pre"):
+        for inner in element.iter():
+            inner.text = inner.text and inner.text.replace("\n", _LINE)
+            if inner is not element:
+                inner.tail = inner.tail and inner.tail.replace("\n", _LINE)
+
+
 def texts(root: Any) -> Iterator[str]:
     """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs."""
+    _mark_lines(root)
     text = ""
     for piece in chain(_pieces(root), "\n"):
         if piece not in ("\n", PICTURE):
@@ -119,7 +135,9 @@ def _pieces(root: Any) -> Iterator[str]:
     while stack:
         item = stack.pop()
         if isinstance(item, str):
-            yield item
+            first, *further = item.split(_LINE)
+            yield first
+            yield from chain.from_iterable(("\n", part) for part in further)
             continue
         tail = [_flat(item.tail)] if item.tail and item is not root else []
         if not isinstance(item.tag, str) or item.tag in _SILENT:
@@ -127,6 +145,8 @@ def _pieces(root: Any) -> Iterator[str]:
             continue
         edge = [] if item.tag in _INLINE else ["\t"] if item.tag in _CELLS else ["\n"]
         own = [_SHIFTS.get(item.tag, str)(_flat(item.text))] if item.text and item.tag != "br" else []
+        if item.tag == "summary":
+            own = [_TOGGLE.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
         stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
 

@@ -88,3 +88,59 @@ def test_other_formats_are_refused_by_name_with_a_remedy(tmp_path, name, head, s
         find_reader(path, OcrParams())
     assert caught.value.reason == "unknown_format"
     assert said in caught.value.detail
+
+
+def test_raised_and_lowered_text_and_the_lines_of_a_program_are_kept(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text(
+        "<p>1. 10<sup>9</sup>/L 与 CO<sub>2</sub></p><pre><code>int a;\nreturn a;</code></pre>",
+        encoding="utf-8",
+    )
+    assert [line.text for line in read(path)] == ["1. 10⁹/L 与 CO₂", "int a;", "return a;"]
+
+
+MARKDOWN = """---
+title: 测验
+---
+# 测验
+
+| 题号 | 1 | 2 |
+|---|---|---|
+| 答案 | A | B |
+
+## 第1题
+**【第1题】**
+式中 2*3*4 与 `a_b` 的 \\{x\\} 是（  ）。
+
+(1)> A. 甲
+> B. 乙
+
+---
+### 答案
+**A**
+
+### 解析
+<details>
+<summary>查看解析</summary>
+
+1. 第一
+![图](./a.png)
+[视频讲解](https://example.org/v)
+</details>
+"""
+
+
+def test_marks_of_markdown_end_in_no_text(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(MARKDOWN, encoding="utf-8")
+    lines = [line.text for line in read(path)]
+    assert lines[:3] == ["测验", "题号\t1\t2", "答案\tA\tB"]
+    assert lines[3:9] == [
+        "第1题",
+        "【第1题】",
+        "式中 2*3*4 与 a_b 的 \\{x\\} 是（ ）。",
+        "(1) A. 甲",
+        "B. 乙",
+        "答案",
+    ]
+    assert lines[9:] == ["A", "解析", "解析", "1. 第一", "", "视频讲解"]
