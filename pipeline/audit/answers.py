@@ -76,7 +76,7 @@ class _Text(Record):
 
 @dataclass(frozen=True)
 class Matched:
-    """What others answered."""
+    """What was answered."""
 
     answers: Answers
     unknown: int
@@ -85,50 +85,44 @@ class Matched:
     """Rows in which no answer was found, or none that the question here offers."""
 
 
-def of_runs(predictions: pl.DataFrame) -> Answers:
-    """Return the first answers of our own runs to the printed questions.
-
-    Args:
-        predictions: a ``Prediction`` table.
-    """
-    found: Answers = {}
-    first = (pl.col("repeat") == 0) & (pl.col("shuffle") == 0) & (pl.col("task") == Task.ANSWER.value)
-    for row in Prediction.from_frame(predictions.filter(first)):
-        if row.extracted:
-            found.setdefault(row.question_id, {})[row.run] = frozenset(row.extracted)
-    return found
-
-
-def of_others(
+def gathered(
     paths: Sequence[Path],
     questions: pl.DataFrame,
+    predictions: pl.DataFrame | None = None,
     merges: Mapping[str, str] | None = None,
     cleaned: pl.DataFrame | None = None,
 ) -> Matched:
-    """Return the answers in files, in the letters of our questions.
+    """Return all answers, of our own runs and in files, in the letters of our questions.
+
+    Answers to a question that was merged into another count as answers to the survivor, unless the model answered
+    that one too.
 
     Args:
         paths: JSONL.
         questions: a ``Question`` table.
-        merges: the surviving question of each that was merged into another. Answers to those count as answers to the
-            survivor, unless the model answered that one too.
+        predictions: a ``Prediction`` table.
+        merges: the surviving question of each that was merged into another.
         cleaned: the ``Question`` table in which the merged ones stand.
 
     Raises:
         UserError: a row cannot be read.
     """
-    rows = [row for path in paths for row in _rows(path)]
-    if not rows:
-        return Matched({}, 0, 0)
     merges = {} if merges is None or cleaned is None else merges
     here = set(questions["question_id"].to_list())
     gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
+    own = _of_runs(predictions) if predictions is not None else []
+    answers: Answers = {}
+    for row in own:
+        if row.id in here:
+            answers.setdefault(row.id, {})[row.model] = frozenset(row.answer)
+    rows = [row for path in paths for row in _rows(path)] + [row for row in own if row.id in gone]
+    if not rows:
+        return Matched(answers, 0, 0)
     known = compared(questions)
     if cleaned is not None and gone:
         known |= compared(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
     by_text = {each.exact: name for name, each in reversed(known.items())}
     theirs = _as_asked(rows)
-    answers: Answers = {}
     through_copies: Answers = {}
     unknown = unread = 0
     for row in rows:
@@ -147,6 +141,16 @@ def of_others(
     for name, others in through_copies.items():
         answers[name] = others | answers.get(name, {})
     return Matched(answers, unknown, unread)
+
+
+def _of_runs(predictions: pl.DataFrame) -> list[_Row]:
+    """Return the first answers of our own runs to the printed questions."""
+    first = (pl.col("repeat") == 0) & (pl.col("shuffle") == 0) & (pl.col("task") == Task.ANSWER.value)
+    return [
+        _Row(id=row.question_id, model=row.run, answer="".join(row.extracted))
+        for row in Prediction.from_frame(predictions.filter(first))
+        if row.extracted
+    ]
 
 
 @dataclass(frozen=True)

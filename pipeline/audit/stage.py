@@ -12,7 +12,7 @@ import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
 from pipeline.audit import irt, page
-from pipeline.audit.answers import Answers, Letters, compared, of_others, of_runs
+from pipeline.audit.answers import Answers, Letters, compared, gathered
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import (
     Case,
@@ -60,11 +60,10 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))
     questions = _audited(tables, conflicts)
-    answers = of_runs(tables["evaluate/predictions"]) if "evaluate/predictions" in tables else {}
     merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
-    others = of_others(params.files(), questions, merges, tables.get("clean/questions"))
-    for name, said in others.answers.items():
-        answers.setdefault(name, {}).update(said)
+    predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
+    others = gathered(params.files(), questions, predictions, merges, cleaned)
+    answers = others.answers
     found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
     waiting = _review_items(found.cases, params, conflicts)
     return Result(

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.audit.answers import of_others, of_runs
+from pipeline.audit.answers import gathered
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction
 from schemas.questions import Option, Question, QuestionType
@@ -27,7 +27,7 @@ def questions() -> pl.DataFrame:
 def read(tmp_path, *rows: dict):
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    return of_others([path], questions())
+    return gathered([path], questions())
 
 
 def test_answers_are_matched_by_id(tmp_path):
@@ -61,15 +61,28 @@ def test_a_row_that_cannot_be_read_is_one_line(tmp_path, line):
     path = tmp_path / "answers.jsonl"
     path.write_text(f"\n{line}\n", encoding="utf-8")
     with pytest.raises(UserError, match="line 2"):
-        of_others([path], questions())
+        gathered([path], questions())
+
+
+def prediction(letter: str, name: str = "q1", repeat: int = 0, shuffle: int = 0) -> Prediction:
+    return Prediction(
+        run="r", question_id=name, repeat=repeat, shuffle=shuffle, raw_output=letter, extracted=[letter],
+        rule="head", outcome=Outcome.ANSWERED, correct=True,
+    )  # fmt: skip
 
 
 def test_of_our_runs_the_first_answer_to_the_printed_question_counts():
-    def prediction(repeat: int, shuffle: int, letter: str) -> Prediction:
-        return Prediction(
-            run="r", question_id="q1", repeat=repeat, shuffle=shuffle, raw_output=letter, extracted=[letter],
-            rule="head", outcome=Outcome.ANSWERED, correct=True,
-        )  # fmt: skip
+    rows = [prediction("B", repeat=1), prediction("C", shuffle=1), prediction("A")]
+    assert gathered([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
 
-    rows = [prediction(1, 0, "B"), prediction(0, 1, "C"), prediction(0, 0, "A")]
-    assert of_runs(Prediction.to_frame(rows)) == {"q1": {"r": frozenset("A")}}
+
+def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_letters():
+    first = Question.from_frame(questions())
+    kept = next(iter(first))
+    turned = [Option(label=label, text=text) for label, text in zip("ABCD", TEXTS[::-1], strict=True)]
+    cleaned = Question.to_frame([kept, kept.model_copy(update={"question_id": "q0", "options": turned})])
+    runs = Prediction.to_frame([prediction("A", "q0")])
+    here = questions().filter(pl.col("question_id") == "q1")
+    assert gathered([], here, runs, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("D")}}
+    both = Prediction.to_frame([prediction("A", "q0"), prediction("B")])
+    assert gathered([], here, both, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("B")}}
