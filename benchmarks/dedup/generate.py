@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
@@ -94,21 +94,55 @@ def read_questions(path: Path) -> list[Question]:
     return made
 
 
-def generate(bases: list[Question], size: int, seed: int) -> list[Made]:
-    """``size`` questions: bases, and one of each kind of copy and twin that a base allows."""
+def generate(bases: list[Question], size: int, seed: int, *, mixed: bool = False) -> list[Made]:
+    """``size`` questions: bases, and one of each kind of copy and twin that a base allows, in any order.
+
+    Args:
+        bases: distinct questions.
+        size: how many.
+        seed: of the draw.
+        mixed: see ``in_sources``.
+    """
     rng = random.Random(seed)
-    alphabet = sorted({char for base in bases for char in base.stem if _IDEOGRAPH.match(char)})
-    made: list[Made] = []
+    made = list(islice(families(bases, rng), size))
+    made = in_sources(made, alphabet_of(bases), rng) if mixed else made
+    rng.shuffle(made)
+    return made
+
+
+def families(bases: list[Question], rng: random.Random) -> Iterator[Made]:
+    """Bases, each with its copies and twins; then the same of renamed ones, without end. One at a time in memory."""
+    alphabet = alphabet_of(bases)
     for replica in count():
         renamed = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
         terms = Terms(renamed)
         for base in renamed:
-            if len(made) >= size:
-                rng.shuffle(made)
-                return made[:size]
-            made.append(Made(base, "base", base.question_id, base.question_id))
-            made += _family(base, renamed, alphabet, terms, rng)
-    return made
+            yield Made(base, "base", base.question_id, base.question_id)
+            yield from _family(base, renamed, alphabet, terms, rng)
+
+
+def alphabet_of(bases: list[Question]) -> list[str]:
+    """The ideographs of the stems."""
+    return sorted({char for base in bases for char in base.stem if _IDEOGRAPH.match(char)})
+
+
+def in_sources(made: list[Made], alphabet: list[str], rng: random.Random) -> list[Made]:
+    """The questions as a bank has them that mixes sources: a table, a text layer, a scan.
+
+    Only the scan misreads, whatever else was done to the question: 1 % of its characters, and its twins' too. It is
+    unsure of half of what it read. What was made as a misreading stands in the scan already.
+    """
+    found = []
+    for item in made:
+        question = item.question
+        source = rng.choice(("table", "text layer", "scan")) if question.confidence is None else "scan"
+        if source == "scan" and question.confidence is None:
+            unsure = rng.random() < 0.5
+            read = _noisy(question, 0.01, alphabet, rng) if unsure else question
+            question = read.model_copy(update={"confidence": 0.9 if unsure else 0.98})
+        question = question.model_copy(update={"document": source})
+        found.append(Made(question, item.how, item.base, item.truth))
+    return found
 
 
 def _family(

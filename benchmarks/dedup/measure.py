@@ -50,8 +50,12 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--misses", type=int, default=0, help="print so many of what went wrong")
+    parser.add_argument(
+        "--mixed", action="store_true", help="a table, a text layer and a scan that misreads, in one bank"
+    )
     options = parser.parse_args()
-    made = generate(distinct(read_questions(options.questions)), options.size, options.seed)
+    bases = distinct(read_questions(options.questions))
+    made = generate(bases, options.size, options.seed, mixed=options.mixed)
     frame = Question.to_frame(item.question for item in made)
     before = time.perf_counter()
     result = deduplicated(frame)

@@ -131,7 +131,7 @@ class Reading:
         """
         if not self.vocabulary.is_evidence or edit.is_deliberate or max(len(edit.old), len(edit.new)) > 2:
             return False
-        if any(unsure and any(self._rare(edit, side)) for side, unsure in enumerate(self.doubtful)):
+        if any(unsure and self._is_strange(edit, side) for side, unsure in enumerate(self.doubtful)):
             return True
         if len(edit.old) != 1 or len(edit.new) != 1:
             return False
@@ -166,6 +166,12 @@ class Reading:
         if not self.vocabulary.is_evidence or one == other:
             return False
         return exchanged if edit.old and edit.new else edit.is_inside
+
+    def _is_strange(self, edit: Edit, side: int) -> bool:
+        """Whether nobody else writes a reading; two characters that are a word (工会 for 卫生) are no misreading."""
+        said = (edit.old, edit.new)[side]
+        is_word = len(said) == 2 and self.vocabulary.count(*said) > 1 and not self.vocabulary.by_chance(*said)
+        return any(self._rare(edit, side)) and not is_word
 
     def _rare(self, edit: Edit, side: int) -> list[bool]:
         """Whether each bigram of a reading is met there alone or, if a character changed, no more often than by chance.
