@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    made = generate(distinct(read_questions(options.questions)), options.size, options.seed)
+    made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
     frame = Question.to_frame(item.question for item in made).sort("question_id")
     keys = with_keys(frame)
     before = time.perf_counter()

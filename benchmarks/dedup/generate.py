@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
@@ -94,8 +94,8 @@ def read_questions(path: Path) -> list[Question]:
     return made
 
 
-def generate(bases: list[Question], size: int, seed: int, *, mixed: bool = False) -> list[Made]:
-    """``size`` questions: bases, and one of each kind of copy and twin that a base allows, in any order.
+def generate(bases: list[Question], size: int, seed: int, *, mixed: bool = False) -> Iterator[Made]:
+    """``size`` questions: bases, and one of each kind of copy and twin that a base allows; one at a time in memory.
 
     Args:
         bases: distinct questions.
@@ -104,14 +104,12 @@ def generate(bases: list[Question], size: int, seed: int, *, mixed: bool = False
         mixed: see ``in_sources``.
     """
     rng = random.Random(seed)
-    made = list(islice(families(bases, rng), size))
-    made = in_sources(made, alphabet_of(bases), rng) if mixed else made
-    rng.shuffle(made)
-    return made
+    made = islice(families(bases, rng), size)
+    return in_sources(made, alphabet_of(bases), random.Random(seed + 1)) if mixed else made
 
 
 def families(bases: list[Question], rng: random.Random) -> Iterator[Made]:
-    """Bases, each with its copies and twins; then the same of renamed ones, without end. One at a time in memory."""
+    """Bases, each with its copies and twins; then the same of renamed ones, without end."""
     alphabet = alphabet_of(bases)
     for replica in count():
         renamed = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
@@ -126,13 +124,12 @@ def alphabet_of(bases: list[Question]) -> list[str]:
     return sorted({char for base in bases for char in base.stem if _IDEOGRAPH.match(char)})
 
 
-def in_sources(made: list[Made], alphabet: list[str], rng: random.Random) -> list[Made]:
+def in_sources(made: Iterable[Made], alphabet: list[str], rng: random.Random) -> Iterator[Made]:
     """The questions as a bank has them that mixes sources: a table, a text layer, a scan.
 
     Only the scan misreads, whatever else was done to the question: 1 % of its characters, and its twins' too. It is
     unsure of half of what it read. What was made as a misreading stands in the scan already.
     """
-    found = []
     for item in made:
         question = item.question
         source = rng.choice(("table", "text layer", "scan")) if question.confidence is None else "scan"
@@ -141,8 +138,7 @@ def in_sources(made: list[Made], alphabet: list[str], rng: random.Random) -> lis
             read = _noisy(question, 0.01, alphabet, rng) if unsure else question
             question = read.model_copy(update={"confidence": 0.9 if unsure else 0.98})
         question = question.model_copy(update={"document": source})
-        found.append(Made(question, item.how, item.base, item.truth))
-    return found
+        yield Made(question, item.how, item.base, item.truth)
 
 
 def _family(

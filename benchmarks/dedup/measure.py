@@ -13,9 +13,10 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,6 +27,14 @@ from pipeline.dedup.stage import run
 from pipeline.runtime.collection import relaxed_gc
 from pipeline.stage import Result
 from schemas.questions import Question
+
+
+class Origin(NamedTuple):
+    """What was done to make a question, of which base, and which question it is."""
+
+    how: str
+    base: str
+    truth: str
 
 
 class Memory(dict[str, Any]):
@@ -55,14 +64,25 @@ def main() -> None:
     )
     options = parser.parse_args()
     bases = distinct(read_questions(options.questions))
-    made = generate(bases, options.size, options.seed, mixed=options.mixed)
-    frame = Question.to_frame(item.question for item in made)
-    before = time.perf_counter()
+    made, frame = table(generate(bases, options.size, options.seed, mixed=options.mixed))
+    before, worked = time.perf_counter(), time.process_time()
     result = deduplicated(frame)
-    seconds = time.perf_counter() - before
-    report(made, result, options.misses)
+    seconds, worked = time.perf_counter() - before, time.process_time() - worked
+    report(made, result, options.misses, frame)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{len(made)} questions in {seconds:.2f} s, peak memory of the process {memory:.0f} MB")
+    took = f"{seconds:.2f} s ({worked:.1f} s of processors)"
+    print(f"{len(made)} questions in {took}, peak memory of the process {memory:.0f} MB")
+
+
+def table(questions: Iterable[Made]) -> tuple[dict[str, Origin], pl.DataFrame]:
+    """Where each question comes from, by id, and all of them as a table, made some thousand at a time."""
+    origins: dict[str, Origin] = {}
+    frames = []
+    waiting = iter(questions)
+    while part := list(islice(waiting, 20_000)):
+        origins |= {made.question.question_id: Origin(made.how, made.base, made.truth) for made in part}
+        frames.append(Question.to_frame(made.question for made in part))
+    return origins, pl.concat(frames).sort("question_id")
 
 
 def distinct(questions: list[Question]) -> list[Question]:
@@ -72,40 +92,46 @@ def distinct(questions: list[Question]) -> list[Question]:
     return [question for question in questions if question.question_id in left]
 
 
-def report(made: list[Made], result: Result, misses: int) -> None:
+def report(made: dict[str, Origin], result: Result, misses: int, frame: pl.DataFrame) -> None:
     """Print the table of what was found."""
-    by_id = {item.question.question_id: item for item in made}
-    place = places(by_id, result)
+    place = places(made, result)
     waiting = {member for item in result.review for member in item.question_ids}
     total, found, conflicts = Counter[str](), Counter[str](), 0
-    for name, item in by_id.items():
-        if item.base not in by_id or name == item.base:
+    shown: list[tuple[str, str, str]] = []
+    for name, item in made.items():
+        if item.base not in made or name == item.base:
             continue
         together = place[name] == place[item.base]
         total[item.how] += 1
         found[item.how] += together
         conflicts += item.how == "conflict" and together and name in waiting
-        if misses and item.how != "conflict" and together != (item.how in (*COPIES, *HELD_OUT_COPIES)):
-            misses -= 1
-            print(f"  {item.how}: {_line(item.question)}\n  of: {_line(by_id[item.base].question)}")
+        if item.how != "conflict" and together != (item.how in (*COPIES, *HELD_OUT_COPIES)):
+            shown.append((item.how, name, item.base))
     kinds = (*COPIES, *TWINS, "variant", "conflict", *HELD_OUT_COPIES, *HELD_OUT_TWINS)
     for kind in kinds:
         held_out = " (held out)" if kind in (*HELD_OUT_COPIES, *HELD_OUT_TWINS) else ""
         print(f"{kind:13} {found[kind]:6} of {total[kind]:6} placed with their base{held_out}")
-    moved = [name for name in by_id if place[name] != name]
-    wrong = [name for name in moved if by_id[name].truth != by_id[place[name]].truth]
+    moved = [name for name in made if place[name] != name]
+    wrong = [name for name in moved if made[name].truth != made[place[name]].truth]
     print(
         f"same question: recall {_share(found, total, COPIES)}, held out {_share(found, total, HELD_OUT_COPIES)}, "
         f"precision {1 - len(wrong) / len(moved):.4f} ({len(wrong)} wrong of {len(moved)})"
     )
-    for name in wrong if misses else ():
-        print(f"  wrong: {_line(by_id[name].question)}\n  in: {_line(by_id[place[name]].question)}")
+    _show(frame, [("wrong", name, place[name]) for name in wrong][:misses] + shown[:misses])
     print(
         f"twins merged: {sum(found[kind] for kind in TWINS)} of {sum(total[kind] for kind in TWINS)}, held out "
         f"{sum(found[kind] for kind in HELD_OUT_TWINS)} of {sum(total[kind] for kind in HELD_OUT_TWINS)}"
     )
     print(f"conflicting keys found: {conflicts} of {total['conflict']}")
     print(f"counts {result.counts}, facts {result.facts}")
+
+
+def _show(frame: pl.DataFrame, pairs: list[tuple[str, str, str]]) -> None:
+    names = {name for _, *both in pairs for name in both}
+    rows = Question.from_frame(frame.filter(pl.col("question_id").is_in(names)))
+    lines = {row.question_id: _line(row) for row in rows}
+    for how, name, other in pairs:
+        print(f"  {how}: {lines[name]}\n  of: {lines[other]}")
 
 
 def places(names: Iterable[str], result: Result) -> dict[str, str]:

@@ -50,7 +50,7 @@ def main() -> None:
         "--python", default=sys.executable, help="the interpreter that has the other libraries"
     )
     options = parser.parse_args()
-    made = generate(distinct(read_questions(options.questions)), options.size, options.seed)
+    made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
     frame = Question.to_frame(item.question for item in made)
     print(f"{len(made):,} questions\n")
     print("| who | seconds | processor seconds | copies found | clustered | merged | twins merged |")
