@@ -113,7 +113,7 @@ def gathered(
     own = _of_runs(predictions) if predictions is not None else []
     answers: Answers = {}
     for row in own:
-        if row.id in here:
+        if row.id and row.id in here:
             answers.setdefault(row.id, {})[row.model] = frozenset(row.answer)
     rows = [row for path in paths for row in _rows(path)] + [row for row in own if row.id in gone]
     if not rows:

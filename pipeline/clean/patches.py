@@ -10,8 +10,8 @@ import polars as pl
 
 from annotation.label_studio.editable import SHARED
 from pipeline.clean.corrections import OUTDATED, Corrected, accepted, apply
+from pipeline.clean.filters import Verdict
 from pipeline.clean.tidying import tidied
-from pipeline.clean.verdicts import Verdict
 from pipeline.stage import Tables
 from schemas.corrections import Correction
 from schemas.questions import Question, ReviewItem

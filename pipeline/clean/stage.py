@@ -6,11 +6,10 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.filters import UNREADABLE, doubtful, judge
+from pipeline.clean.filters import UNREADABLE, Verdict, judge, suspected
 from pipeline.clean.params import CleanParams
 from pipeline.clean.patches import Patches, patched, released
 from pipeline.clean.tidying import tidied
-from pipeline.clean.verdicts import Verdict
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.corrections import Correction
 from schemas.questions import Question, Rejection, ReviewItem
@@ -36,13 +35,14 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     questions, changes = tidied(pl.concat([parsed, verified.select(parsed.columns)]))
     patches = patched(questions, tables.get("corrections"))
     questions = patches.questions
-    settled = pl.col("question_id").is_in(list(patches.verdicts))
-    looked_at = questions.select((doubtful(params) | settled).alias("doubtful"))["doubtful"].arg_true()
+    reasons = suspected(questions, params)
+    settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()
+    looked_at = [row for row, found in enumerate(reasons) if found or settled[row]]
     stopped: list[int] = []
     result = Result(tables={}, counts=Counts(n_input=questions.height, kept=0))
     with context.progress(len(looked_at), "questions") as advance:
         for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
-            if (verdict := _verdict(question, params, patches)) is not None:
+            if (verdict := _verdict(question, params, patches, reasons[row])) is not None:
                 stopped.append(row)
                 _set_aside(question, verdict, result)
             advance(1)
@@ -52,9 +52,9 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     result.counts = Counts(
         questions.height, kept.height, rejected=len(result.rejects), waiting=len(result.review)
     )
-    reasons = Counter([item.reason for item in result.rejects] + [item.reason for item in result.review])
+    given = Counter([item.reason for item in result.rejects] + [item.reason for item in result.review])
     result.facts = {
-        "reasons": dict(sorted(reasons.items())),
+        "reasons": dict(sorted(given.items())),
         "texts_changed": changes.height,
         "corrections_applied": applied.height,
         "verified_since_parse": verified.height,
@@ -62,38 +62,27 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     return result
 
 
-def _verdict(question: Question, params: CleanParams, patches: Patches) -> Verdict | None:
+def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> Verdict | None:
     """What people decided; otherwise what the filters say, of whose doubts those are dropped that people answered.
 
     That a character cannot be read is answered by the text without it alone.
     """
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]
-    verdict = judge(question, params)
+    verdict = judge(question, params, reasons)
     answerable = verdict is not None and verdict.action == "review" and verdict.reason != UNREADABLE
     return None if answerable and question.question_id in patches.kept else verdict
 
 
 def _set_aside(question: Question, verdict: Verdict, result: Result) -> None:
-    item = question.model_dump_json(exclude_none=True)
+    told = {
+        "item_id": question.question_id,
+        "stage": STAGE,
+        "reason": verdict.reason,
+        "detail": verdict.detail,
+        "item": question.model_dump_json(exclude_none=True),
+    }
     if verdict.action == "review":
-        result.review.append(
-            ReviewItem(
-                item_id=question.question_id,
-                question_ids=[question.question_id],
-                stage=STAGE,
-                reason=verdict.reason,
-                detail=verdict.detail,
-                item=item,
-            )
-        )
+        result.review.append(ReviewItem(question_ids=[question.question_id], **told))
     else:
-        result.rejects.append(
-            Rejection(
-                item_id=question.question_id,
-                stage=STAGE,
-                reason=verdict.reason,
-                detail=verdict.detail,
-                item=item,
-            )
-        )
+        result.rejects.append(Rejection(**told))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.clean.labelled import judged
-from pipeline.clean.filters import FILTERS, doubtful, judge
+from pipeline.clean.filters import FILTERS, Filter, judge, suspected
 from pipeline.clean.params import CleanParams, CommentRule
 from schemas.questions import Option, Question
 from tests.making import make_question
@@ -245,24 +245,20 @@ QUESTIONS = st.builds(
 
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=6), st.booleans(), st.sampled_from([5, 20_000]))
-def test_no_glance_passes_over_what_a_filter_stops(items, keep: bool, most: int) -> None:
+def test_no_prefilter_passes_over_what_a_filter_stops(items, keep: bool, most: int) -> None:
     params = CleanParams(keep_figures=keep, keep_tables=keep, max_characters=max(most, 100))
-    frame = Question.to_frame(items)
-    for row in FILTERS:
-        seen = frame.with_columns(seen=row.screen(params))["seen"].to_list()
-        for item, glanced in zip(items, seen, strict=True):
-            assert glanced or not row.check(item, params), row.reason
-    looked_at = frame.with_columns(doubtful=doubtful(params))["doubtful"].to_list()
-    assert all(looked or judge(item, params) is None for item, looked in zip(items, looked_at, strict=True))
+    for item, reasons in zip(items, suspected(Question.to_frame(items), params), strict=True):
+        for row in FILTERS:
+            assert row.reason in reasons or not row.check(item, params), row.reason
+        assert judge(item, params, reasons) == judge(item, params)
 
 
-def test_a_filter_needs_no_glance(monkeypatch) -> None:
+def test_a_filter_needs_no_prefilter_and_takes_none_from_the_others(monkeypatch) -> None:
     """A function and a line are all that a new filter needs."""
     from pipeline.clean import filters
-    from pipeline.clean.verdicts import Filter
 
     shouting = Filter("shouting", lambda item, _: "it shouts" if "！！" in item.stem else None)
     monkeypatch.setattr(filters, "FILTERS", (*FILTERS, shouting))
-    loud = question("痛风首选！！")
-    assert Question.to_frame([loud]).with_columns(seen=doubtful(CleanParams()))["seen"].to_list() == [True]
+    loud = question("痛风首选！！", answer=["A"])
+    assert suspected(Question.to_frame([loud]), CleanParams()) == [["shouting"]]
     assert reason(loud) == "shouting"
