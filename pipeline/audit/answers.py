@@ -1,4 +1,4 @@
-"""Who answered what: our own runs, and answers of others matched by id, else by text and options."""
+"""Answers of models and people: our own runs, and those of others matched by id, else by text and options."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Row(BaseModel):
 
     @property
     def text(self) -> tuple[str, ...]:
-        """What it was asked."""
+        """The question and the options, as they were asked."""
         return (self.question or "", *self.options.values())
 
 
@@ -76,7 +76,7 @@ class _Text(Record):
 
 @dataclass(frozen=True)
 class Matched:
-    """What was answered."""
+    """All answers that have a place."""
 
     answers: Answers
     unknown: int
@@ -180,7 +180,7 @@ def compared(questions: pl.DataFrame) -> dict[str, Asked]:
 
 
 def _as_asked(rows: Sequence[_Row]) -> dict[tuple[str, ...], Asked]:
-    """What others asked, where they say with what options."""
+    """Return the questions of others, where they tell the options."""
     asked = {row.text: row.options for row in rows if row.options}
     texts = [
         _Text(stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()])
@@ -220,7 +220,7 @@ def _rows(path: Path) -> Iterator[_Row]:
 
 
 def _letters(answer: str, asked: Asked, ours: Asked) -> Letters | None:
-    """What an answer names, in the letters of our question: options may stand in another order there."""
+    """Return the letters of our question that an answer names: options may stand in another order there."""
     letters = frozenset(answer.strip().upper())
     if not letters or not letters <= set(asked.options):
         several = None if ours.answer is None else len(ours.answer) > 1

@@ -1,4 +1,4 @@
-"""Which answer the models agree on, each weighed by its ability, and how sure that makes it. Pure.
+"""The answer that models agree on, each weighed by its ability, and how sure it is. Pure.
 
 For every answer that could be right: how probable is what the respondents said, if it were? A respondent gets a
 question right by its ability and the question's difficulty, which is not known and integrated over; those who miss it
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 _SPREAD = 2.0
 """Standard deviation of difficulties, in the unit of abilities' log-odds."""
 _CONCENTRATION = 0.3
-"""Of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
+"""Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
 _GRID = np.linspace(-3, 3, 13) * _SPREAD
 _DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) ** 2)
 _TURNS, _STEPS = 6, 3
@@ -26,7 +26,7 @@ _TURNS, _STEPS = 6, 3
 
 @dataclass(frozen=True)
 class Consensus:
-    """What respondents make of the answers.
+    """The evidence of respondents on the answers.
 
     Attributes:
         evidence: questions × answers: log-likelihood of what they said if that answer were right.

@@ -46,5 +46,5 @@ class AuditParams(Params):
         return found
 
     def semantic(self) -> dict[str, Any]:
-        """With what the files say in place of where they lie."""
+        """Return the parameters with the hashes of the files in place of their paths."""
         return super().semantic() | {"answers": [file_digest(path, _OPTION) for path in self.files()]}

@@ -88,7 +88,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
 
 @dataclass(frozen=True)
 class Audited:
-    """What an audit came to; the most suspicious questions first."""
+    """The outcome of an audit; the most suspicious questions first."""
 
     cases: list[Case]
     items: list[AuditItem]
@@ -281,7 +281,7 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
 
 
 def _verified(tables: Tables) -> dict[str, list[str]]:
-    """Who verified a question, or corrected its key; their word was applied to it as it is now."""
+    """Return the people who verified a question, or corrected its key; their word was applied to it as it is now."""
     found: dict[str, list[str]] = {}
     mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
     for name, who in mine.select("question_id", "by").unique(maintain_order=True).iter_rows():
@@ -292,7 +292,7 @@ def _verified(tables: Tables) -> dict[str, list[str]]:
 def _review_items(
     cases: Sequence[Case], params: AuditParams, conflicts: Mapping[str, object]
 ) -> list[ReviewItem]:
-    """What people should look at; copies that contradict each other wait in dedup already."""
+    """Return the questions to look at; copies that contradict each other wait in dedup already."""
     return [
         ReviewItem(
             item_id=case.question.question_id,

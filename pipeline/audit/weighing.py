@@ -22,7 +22,7 @@ from schemas.questions import Question
 Letters = frozenset[str]
 Floats = NDArray[np.float64]
 _COPIED = 0.5
-"""How often an explanation argues for the key where the key is wrong: its author had both before him."""
+"""Share of wrong keys that the explanation argues for all the same: its author had both before him."""
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
 """Share of explanations that argue for the right answer, by how they were read, of CMExam's 2,886."""
 _LIKE = 200

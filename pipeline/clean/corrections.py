@@ -26,7 +26,7 @@ class Corrected:
     """``keep`` or ``drop``, where somebody decided."""
 
     def conflict(self) -> str:
-        """What does not fit, in one line."""
+        """Tell what does not fit, in one line."""
         return "; ".join(
             f"{each.by} changed {each.field} from {_short(each.before)} to {_short(each.after)},"
             f" and the question says something else now"
@@ -73,7 +73,7 @@ def apply(question: Question, corrections: Sequence[Correction]) -> Corrected:
 
 
 def _fits(question: Question, correction: Correction) -> bool:
-    """Whether what is corrected is still what it was; the hash of a question leaves its key out."""
+    """Return whether what is corrected is still what it was; the hash of a question leaves its key out."""
     return correction.field != ANSWER or _value(question, ANSWER) in (
         None,
         correction.before,

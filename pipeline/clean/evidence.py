@@ -1,4 +1,4 @@
-"""Whether a question can only be answered with a figure or a table at hand.
+"""Questions that can only be answered with a figure or a table at hand.
 
 Evidence is the page's layout first, then phrases that point at a figure or table. The bare characters 图 and 表
 are no evidence: of 3,400 sound questions of CMExam, 3 % contain 图 (心电图, 图案, 图谱) or 表 (表现, 表面, 列表).

@@ -27,12 +27,12 @@ Action = Literal["reject", "review"]
 Check = Callable[[Question, CleanParams], str | None]
 """One sentence for people when the question fails, None when it passes."""
 Prefilter = pl.Expr | Callable[[CleanParams], pl.Expr]
-"""Which rows of a ``Question`` table may fail: true for all that do, and for few others."""
+"""An expression over a ``Question`` table: true for all rows that fail, and for few others."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a question is not kept."""
+    """The reason for which a question is not kept."""
 
     reason: str
     detail: str
@@ -146,7 +146,7 @@ def suspected(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
 
 
 def judge(question: Question, params: CleanParams, reasons: Collection[str] | None = None) -> Verdict | None:
-    """Why ``question`` is not kept, or None when it is.
+    """Return the reason for which ``question`` is not kept, or None when it is.
 
     Args:
         question: any.

@@ -20,7 +20,7 @@ WRONG_KEY = "|".join(
 
 
 class CommentRule(Params):
-    """What to do with a question whose comment says that something is wrong with it."""
+    """A rule for questions whose comment says that something is wrong with them."""
 
     pattern: str = Field(description="Regular expression, searched in the source's comment.")
     action: Literal["review", "reject"] = Field("review", description="Let it wait for a person, or drop it.")

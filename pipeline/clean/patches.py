@@ -21,7 +21,7 @@ DROPPED = "dropped_by_expert"
 
 @dataclass
 class Patches:
-    """What corrections make of a table of questions."""
+    """A table of questions after corrections."""
 
     questions: pl.DataFrame
     applied: list[Correction] = field(default_factory=list)

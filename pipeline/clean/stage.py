@@ -63,7 +63,7 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
 
 
 def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> Verdict | None:
-    """What people decided; otherwise what the filters say, of whose doubts those are dropped that people answered.
+    """Return the decision of people, else of the filters; doubts that people answered are dropped.
 
     That a character cannot be read is answered by the text without it alone.
     """

@@ -15,7 +15,7 @@ from schemas.questions import TextChange
 _OPTIONAL = ("shared_stem", "explanation", "comment")
 """Absent when nothing visible is left of them."""
 _UNASKED = ("explanation", "comment")
-"""What is not asked: □ takes the place of characters that cannot be read. Questions with such wait."""
+"""Texts that ask nothing: □ takes the place of characters that cannot be read. Questions with such wait."""
 _TEXTS = ("stem", *_OPTIONAL)
 
 

@@ -1,4 +1,4 @@
-"""Whether a question is whole: a stem, distinct options, a key among them, readable text."""
+"""Checks that a question is whole: a stem, distinct options, a key among them, readable text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of questions are worth comparing."""
+"""The search for pairs of questions that are worth comparing."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _hopeful(pairs: NDArray[np.int64], keys: pl.DataFrame) -> tuple[NDArray[np.i
 
 
 def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
-    """Whether each pair is compared: all but those of crowds, whose rows keep their most alike and stay connected."""
+    """Mask the pairs to compare: all but those of crowds, whose rows keep their most alike and stay connected."""
     kept = np.ones(len(pairs), np.bool_)
     degrees = np.bincount(pairs.ravel(), minlength=keys.height)
     crowded = np.flatnonzero((degrees[pairs] > MOST_ALIKE).all(axis=1))

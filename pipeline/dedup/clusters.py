@@ -12,7 +12,7 @@ from pipeline.disjoint import DisjointSets
 from schemas.questions import Cluster
 
 KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
-"""Why a question belongs to its cluster, the most telling first: the kind of its relation to another member;
+"""Reasons for a question to belong to its cluster, the most telling first: the kind of its relation to another member;
 ``group`` when only its shared stem or options tie it; ``survivor`` when it stands for copies merged into it."""
 
 

@@ -30,7 +30,7 @@ _TYPED = frozenset(["0oO", "1lI|", "一—─-", "5S"])
 
 
 def look_alike(first: str, second: str, *, loosely: bool = False) -> bool:
-    """Whether two characters are easily taken for each other."""
+    """Return whether two characters are easily taken for each other."""
     if any(first in signs and second in signs for signs in _TYPED):
         return True
     return float((_strokes(first) * _strokes(second)).sum()) >= (_RATHER_ALIKE if loosely else _ALIKE)

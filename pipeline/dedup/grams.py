@@ -50,7 +50,7 @@ def bigrams(texts: Sequence[str]) -> Grams:
 
 
 class Vocabulary:
-    """How often each bigram is met: what tells a misreading from another word.
+    """Counts of bigrams in the collection, which tell a misreading from another word.
 
     A recognition error leaves bigrams that the collection does not have (肝灸), or has only by chance; another word
     has ones that are met again (肝癌), in the question's own explanation at least. That is evidence only where the
@@ -79,22 +79,22 @@ class Vocabulary:
 
     @property
     def is_evidence(self) -> bool:
-        """Whether there are enough texts."""
+        """Return whether there are enough texts."""
         return self._texts >= self._enough
 
     def count(self, first: str, second: str) -> int:
-        """How often the bigram was met."""
+        """Return how often the bigram was met."""
         code = ord(first) << 21 | ord(second)
         one, other = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
         return int(min(self._first[one], self._second[other]))
 
     def by_chance(self, first: str, second: str) -> bool:
-        """Whether the bigram is met no more often than its characters would meet at random."""
+        """Return whether the bigram is met no more often than its characters would meet at random."""
         expected = self._points[ord(first)] * self._points[ord(second)]
         return self.count(first, second) * self._total <= expected
 
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
-        """How many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
+        """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
 
         All are zero where there are too few texts for that to be evidence.
         """

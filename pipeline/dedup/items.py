@@ -37,7 +37,7 @@ class Item:
 
     @property
     def meaning(self) -> Meaning:
-        """What its stem turns on."""
+        """The numbers, negations and the like of its stem."""
         return meaning(self.key)
 
 

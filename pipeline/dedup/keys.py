@@ -25,10 +25,10 @@ _HEAD = (
     r"|[【\[（(〔][^】\]）)〕]{0,16}(?:共用题干|共用備?备?選?选?答案)[^】\]）)〕]{0,4}[】\]）)〕]"
     r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[題题]|[题題]|[选選])[】\]）)〕])\s*([^0-9０-９\s])"
 )
-"""What papers and question banks put before a stem: its number, its kind, its marks, （135～136共用题干）. A list of
+"""Numbers, kinds and marks that papers put before a stem: 12．, 【单选题】, （135～136共用题干）. A list of
 numbers is none."""
 _TAIL = r"[（(][^（()）0-9]{0,8}[0-9]{1,5}[^（()）0-9]{0,6}(?:[0-9]{1,4}[题題]|[题題])[)）]\s*$"
-"""Where a question came from, after its stem: （模拟卷三第47题）."""
+"""The source of a question, after its stem: （模拟卷三第47题）."""
 _ASK_NUMBER = r"([。；？！])\s*[0-9]{1,3}\s*[．.、]\s*([^0-9\s])"
 """The number of a question between a case and what is asked of it: ……3天。1．最可能的诊断是."""
 
@@ -37,7 +37,7 @@ _TYPED = (
     (r"[⁻₋]", "-"),  # a charge, an exponent: Cl⁻ is typed Cl- too
     (r"([另哪任某同第])[—─ー\-]([^—─ー\-])", "${1}一${2}"),  # 另—种: a dash for the numeral
 )
-"""How signs are typed, before NFKC."""
+"""Signs that are typed in several ways, before NFKC."""
 _COUNTED = {
     numeral + unit: digit + unit
     for numeral, digit in zip("一二两三四五六七八九", "1223456789", strict=True)
@@ -67,7 +67,7 @@ _SIGNS = (
     (r"([0-9]\.[0-9]*?[1-9])0+([^0-9]|$)", "${1}${2}"),  # 0.50
     (r"([0-9])\.0+([^0-9]|$)", "${1}${2}"),  # 6.0
 )
-"""How signs, units and numbers are typed, after NFKC and in lower case. A percentage becomes a share: a count of white
+"""The same of signs, units and numbers, after NFKC and in lower case. A percentage becomes a share: a count of white
 cells gives neutrophils as 70 % or as .70."""
 
 

@@ -1,4 +1,4 @@
-"""What a stem turns on: numbers, units, sex, age, negation, letters. Where two stems differ in these, they are twins.
+"""Numbers, units, sex, age, negation and letters of a stem. Two stems that differ in these are twins.
 
 Similarity cannot tell: a 正确/不正确 twin has a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
 """
@@ -40,7 +40,7 @@ _SEX = re.compile("[男女]")
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a key says that a similarity does not see."""
+    """The content of a key that a similarity does not see."""
 
     key: str
 
@@ -50,7 +50,7 @@ class Meaning:
 
     @cached_property
     def asks_for_wrong(self) -> int:
-        """How often the exception, the wrong statement is named: 不合理用药 ... 错误的是 has it twice."""
+        """Count the phrases that ask for the wrong option or the exception: 不合理用药 ... 错误的是 has two."""
         return len(_EXCEPT.findall(self.key)) + len(_NEGATIVE.findall(_EXCEPT.sub(r"\1", self.key)))
 
     @cached_property

@@ -29,7 +29,7 @@ number of pairs linear."""
 
 @dataclass(frozen=True)
 class Banding:
-    """How signatures are cut into buckets' keys."""
+    """Cutting of signatures into the keys of buckets."""
 
     bands: int
     rows: int

@@ -1,4 +1,4 @@
-"""Which differences of two texts are shown to be misreadings; all others make another question.
+"""Differences of two texts that are shown to be misreadings; all others make another question.
 
 In a mixed bank the same options stand under many stems, so that they vouch for nothing: 泼尼松 and 泼尼松龙 under one
 list of features are two questions. A text layer and a table do not misread. A scan may, where recognition was unsure;
@@ -37,7 +37,7 @@ _STRAY = 0.02
 """Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
 once, but 湿证 for each 13 of 虚证: another term, which the collection knows."""
 _KNOWN = 20
-"""How often a pair of characters is met, that its misprint can be told from a rare word."""
+"""Least count of a pair of characters from which its misprint can be told from a rare word."""
 _FRAME = "\x1f"
 """Stands around a text, so that its first and last characters have neighbours."""
 _LONG = 20
@@ -64,7 +64,7 @@ class Edit(NamedTuple):
 
     @property
     def is_harmless(self) -> bool:
-        """Whether only particles (的, 可) or suffixes that stand for one another (喷射性 / 喷射状) are concerned."""
+        """Return whether only particles (的, 可) or like suffixes (喷射性 / 喷射状) are concerned."""
         return FUNCTION.issuperset(self.old + self.new) or any(
             suffixes.issuperset(self.old + self.new) and len(self.old + self.new) <= 2
             for suffixes in SUFFIXES
@@ -72,7 +72,7 @@ class Edit(NamedTuple):
 
     @property
     def is_deliberate(self) -> bool:
-        """Whether it exchanges, adds or drops what questions turn on, as somebody does who asks something else."""
+        """Return whether it exchanges, adds or drops what questions turn on, as another question does."""
         if opposite_pair(self.old, self.new):
             return True
         if not self.old or not self.new:
@@ -81,12 +81,12 @@ class Edit(NamedTuple):
 
     @property
     def is_telling(self) -> bool:
-        """Whether characters that questions turn on are concerned."""
+        """Return whether characters that questions turn on are concerned."""
         return not (_TELLING.isdisjoint(self.old) and _TELLING.isdisjoint(self.new))
 
     @property
     def breaks_phrase(self) -> bool:
-        """Whether one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭."""
+        """Return whether one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭."""
         found = [
             any(map(_PHRASES.__contains__, pairwise(place))) for place in (self.old_place, self.new_place)
         ]
@@ -94,12 +94,12 @@ class Edit(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether one character stands for one other, or for none: characters are misread, not words."""
+        """Return whether one character stands for one other, or for none: characters are misread, not words."""
         return len(self.old) <= 1 and len(self.new) <= 1
 
     @property
     def is_inside(self) -> bool:
-        """Whether ideographs that are no particles stand on both sides: 上皮细(胞)增生, and not 泼尼松(龙)的."""
+        """Return whether ideographs that are no particles stand on both sides: 上皮细(胞)增生, and not 泼尼松(龙)的."""
         beside = {self.old_place[0], self.old_place[-1]}
         return all("\u4e00" <= char <= "\u9fff" for char in beside) and beside.isdisjoint(FUNCTION)
 
@@ -123,7 +123,7 @@ class Reading:
     agreed: bool = False
 
     def looks_misread(self, edit: Edit) -> bool:
-        """Whether a difference is shown to be a misreading or a misprint.
+        """Return whether a difference is shown to be a misreading or a misprint.
 
         An unsure recognition reads one or two characters as something that nobody else writes. Elsewhere one
         character was taken for another that looks like it; where options and answers agree, for one that looks rather
@@ -141,7 +141,7 @@ class Reading:
         return self.agreed and strays and (look_alike(edit.old, edit.new, loosely=True) or edit.breaks_phrase)
 
     def _strays(self, edit: Edit, side: int) -> bool:
-        """Whether all that a reading says can be misprints of the other, which the collection knows well."""
+        """Return whether all that a reading says can be misprints of the other, which the collection knows well."""
         strange, known = (edit.old_place, edit.new_place)[:: 1 - 2 * side]
         counts = [
             (self.vocabulary.count(*one), self.vocabulary.count(*other))
@@ -153,7 +153,7 @@ class Reading:
         )
 
     def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
-        """Whether one character was dropped or, where that is believed, ``exchanged``, and none that makes a term.
+        """Return whether one character was dropped (or ``exchanged``), and none that makes a term.
 
         Where recognition was sure, one of the readings, and only one, is met nowhere else, and the character that was
         dropped is the last or first of no term.
@@ -168,13 +168,13 @@ class Reading:
         return exchanged if edit.old and edit.new else edit.is_inside
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
-        """Whether nobody else writes a reading; two characters that are a word (工会 for 卫生) are no misreading."""
+        """Return whether nobody else writes a reading; a word of two characters (工会 for 卫生) is another term."""
         said = (edit.old, edit.new)[side]
         is_word = len(said) == 2 and self.vocabulary.count(*said) > 1 and not self.vocabulary.by_chance(*said)
         return any(self._rare(edit, side)) and not is_word
 
     def _rare(self, edit: Edit, side: int) -> list[bool]:
-        """Whether each bigram of a reading is met there alone or, if a character changed, no more often than by chance.
+        """Return whether each bigram of a reading is met there alone or, where a character changed, by chance.
 
         Bigrams that stand in a core but not in the key, because a set phrase stood between, say nothing.
         """
@@ -213,17 +213,17 @@ def content_edits(first: str, second: str) -> list[Edit]:
 
 
 def slips_believed(text: str) -> int:
-    """How many slips of the hand may be believed in a text: none in a short one."""
+    """Return how many slips of the hand may be believed in a text: none in a short one."""
     return 1 + len(text) // _PER_SLIP if len(text) >= _LONG else 0
 
 
 def turns_misread(pair: Reading) -> bool:
-    """Whether the differences in what questions turn on, and these alone, look misread."""
+    """Return whether the differences in what questions turn on, and these alone, look misread."""
     return all(pair.looks_misread(edit) for edit in framed_edits(pair.first, pair.second) if edit.is_telling)
 
 
 def may_be_misread(first: str, second: str) -> bool:
-    """Whether no difference is one that would have been made on purpose."""
+    """Return whether no difference is one that would have been made on purpose."""
     return not any(edit.is_deliberate for edit in edits(first, second))
 
 

@@ -23,7 +23,7 @@ _VOUCHING = 3
 
 @dataclass(frozen=True)
 class Matching:
-    """How options of a first question correspond to those of a second.
+    """Correspondence of the options of a first question to those of a second.
 
     Attributes:
         labels: the second question's letter for each letter of the first; all of them when ``complete``.
@@ -96,7 +96,7 @@ def _equal(option: str, second: Item, rest: list[int], place: int) -> int | None
 
 
 def _misread(read: Reading, *, vouched: bool) -> bool:
-    """Whether both are one option, particles and what was misread apart; a slip where all else is equal."""
+    """Return whether both are one option, particles and what was misread apart; a slip where all else is equal."""
     longer = max(len(read.first), len(read.second))
     most = ceil(_MISREAD * longer)
     if Levenshtein.distance(read.first, read.second, score_cutoff=most) > most or not longer:
@@ -108,7 +108,7 @@ def _misread(read: Reading, *, vouched: bool) -> bool:
 
 
 def _reworded(read: Reading, least: float) -> bool:
-    """Whether both may be wordings of one option: alike, long enough, and no difference made on purpose."""
+    """Return whether both may be wordings of one option: alike, long enough, and no difference made on purpose."""
     shorter, longer = sorted((len(read.first), len(read.second)))
     if Levenshtein.distance(read.first, read.second) > max(1, round((1 - least) * longer)):
         return False

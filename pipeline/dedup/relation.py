@@ -1,4 +1,4 @@
-"""What kind of twins two questions are."""
+"""The relation of two questions: one question, a conflict, or a kind of twins."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPTIONS_ALIKE = 0.4
 
 @dataclass(frozen=True)
 class Relation:
-    """How a question stands to another.
+    """The relation of a question to another.
 
     Attributes:
         kind: one of ``MERGED``, ``conflict``, ``variant``, or a kind of twin.
@@ -50,7 +50,7 @@ class Relation:
 
     @property
     def same_text(self) -> bool:
-        """Whether both are one question, be it with two answers."""
+        """Return whether both are one question, be it with two answers."""
         return self.kind in MERGED or self.kind == CONFLICT
 
 
@@ -78,7 +78,7 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
 
 
 def _doubted(first: Item, second: Item, options: Matching, *, agreed: bool) -> bool:
-    """Whether reworded options may be other ones: a stem that says something and one answer vouch for them.
+    """Return whether reworded options may be other ones: a stem that says something and one answer vouch for them.
 
     The stem must be the same to the letter, or recognition unsure: 近中面 / 远中面 under stems that a typist worded
     otherwise are two options.
@@ -102,18 +102,18 @@ def _nearly_one(first: Item, second: Item) -> Relation | None:
 
 
 def agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
-    """Whether an answer is right by both."""
+    """Return whether an answer is right by both."""
     return bool(set(first) & set(second))
 
 
 def contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
-    """Whether both have keys and no answer is right by both."""
+    """Return whether both have keys and no answer is right by both."""
     one, other = set(first), set(second)
     return bool(one and other and not one & other)
 
 
 def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:
-    """Whether any two of the keys contradict each other."""
+    """Return whether any two of the keys contradict each other."""
     return any(contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
 
 

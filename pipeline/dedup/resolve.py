@@ -17,7 +17,7 @@ Edge = tuple[int, int, str]
 
 @dataclass
 class Resolution:
-    """What becomes of the rows; those not named survive without relatives.
+    """The fate of the rows; those not named survive without relatives.
 
     Attributes:
         merges: (row, survivor's row, relation).
@@ -32,7 +32,7 @@ class Resolution:
     left_out: int = 0
 
     def __iadd__(self, other: Resolution) -> Resolution:
-        """With what became of other rows."""
+        """Add the fate of other rows."""
         self.merges += other.merges
         self.conflicts += other.conflicts
         self.edges += other.edges
@@ -82,7 +82,7 @@ class Resolver:
         return found
 
     def _relation(self, one: int, other: int) -> Relation | None:
-        """Of the worse copy to the better, whichever way round they are given."""
+        """Return the relation of the worse copy to the better, whatever the order of the arguments."""
         worse, better = (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
         if (worse, better) not in self._known:
             self._known[worse, better] = relate(

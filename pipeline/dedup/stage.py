@@ -82,7 +82,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
 
 
 def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
-    """How good a copy each row is, 0 the best.
+    """Rank the rows by how good a copy each is, 0 the best.
 
     With a key before without; a key after appeals first; then the longest explanation, a known human accuracy, a
     text layer or the surest recognition; then the fewest bigrams met nowhere else, which misreadings leave; ties by
@@ -133,7 +133,7 @@ def _merges(ids: pl.Series, found: Resolution) -> pl.DataFrame:
 
 
 def _groups(questions: pl.DataFrame) -> list[str | None]:
-    """What ties each question to others of its document."""
+    """Return the group within its document of each question."""
     return questions.select(pl.concat_str("document", "group_id", separator="\x1f"))["document"].to_list()
 
 

@@ -1,4 +1,4 @@
-"""Whether two stems ask the same question."""
+"""Comparison of two stems: one question, twins, or different ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没
 
 @dataclass(frozen=True)
 class StemRelation:
-    """How two stems stand to each other.
+    """The relation of two stems.
 
     Attributes:
         kind: ``same``, ``different``, or the kind of twin (``negation``, ``number``, ``unit``, ``sex``, ``age``,
@@ -105,7 +105,7 @@ def _shown(first: Item, second: Item, changes: list[Edit], read: Reading, *, agr
 
 
 def _few(first: str, second: str, *, agreed: bool) -> bool:
-    """Whether a small share of the characters differ; one may always."""
+    """Return whether a small share of the characters differ; one may always."""
     share = _MISREAD_AGREED if agreed else _MISREAD
     allowed = max(1, round(share * max(len(first), len(second))))
     return Levenshtein.distance(first, second, score_cutoff=allowed) <= allowed

@@ -29,7 +29,7 @@ _RECORDS, _CHARACTERS = 5_000, 1_000_000
 
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
-"""What stems open and close with whatever they ask: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
+"""Openings and ends of stems that say nothing of what they ask: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
 _NO_LETTER = re.compile(r"[\W_]+")
 _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 """The letter before an option."""
@@ -175,12 +175,12 @@ def lines_shared(text: str, record: str) -> float:
 
 
 def is_phrase(span: str) -> bool:
-    """Whether a run says next to nothing apart from names of laws (《…》) and the set phrases of exams."""
+    """Return whether a run says next to nothing apart from names of laws (《…》) and the set phrases of exams."""
     return len(_PHRASE.sub("", _letters(_TITLE.sub("", span)))) < LEAST
 
 
 def _letters(text: str) -> str:
-    """What ``tokenise`` sees of a text, in one script and without breaks."""
+    """Fold a text as ``tokenise`` does, without breaks."""
     return _NO_LETTER.sub("", _LABEL.sub("", unicodedata.normalize("NFKC", text))).lower()
 
 
@@ -193,7 +193,7 @@ def _better(known: Match | None, match: Match) -> Match:
 
 
 def _character(tokens: Tokens, found: Windows, window: int) -> int:
-    """Where a window begins in its text."""
+    """Return the first character of a window in its text."""
     row = found.rows[window]
     begin = int(tokens.counts[:row].sum())
     return int(tokens.starts[begin + found.places[window]])
@@ -220,7 +220,7 @@ def _sized(tokens: Tokens, size: int) -> Iterator[tuple[int, Windows]]:
 
 
 def _among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """Which of the hashes are among the sorted ``known`` ones. Sorted first: a search in order stays in the cache."""
+    """Mask the hashes among the sorted ``known`` ones. Sorted first: a search in order stays in the cache."""
     if not len(known) or not len(hashes):
         return np.zeros(len(hashes), bool)
     order = np.argsort(hashes)

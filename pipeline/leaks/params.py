@@ -74,7 +74,7 @@ class LeaksParams(Params):
                 yield name, path
 
     def semantic(self) -> dict[str, Any]:
-        """As of all parameters, with what the benchmarks contain in place of where they lie."""
+        """Return the parameters with the hashes of the benchmarks in place of their paths."""
         found = super().semantic() | {"by_meaning": self.embeddings is not None}
         if self.benchmarks is not None:
             found["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or [

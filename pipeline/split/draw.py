@@ -12,7 +12,7 @@ _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 
 Contents = tuple[tuple[int, int], ...]
-"""What a unit holds: (stratum, questions) pairs."""
+"""The content of a unit: (stratum, questions) pairs."""
 
 
 @dataclass

@@ -14,7 +14,7 @@ from schemas.errors import UserError
 
 _COLUMNS = ("question_id", "stem", "shared_stem", "options")
 _KEEPS = (TEST, VALIDATION, TRAIN)
-"""Which questions stay when those of two splits turn out to belong together: the first split's."""
+"""Order of splits: where questions of two turn out to belong together, those of the first one stay."""
 
 
 def read_splits(releases: Sequence[Path]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ _ROUNDS = 8
 """Times that a stratum is improved: each takes it as near to its ideal as two moves can."""
 
 _Distance = dict[int, list[int]]
-"""Of each stratum: questions above its ideal by split, times the questions of its pot."""
+"""By stratum: questions above its ideal by split, times the questions of its pot."""
 
 
 _Kinds = dict[Contents, list[int]]
@@ -86,7 +86,7 @@ class _Repair:
                     yield _Move(content, source, target)
 
     def _allowed(self, moves: tuple[_Move, ...], kinds: _Kinds) -> bool:
-        """Whether no split is emptied, and there are two units where both moves take the same kind."""
+        """Return whether no split is emptied, and there are two units where both moves take the same kind."""
         left = Counter(move.source for move in moves)
         left.subtract(move.target for move in moves)
         if any(gone > 0 and self._units[split] <= gone for split, gone in left.items()):

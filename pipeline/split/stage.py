@@ -180,7 +180,7 @@ def _facts(
 
 
 def _short_of(params: SplitParams, subcategories: int, quotas: Sequence[Row]) -> list[str]:
-    """What small subcategories cannot give of the numbers that were asked for."""
+    """Tell the numbers that small subcategories cannot give."""
     asked = {
         "test": (TEST, params.test_per_subcategory * subcategories),
         "validation": (VALIDATION, params.development_per_subcategory * subcategories),

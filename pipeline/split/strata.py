@@ -33,7 +33,7 @@ def values(questions: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) 
 
 
 def pool(counts: Mapping[Stratum, int], minimum: int, keep: int = 0) -> dict[Stratum, Stratum]:
-    """Where the questions of each stratum are counted, so that strata have at least ``minimum`` questions.
+    """Pool small strata, so that strata have at least ``minimum`` questions.
 
     A stratum that is too small gives up its last value and is pooled with its neighbours that are too small
     as well; if together they still are, they give up the value before, and so on up to one pool of all.
