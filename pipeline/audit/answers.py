@@ -24,7 +24,7 @@ Answers = dict[str, dict[str, Letters]]
 """The letters that each respondent gave, by question and respondent."""
 
 
-class _Row(BaseModel):
+class _AnswerRow(BaseModel):
     """An answer of others."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -55,7 +55,7 @@ class _Row(BaseModel):
         return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _has_a_place(self) -> _Row:
+    def _has_a_place(self) -> _AnswerRow:
         if not (self.id or self.question):
             raise ValueError('needs "id" or "question"')
         return self
@@ -66,7 +66,7 @@ class _Row(BaseModel):
         return (self.question or "", *self.options.values())
 
 
-class _Text(Record):
+class _OthersQuestion(Record):
     """A question of others, as it is compared."""
 
     stem: str
@@ -143,18 +143,18 @@ def gathered(
     return Matched(answers, unknown, unread)
 
 
-def _of_runs(predictions: pl.DataFrame) -> list[_Row]:
+def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
     """Return the first answers of our own runs to the printed questions."""
     first = (pl.col("repeat") == 0) & (pl.col("shuffle") == 0) & (pl.col("task") == Task.ANSWER.value)
     return [
-        _Row(id=row.question_id, model=row.run, answer="".join(row.extracted))
+        _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))
         for row in Prediction.from_frame(predictions.filter(first))
         if row.extracted
     ]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparedOptions:
     """A question as it is compared."""
 
     exact: str
@@ -163,7 +163,7 @@ class Asked:
     """Comparison keys of the options, in their order."""
     answer: Letters | None
 
-    def translated(self, letters: Letters, ours: Asked) -> Letters | None:
+    def translated(self, letters: Letters, ours: ComparedOptions) -> Letters | None:
         """Return the letters of ``ours`` whose options say the same; None where one says what no option does."""
         if self.options == ours.options:
             return letters if letters <= set(ours.options) else None
@@ -173,30 +173,34 @@ class Asked:
         return frozenset(name for name in found if name) if all(found) else None
 
 
-def compared(questions: pl.DataFrame) -> dict[str, Asked]:
+def compared(questions: pl.DataFrame) -> dict[str, ComparedOptions]:
     """Return the questions of a ``Question`` table as they are compared, by id."""
     rows = list(Question.from_frame(questions))
     return {row.question_id: each for row, each in zip(rows, _compared(questions, rows), strict=True)}
 
 
-def _as_asked(rows: Sequence[_Row]) -> dict[tuple[str, ...], Asked]:
+def _as_asked(rows: Sequence[_AnswerRow]) -> dict[tuple[str, ...], ComparedOptions]:
     """Return the questions of others, where they tell the options."""
     asked = {row.text: row.options for row in rows if row.options}
     texts = [
-        _Text(stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()])
+        _OthersQuestion(
+            stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()]
+        )
         for text, options in asked.items()
     ]
-    return dict(zip(asked, _compared(_Text.to_frame(texts), texts), strict=True))
+    return dict(zip(asked, _compared(_OthersQuestion.to_frame(texts), texts), strict=True))
 
 
-def _compared(frame: pl.DataFrame, rows: Iterable[Question | _Text]) -> Iterator[Asked]:
+def _compared(frame: pl.DataFrame, rows: Iterable[Question | _OthersQuestion]) -> Iterator[ComparedOptions]:
     keyed = with_keys(frame).select("exact", "option_keys").iter_rows()
     for row, (exact, keys) in zip(rows, keyed, strict=True):
         answer = frozenset(row.answer or ()) if isinstance(row, Question) else None
-        yield Asked(exact, {option.label: option.text for option in row.options}, keys, answer or None)
+        yield ComparedOptions(
+            exact, {option.label: option.text for option in row.options}, keys, answer or None
+        )
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _rows(path: Path) -> Iterator[_AnswerRow]:
     """The rows of a file.
 
     Raises:
@@ -210,7 +214,7 @@ def _rows(path: Path) -> Iterator[_Row]:
         if not line.strip():
             continue
         try:
-            yield _Row.model_validate(json.loads(line))
+            yield _AnswerRow.model_validate(json.loads(line))
         except ValidationError as error:
             raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
         except (ValueError, RecursionError):
@@ -219,7 +223,7 @@ def _rows(path: Path) -> Iterator[_Row]:
             ) from None
 
 
-def _letters(answer: str, asked: Asked, ours: Asked) -> Letters | None:
+def _letters(answer: str, asked: ComparedOptions, ours: ComparedOptions) -> Letters | None:
     """Return the letters of our question that an answer names: options may stand in another order there."""
     letters = frozenset(answer.strip().upper())
     if not letters or not letters <= set(asked.options):

@@ -15,7 +15,7 @@ from pipeline.audit import irt, page
 from pipeline.audit.answers import Answers, Letters, compared, gathered
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import (
-    Case,
+    AuditCase,
     weigh_answers,
     weigh_copies,
     weigh_experts,
@@ -90,7 +90,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
 class Audited:
     """The outcome of an audit; the most suspicious questions first."""
 
-    cases: list[Case]
+    cases: list[AuditCase]
     items: list[AuditItem]
     respondents: list[AuditRespondent]
     lost: list[str]
@@ -116,7 +116,7 @@ def audit(
         conflicts: of copies that contradict each other, the others' keys in the question's letters.
         verified: who verified a question, or its key.
     """
-    cases = [Case(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
+    cases = [AuditCase(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
     argued, lost = _read(cases, context)
     explained = weigh_explanations(cases, argued, params.wrong)
@@ -171,7 +171,7 @@ def _quoted(explanation: str, options: Mapping[str, str], several: bool) -> Stat
     return Stated(frozenset(read.letters), "quoted", explanation[slice(*read.span)][:_SHOWN].strip())
 
 
-def _read(cases: Sequence[Case], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
+def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
     """Read all explanations, in the questions' order however the work was shared out.
 
     A batch whose worker died is tried again question by question.
@@ -198,7 +198,7 @@ def _read(cases: Sequence[Case], context: Context | None) -> tuple[dict[str, Sta
 
 
 def _analysed(
-    cases: Sequence[Case], answers: Answers, models: Sequence[str]
+    cases: Sequence[AuditCase], answers: Answers, models: Sequence[str]
 ) -> tuple[Sequence[float | None], dict[str, dict[str, object]]]:
     """Abilities of the models, and the statistics of each question that somebody answered."""
     asked = [case for case in cases if answers.get(case.question.question_id)]
@@ -224,7 +224,9 @@ def _analysed(
     return fitted.abilities.tolist(), classical
 
 
-def _classical(cases: Sequence[Case], answers: Answers, right: irt.Floats) -> dict[str, dict[str, object]]:
+def _classical(
+    cases: Sequence[AuditCase], answers: Answers, right: irt.Floats
+) -> dict[str, dict[str, object]]:
     """Classical item analysis: share right, item-rest correlation, distractors that nobody picks."""
     asked = np.isfinite(right)
     total, count = np.nansum(right, 0), asked.sum(0)
@@ -245,7 +247,7 @@ def _classical(cases: Sequence[Case], answers: Answers, right: irt.Floats) -> di
     return found
 
 
-def _item(case: Case, analysis: dict[str, object]) -> AuditItem:
+def _item(case: AuditCase, analysis: dict[str, object]) -> AuditItem:
     told: dict[str, object] = {
         "question_id": case.question.question_id, "content_hash": case.question.content_hash,
         "suspicion": case.suspicion, "key": sorted(case.key), "evidence": case.evidence,
@@ -290,7 +292,7 @@ def _verified(tables: Tables) -> dict[str, list[str]]:
 
 
 def _review_items(
-    cases: Sequence[Case], params: AuditParams, conflicts: Mapping[str, object]
+    cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]
 ) -> list[ReviewItem]:
     """Return the questions to look at; copies that contradict each other wait in dedup already."""
     return [
@@ -307,7 +309,7 @@ def _review_items(
     ]
 
 
-def _told(case: Case) -> Iterator[str]:
+def _told(case: AuditCase) -> Iterator[str]:
     suggested = f", perhaps {''.join(sorted(case.suggested))}" if case.suggested else ""
     yield f"{REASON}: the key {''.join(sorted(case.key))} is wrong with probability {case.suspicion:.2f}{suggested}"
     for each in case.evidence:

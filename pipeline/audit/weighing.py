@@ -36,7 +36,7 @@ _FEW = 30
 
 
 @dataclass
-class Case:
+class AuditCase:
     """A question with what is said of it."""
 
     question: Question
@@ -66,7 +66,7 @@ class Case:
 
 
 def weigh_explanations(
-    cases: Sequence[Case], stated: Mapping[str, Stated], wrong: float
+    cases: Sequence[AuditCase], stated: Mapping[str, Stated], wrong: float
 ) -> dict[str, tuple[int, int]]:
     """Take in what explanations say, each kind as reliable as its agreement with keys shows.
 
@@ -96,7 +96,7 @@ def weigh_explanations(
     return counts
 
 
-def weigh_copies(case: Case, others: Mapping[str, Letters]) -> None:
+def weigh_copies(case: AuditCase, others: Mapping[str, Letters]) -> None:
     """Take in the keys of the question's copies, by their ids, in its letters."""
     for name, answer in others.items():
         if answer != case.key:
@@ -104,7 +104,7 @@ def weigh_copies(case: Case, others: Mapping[str, Letters]) -> None:
             case.add("copies", name, f"the copy {name} has the key {''.join(sorted(answer))}", answer, weight)
 
 
-def weigh_people(case: Case) -> None:
+def weigh_people(case: AuditCase) -> None:
     """Take in an accuracy of people that guessing would reach."""
     share, chance = case.question.human_accuracy, 1 / (case.alternatives + 1)
     if share is None or share >= chance:
@@ -119,7 +119,7 @@ def weigh_people(case: Case) -> None:
     )
 
 
-def weigh_options(case: Case, keys: Sequence[str]) -> None:
+def weigh_options(case: AuditCase, keys: Sequence[str]) -> None:
     """Take in options that say the same.
 
     Args:
@@ -133,13 +133,13 @@ def weigh_options(case: Case, keys: Sequence[str]) -> None:
             case.add("options", "text", f"options {' and '.join(sorted(pair))} say the same", None, weight)
 
 
-def weigh_experts(case: Case, people: Sequence[str]) -> None:
+def weigh_experts(case: AuditCase, people: Sequence[str]) -> None:
     """Take in that somebody verified the question, or its key, as it is now."""
     for who in people:
         case.add("expert", who, f"{who} verified it", case.key, -_EXPERT)
 
 
-def weigh_answers(cases: Sequence[Case], answers: Answers, wrong: float) -> dict[str, float]:
+def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) -> dict[str, float]:
     """Take in what models answered; then say how suspicious each question is.
 
     Args:
@@ -168,13 +168,13 @@ def weigh_answers(cases: Sequence[Case], answers: Answers, wrong: float) -> dict
     return dict(zip(models, found.reliability.tolist(), strict=True))
 
 
-def _choices(case: Case, said: Mapping[str, Letters]) -> list[Letters | None]:
+def _choices(case: AuditCase, said: Mapping[str, Letters]) -> list[Letters | None]:
     """Answers that could be right: the key first, those that somebody speaks for, and last none of them."""
     named = {answer for answer in (*case.scores, *said.values()) if answer is not None and answer != case.key}
     return [case.key, *sorted(named, key=sorted), None]
 
 
-def _prior(case: Case, choices: Sequence[Letters | None], wrong: float) -> list[float]:
+def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> list[float]:
     """Log-probabilities by everything but the models; what nobody speaks for shares its part with None."""
     each = wrong / (case.alternatives + 1)
     rest = wrong - each * (len(choices) - 2)
@@ -183,7 +183,7 @@ def _prior(case: Case, choices: Sequence[Letters | None], wrong: float) -> list[
 
 
 def _tell(
-    case: Case, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]
+    case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]
 ) -> None:
     """Enter the models' word as evidence: against the key where another answer fits it better, else for it."""
     if not said:
@@ -205,7 +205,7 @@ def _tell(
     )
 
 
-def _settle(case: Case, choices: Sequence[Letters | None], scores: Floats) -> None:
+def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:
     chances = softmax(scores)
     rest = float(chances[1:].sum())
     best = 1 + int(np.argmax(scores[1:]))

@@ -31,7 +31,7 @@ Prefilter = pl.Expr | Callable[[CleanParams], pl.Expr]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FilterVerdict:
     """The reason for which a question is not kept."""
 
     reason: str
@@ -145,7 +145,9 @@ def suspected(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     return reasons
 
 
-def judge(question: Question, params: CleanParams, reasons: Collection[str] | None = None) -> Verdict | None:
+def judge(
+    question: Question, params: CleanParams, reasons: Collection[str] | None = None
+) -> FilterVerdict | None:
     """Return the reason for which ``question`` is not kept, or None when it is.
 
     Args:
@@ -156,10 +158,14 @@ def judge(question: Question, params: CleanParams, reasons: Collection[str] | No
     return next(_verdicts(question, params, reasons), None)
 
 
-def _verdicts(question: Question, params: CleanParams, reasons: Collection[str] | None) -> Iterator[Verdict]:
+def _verdicts(
+    question: Question, params: CleanParams, reasons: Collection[str] | None
+) -> Iterator[FilterVerdict]:
     for item in FILTERS:
         if (reasons is None or item.reason in reasons) and (detail := item.check(question, params)):
-            yield Verdict(item.reason, detail, item.action)
+            yield FilterVerdict(item.reason, detail, item.action)
     for rule in params.comment_rules:
         if question.comment and re.search(rule.pattern, question.comment):
-            yield Verdict(rule.reason, f"the source's comment says “{question.comment[:80]}”", rule.action)
+            yield FilterVerdict(
+                rule.reason, f"the source's comment says “{question.comment[:80]}”", rule.action
+            )

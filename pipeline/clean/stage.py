@@ -6,9 +6,9 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.filters import UNREADABLE, Verdict, judge, suspected
+from pipeline.clean.corrections import Patches, patched, released
+from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge, suspected
 from pipeline.clean.params import CleanParams
-from pipeline.clean.patches import Patches, patched, released
 from pipeline.clean.tidying import tidied
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.corrections import Correction
@@ -62,7 +62,9 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     return result
 
 
-def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> Verdict | None:
+def _verdict(
+    question: Question, params: CleanParams, patches: Patches, reasons: list[str]
+) -> FilterVerdict | None:
     """Return the decision of people, else of the filters; doubts that people answered are dropped.
 
     That a character cannot be read is answered by the text without it alone.
@@ -74,7 +76,7 @@ def _verdict(question: Question, params: CleanParams, patches: Patches, reasons:
     return None if answerable and question.question_id in patches.kept else verdict
 
 
-def _set_aside(question: Question, verdict: Verdict, result: Result) -> None:
+def _set_aside(question: Question, verdict: FilterVerdict, result: Result) -> None:
     told = {
         "item_id": question.question_id,
         "stage": STAGE,

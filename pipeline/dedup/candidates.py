@@ -14,9 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from pipeline.dedup.grams import Vocabulary, bigrams
+from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs
 from pipeline.dedup.keys import OPTION_BREAK, folded
-from pipeline.dedup.minhash import Banding, candidate_pairs
 from pipeline.disjoint import DisjointSets
 from pipeline.stage import Store
 from schemas.identity import sha256
@@ -42,7 +41,7 @@ said of them: models that saw one have almost seen the other. The leaks stage as
 280,000 generated questions left five such pairs in two splits."""
 
 
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "minhash.py", "phrases.py", "phrases.toml")
+_SOURCES = ("candidates.py", "grams.py", "keys.py", "phrases.py", "phrases.toml")
 
 
 @dataclass(frozen=True)

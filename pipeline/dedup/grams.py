@@ -1,9 +1,17 @@
-"""Character bigrams of many texts as flat arrays."""
+"""Character bigrams of many texts as flat arrays: their counts, MinHash signatures and locality-sensitive hashing.
+
+Broder, "On the resemblance and containment of documents" (1997); banding as in Leskovec, Rajaraman and Ullman,
+"Mining of Massive Datasets", section 3.4. Two texts whose bigram sets have Jaccard similarity ``s`` share a bucket
+with probability ``1 - (1 - s**rows)**bands``. Signatures depend on the text alone, so that a pair is found or not
+whatever else is in the collection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,3 +116,124 @@ class Vocabulary:
 
 def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
     return ((codes * np.uint64(spread)) >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
+
+
+Texts = Iterable[Sequence[str]]
+"""Texts, slice by slice."""
+_CHUNK = 1 << 16
+"""Bigrams hashed at a time: 256 KiB stay in the second-level cache."""
+_WINDOW = 24
+"""In a bucket of many, each text is paired with so many that follow it: that keeps the bucket connected, and the
+number of pairs linear."""
+
+
+@dataclass(frozen=True)
+class Banding:
+    """Cutting of signatures into the keys of buckets."""
+
+    bands: int
+    rows: int
+
+    @property
+    def size(self) -> int:
+        """Hashes in a signature."""
+        return self.bands * self.rows
+
+
+def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int64]:
+    """Pairs of texts that share a bucket in at least one band.
+
+    Signatures are made a slice of the texts at a time and kept as the keys of their buckets; buckets are looked at
+    band by band. Memory grows by eight bytes a text and band.
+
+    Args:
+        texts: slices of the texts in order; texts without bigrams have no pairs.
+        banding: how many bands of how many hashes.
+        seed: of the hash functions.
+
+    Returns:
+        (pairs, 2) indices with the smaller first, sorted, each pair once.
+    """
+    keys: list[NDArray[np.uint64]] = []
+    present: list[NDArray[np.int64]] = []
+    before = 0
+    for part in texts:
+        grams = bigrams(part)
+        inside, starts = np.unique(grams.rows, return_index=True)
+        if len(inside):
+            signatures = _signatures(_mixed(grams.codes), starts, banding.size, seed)
+            made = [_band_keys(signatures, band, banding.rows) for band in range(banding.bands)]
+            keys.append(np.stack(made))
+            present.append(inside + before)
+        before += len(part)
+    codes: NDArray[np.int64] = np.empty(0, np.int64)
+    if not keys:
+        return codes.reshape(0, 2)
+    rows = np.concatenate(present)
+    for band in range(banding.bands):
+        found = _bucket_pairs(np.concatenate([part[band] for part in keys]), rows)
+        codes = np.union1d(codes, found)
+    return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
+
+
+def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Spread neighbouring code points over 32 bits (the finaliser of splitmix64)."""
+    mixed = codes * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    return (mixed >> np.uint64(32)).astype(np.uint32)
+
+
+def _signatures(
+    grams: NDArray[np.uint32], starts: NDArray[np.int64], size: int, seed: int
+) -> NDArray[np.uint32]:
+    """Minima of ``size`` hash functions: an array (size, texts)."""
+    random = np.random.default_rng(seed)
+    factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)
+    offsets = random.integers(0, 1 << 32, size, dtype=np.uint32)
+    out = np.empty((size, len(starts)), np.uint32)
+    cuts = np.unique(np.searchsorted(starts, np.arange(0, len(grams), _CHUNK)))
+    borders = [*cuts.tolist(), len(starts)]
+
+    def fill(span: tuple[int, int]) -> None:
+        first, last = span
+        if first == last:
+            return
+        end = int(starts[last]) if last < len(starts) else len(grams)
+        part = grams[starts[first] : end]
+        local = starts[first:last] - starts[first]
+        hashed = np.empty_like(part)
+        for index in range(size):
+            np.multiply(part, factors[index], out=hashed)
+            np.add(hashed, offsets[index], out=hashed)
+            out[index, first:last] = np.minimum.reduceat(hashed, local)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:  # numpy lets go of the lock
+        list(pool.map(fill, pairwise(borders)))
+    return out
+
+
+def _band_keys(signatures: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
+    keys = np.zeros(signatures.shape[1], np.uint64)
+    for row in range(band * rows, (band + 1) * rows):
+        keys = (keys ^ signatures[row]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def _bucket_pairs(keys: NDArray[np.uint64], present: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs of texts with equal keys, each as ``smaller << 32 | larger``."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    shared = np.zeros(len(keys), dtype=bool)
+    shared[1:] = ordered[1:] == ordered[:-1]
+    shared[:-1] |= shared[1:].copy()
+    order, ordered = order[shared], ordered[shared]
+    texts = present[order]
+    found = [np.empty(0, np.int64)]
+    for distance in range(1, min(_WINDOW, len(ordered) - 1) + 1):
+        equal = ordered[distance:] == ordered[:-distance]
+        if not equal.any():
+            break
+        found.append(texts[:-distance][equal] << 32 | texts[distance:][equal])
+    return np.concatenate(found)

@@ -7,10 +7,13 @@ of exams. All vectorised: 280,000 questions pass through here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import polars as pl
 
+from pipeline.dedup.meaning import Meaning, meaning
 from pipeline.dedup.phrases import EXCEPT, FILLER, SYNONYMS, VARIANTS
 
 OPTION_BREAK = "\x1f"
@@ -148,3 +151,67 @@ def _replaced(text: pl.Expr, signs: tuple[tuple[str, str], ...]) -> pl.Expr:
 def core(key: pl.Expr) -> pl.Expr:
     """A key without the set phrases of exams."""
     return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
+
+
+_UNSURE = 0.95
+"""Recognition confidence of the worst line below which characters of it may be misread: clean scans have 0.97."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """A question as it is compared.
+
+    Attributes:
+        letters: the characters of its core, sorted: what two cores have in common in any order.
+        labels: letters of its options.
+        options: comparison keys of its options, as ``labels``.
+        keys: every set of letters that earns the mark; empty when it has no key.
+        group: what ties it to other questions of its document: they are different questions by construction.
+        doubtful: whether recognition was unsure of a line of it; never for text layers and tables.
+    """
+
+    key: str
+    core: str
+    letters: str
+    labels: tuple[str, ...]
+    options: tuple[str, ...]
+    keys: tuple[frozenset[str], ...]
+    group: str | None
+    doubtful: bool = False
+
+    @property
+    def meaning(self) -> Meaning:
+        """The numbers, negations and the like of its stem."""
+        return meaning(self.key)
+
+
+def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:
+    """The items of some ``rows`` of the questions, by row."""
+    chosen = list(rows)
+    columns = questions.select(
+        pl.col("options").list.eval(pl.element().struct.field("label")).alias("labels"),
+        "answer",
+        "accepted_answers",
+        pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
+        (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
+    )[chosen]
+    compared = keys.select("key", "core", "option_keys")[chosen]
+    made = {}
+    for row, (labels, answer, accepted, *known), (key, core, options) in zip(
+        chosen, columns.iter_rows(), compared.iter_rows(), strict=True
+    ):
+        made[row] = Compared(
+            key,
+            core,
+            "".join(sorted(core)),
+            tuple(labels),
+            tuple(options[: len(labels)]),
+            _keys(answer, accepted),
+            *known,
+        )
+    return made
+
+
+def _keys(answer: list[str] | None, accepted: list[list[str]] | None) -> tuple[frozenset[str], ...]:
+    given = ([answer] if answer else []) + (accepted or [])
+    return tuple(dict.fromkeys(frozenset(letters) for letters in given))

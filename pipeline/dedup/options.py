@@ -9,9 +9,9 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.items import Item
+from pipeline.dedup.keys import Compared
 from pipeline.dedup.meaning import difference, meaning
-from pipeline.dedup.misreading import Reading, content_edits, may_be_misread
+from pipeline.dedup.misreading import TextPair, content_edits, may_be_misread
 
 _MISREAD = 0.5
 """Largest share of misread characters to be believed: options are short, and the others vouch for this one."""
@@ -40,7 +40,7 @@ class Matching:
     reworded: int = 0
 
 
-def match_options(first: Item, second: Item, vocabulary: Vocabulary, least: float) -> Matching:
+def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, least: float) -> Matching:
     """Match equal options, then those that look like two readings of one, then those in two wordings.
 
     Args:
@@ -73,7 +73,7 @@ def match_options(first: Item, second: Item, vocabulary: Vocabulary, least: floa
             best = max(
                 rest, key=lambda other: (fuzz.ratio(option, second.options[other]), other == place, -other)
             )
-            read = Reading(option, second.options[best], vocabulary, doubtful)
+            read = TextPair(option, second.options[best], vocabulary, doubtful)
             vouched = equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
             if _misread(read, vouched=vouched) if exactly else _reworded(read, least):
                 take(place, best, fuzz.ratio(option, second.options[best]) / 100)
@@ -88,14 +88,14 @@ def match_options(first: Item, second: Item, vocabulary: Vocabulary, least: floa
     )
 
 
-def _equal(option: str, second: Item, rest: list[int], place: int) -> int | None:
+def _equal(option: str, second: Compared, rest: list[int], place: int) -> int | None:
     """The option of ``second`` that says the same, rather the one at the same ``place``."""
     if place in rest and second.options[place] == option:
         return place
     return next((other for other in rest if second.options[other] == option), None)
 
 
-def _misread(read: Reading, *, vouched: bool) -> bool:
+def _misread(read: TextPair, *, vouched: bool) -> bool:
     """Return whether both are one option, particles and what was misread apart; a slip where all else is equal."""
     longer = max(len(read.first), len(read.second))
     most = ceil(_MISREAD * longer)
@@ -107,7 +107,7 @@ def _misread(read: Reading, *, vouched: bool) -> bool:
     )
 
 
-def _reworded(read: Reading, least: float) -> bool:
+def _reworded(read: TextPair, least: float) -> bool:
     """Return whether both may be wordings of one option: alike, long enough, and no difference made on purpose."""
     shorter, longer = sorted((len(read.first), len(read.second)))
     if Levenshtein.distance(read.first, read.second) > max(1, round((1 - least) * longer)):

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from pipeline.dedup.candidates import NEARLY_ONE
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.items import Item
+from pipeline.dedup.keys import Compared
 from pipeline.dedup.misreading import described
 from pipeline.dedup.options import Matching, match_options
 from pipeline.dedup.params import DedupParams
@@ -54,7 +54,7 @@ class Relation:
         return self.kind in MERGED or self.kind == CONFLICT
 
 
-def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
+def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options
@@ -77,7 +77,7 @@ def relate(first: Item, second: Item, vocabulary: Vocabulary, params: DedupParam
     return _same_text(first, second, stems, options, score)
 
 
-def _doubted(first: Item, second: Item, options: Matching, *, agreed: bool) -> bool:
+def _doubted(first: Compared, second: Compared, options: Matching, *, agreed: bool) -> bool:
     """Return whether reworded options may be other ones: a stem that says something and one answer vouch for them.
 
     The stem must be the same to the letter, or recognition unsure: 近中面 / 远中面 under stems that a typist worded
@@ -88,7 +88,7 @@ def _doubted(first: Item, second: Item, options: Matching, *, agreed: bool) -> b
     return bool(options.reworded) and not vouched
 
 
-def _nearly_one(first: Item, second: Item) -> Relation | None:
+def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     """Questions of almost one text whose stems are not related, set phrases apart (哪项正确 / 哪裂项正确)."""
     stems: float = fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)
     if not stems:
@@ -122,7 +122,9 @@ def translated(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[
     return tuple(frozenset(labels.get(letter, letter) for letter in key) for key in keys)
 
 
-def _same_text(first: Item, second: Item, stems: StemRelation, options: Matching, score: float) -> Relation:
+def _same_text(
+    first: Compared, second: Compared, stems: StemRelation, options: Matching, score: float
+) -> Relation:
     if contradict(translated(first.keys, options.labels), second.keys):
         if not stems.certain or options.reworded:
             return Relation("term", score, f"other wording and other answer: {stems.reason}")

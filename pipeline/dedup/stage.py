@@ -9,12 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
-from pipeline.dedup.clusters import clusters
 from pipeline.dedup.grams import bigrams
-from pipeline.dedup.items import items
-from pipeline.dedup.keys import with_keys
+from pipeline.dedup.keys import items, with_keys
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.resolve import Resolution, Resolver
+from pipeline.dedup.resolve import Resolution, Resolver, clusters
 from pipeline.stage import Context, Counts, Result, Store, Tables
 from schemas.questions import Merge, Question, ReviewItem
 from schemas.wording import counted

@@ -9,11 +9,11 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.items import Item
+from pipeline.dedup.keys import Compared
 from pipeline.dedup.meaning import difference
 from pipeline.dedup.misreading import (
     Edit,
-    Reading,
+    TextPair,
     content_edits,
     described,
     framed_edits,
@@ -53,7 +53,12 @@ class StemRelation:
 
 
 def compare_stems(
-    first: Item, second: Item, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
+    first: Compared,
+    second: Compared,
+    vocabulary: Vocabulary,
+    params: DedupParams,
+    *,
+    agreed: bool = False,
 ) -> StemRelation:
     """Compare two stems, each with its shared stem before it.
 
@@ -67,7 +72,7 @@ def compare_stems(
     if first.key == second.key:
         return StemRelation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
-    read = Reading(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
+    read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(first.meaning, second.meaning)
     if found and not turns_misread(read):
         return _twins(first, second, score, found, params)
@@ -84,7 +89,7 @@ def compare_stems(
     return StemRelation("term", score, changed or described(first.core, second.core))
 
 
-def _shown(first: Item, second: Item, changes: list[Edit], read: Reading, *, agreed: bool) -> str:
+def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> str:
     """The reason when every change is a misreading or, with the same options and answer, a slip.
 
     Set phrases are misread too: the keys are compared before the cores.
@@ -123,7 +128,11 @@ def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
 
 
 def _twins(
-    first: Item, second: Item, score: float, found: tuple[str, str], params: DedupParams
+    first: Compared,
+    second: Compared,
+    score: float,
+    found: tuple[str, str],
+    params: DedupParams,
 ) -> StemRelation:
     """Stems that turn on different things, named after that when nothing else differs."""
     bare = similarity(_TURNS_ON.sub("", first.core), _TURNS_ON.sub("", second.core))

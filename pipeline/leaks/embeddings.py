@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.leaks.files import Text
-from pipeline.leaks.overlap import Match
+from pipeline.leaks.files import BenchmarkText
+from pipeline.leaks.overlap import BenchmarkMatch
 from pipeline.leaks.params import LeaksParams
 from pipeline.stage import Store
 from schemas.errors import UserError
@@ -85,8 +85,8 @@ class Embedder:
 
 
 def meant_alike(
-    rows: Sequence[int], ours: Vectors, records: Iterable[Text], embedder: Embedder, least: float
-) -> Iterator[Match]:
+    rows: Sequence[int], ours: Vectors, records: Iterable[BenchmarkText], embedder: Embedder, least: float
+) -> Iterator[BenchmarkMatch]:
     """The record whose meaning is nearest, for each question that has one near enough.
 
     Args:
@@ -97,7 +97,7 @@ def meant_alike(
         least: cosine from which two texts may say the same.
     """
     best = np.full(len(rows), -1.0, np.float32)
-    nearest: dict[int, Text] = {}
+    nearest: dict[int, BenchmarkText] = {}
     many = np.zeros(len(rows), np.int64)
     waiting = iter(records)
     while block := list(islice(waiting, _BLOCK)):
@@ -109,4 +109,6 @@ def meant_alike(
             nearest[place] = block[int(places[place])]
         best = np.maximum(best, scores)
     for place, record in sorted(nearest.items()):
-        yield Match(rows[place], float(best[place]), 0, 0, record.line, int(many[place]), record.text)
+        yield BenchmarkMatch(
+            rows[place], float(best[place]), 0, 0, record.line, int(many[place]), record.text
+        )

@@ -24,7 +24,7 @@ _FIRST = {name: rank for rank, names in enumerate((SHARED, STEM, OPTIONS)) for n
 
 
 @dataclass(frozen=True)
-class Text:
+class BenchmarkText:
     """The text of a record.
 
     Attributes:
@@ -38,7 +38,7 @@ class Text:
     lines: bool = False
 
 
-def read_texts(path: Path) -> Iterator[Text]:
+def read_texts(path: Path) -> Iterator[BenchmarkText]:
     """The texts of a file of a benchmark.
 
     Raises:
@@ -55,8 +55,8 @@ def read_texts(path: Path) -> Iterator[Text]:
         ) from None
 
 
-def _record(line: int, value: Any) -> Text:
-    return Text(line, "\n".join(_strings(value)))
+def _record(line: int, value: Any) -> BenchmarkText:
+    return BenchmarkText(line, "\n".join(_strings(value)))
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _open(path: Path) -> TextIO:
     return path.open(encoding=encoding, errors="replace", newline="")
 
 
-def _jsonl(path: Path) -> Iterator[Text]:
+def _jsonl(path: Path) -> Iterator[BenchmarkText]:
     with _open(path) as stream:
         number = 0
         while line := stream.readline(_LONGEST + 1):
@@ -101,7 +101,7 @@ def _jsonl(path: Path) -> Iterator[Text]:
                 yield _record(number, json.loads(line))
 
 
-def _json(path: Path) -> Iterator[Text]:
+def _json(path: Path) -> Iterator[BenchmarkText]:
     """The items of a list, one by one, or those of the lists in an object."""
     with _open(path) as stream:
         head = stream.read(_BLOCK)
@@ -112,7 +112,7 @@ def _json(path: Path) -> Iterator[Text]:
             yield from _whole(stream, head)
 
 
-def _items(stream: TextIO, buffer: str, position: int) -> Iterator[Text]:
+def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText]:
     """The items of a list that begins before ``position``."""
     decoder, line, counted = json.JSONDecoder(), 1, 0
     while True:
@@ -133,7 +133,7 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[Text]:
             yield _record(line, value)
 
 
-def _whole(stream: TextIO, head: str) -> Iterator[Text]:
+def _whole(stream: TextIO, head: str) -> Iterator[BenchmarkText]:
     text = head + stream.read(_LONGEST)
     value = json.loads(text)
     items = value.values() if isinstance(value, Mapping) else [value]
@@ -142,7 +142,7 @@ def _whole(stream: TextIO, head: str) -> Iterator[Text]:
             yield _record(1, part)
 
 
-def _csv(path: Path) -> Iterator[Text]:
+def _csv(path: Path) -> Iterator[BenchmarkText]:
     csv.field_size_limit(_LONGEST)
     with _open(path) as stream:
         first = stream.readline()
@@ -161,7 +161,7 @@ def _names(header: list[str], width: int) -> list[str]:
     return [*names[:width], *(f"column {place}" for place in range(len(names), width))]
 
 
-def _parquet(path: Path) -> Iterator[Text]:
+def _parquet(path: Path) -> Iterator[BenchmarkText]:
     import pyarrow.parquet as pq
 
     row = 0
@@ -172,7 +172,7 @@ def _parquet(path: Path) -> Iterator[Text]:
                 yield _record(row, value)
 
 
-def _plain(path: Path) -> Iterator[Text]:
+def _plain(path: Path) -> Iterator[BenchmarkText]:
     with _open(path) as stream:
         lines: list[str] = []
         start = number = 0
@@ -180,14 +180,14 @@ def _plain(path: Path) -> Iterator[Text]:
             lines.append(line.rstrip("\r\n"))
             number += 1
             if len(lines) == _PLAIN_LINES:
-                yield Text(start + 1, "\n".join(lines), lines=True)
+                yield BenchmarkText(start + 1, "\n".join(lines), lines=True)
                 keep = _PLAIN_LINES // 10  # what the border cuts is whole in the next record
                 lines, start = lines[-keep:], number - keep
         if lines:
-            yield Text(start + 1, "\n".join(lines), lines=True)
+            yield BenchmarkText(start + 1, "\n".join(lines), lines=True)
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Text]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[BenchmarkText]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".json": _json,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.dedup.phrases import FILLER
-from pipeline.leaks.files import Text
+from pipeline.leaks.files import BenchmarkText
 from pipeline.leaks.tokens import Hashes, Places, Tokens, Windows, tokenise, windows
 
 LEAST = 8
@@ -36,7 +36,7 @@ _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 
 
 @dataclass(frozen=True)
-class Match:
+class BenchmarkMatch:
     """The best match of a question in a file.
 
     Attributes:
@@ -108,9 +108,9 @@ class Index:
         self.common += int((lengths > common).sum())
         return _Runs(size, hashes[keep], rows[keep], places[keep])
 
-    def matches(self, records: Iterable[Text]) -> tuple[list[Match], int]:
+    def matches(self, records: Iterable[BenchmarkText]) -> tuple[list[BenchmarkMatch], int]:
         """The best match of every question that shares a run with these records, by row; and how many they are."""
-        best: dict[int, Match] = {}
+        best: dict[int, BenchmarkMatch] = {}
         seen = 0
         for block in _blocks(records):
             seen += len(block)
@@ -120,7 +120,9 @@ class Index:
                     best[match.row] = _better(best.get(match.row), match)
         return [best[row] for row in sorted(best)], seen
 
-    def _in_block(self, runs: _Runs, tokens: Tokens, block: Sequence[Text]) -> Iterator[Match]:
+    def _in_block(
+        self, runs: _Runs, tokens: Tokens, block: Sequence[BenchmarkText]
+    ) -> Iterator[BenchmarkMatch]:
         found = windows(tokens, runs.size)
         theirs = np.flatnonzero(_among(found.hashes, runs.hashes))
         if not len(theirs):
@@ -143,10 +145,10 @@ class Index:
         self,
         size: int,
         tokens: Tokens,
-        block: Sequence[Text],
+        block: Sequence[BenchmarkText],
         found: Windows,
         sorted_hits: tuple[Places, Places, Places, Places],
-    ) -> Iterator[Match]:
+    ) -> Iterator[BenchmarkMatch]:
         """The best record of each question; hits are sorted by question, record and place."""
         hits, record, row, place = sorted_hits
         new = np.concatenate(([True], (row[1:] != row[:-1]) | (record[1:] != record[:-1])))
@@ -164,7 +166,7 @@ class Index:
             if text.lines:
                 line += text.text.count("\n", 0, _character(tokens, found, int(hits[ends[chosen] + start])))
             share, records = float(shares[chosen]), int(other - one)
-            yield Match(int(row[pairs[chosen]]), share, first, last, line, records, text.text)
+            yield BenchmarkMatch(int(row[pairs[chosen]]), share, first, last, line, records, text.text)
 
 
 def lines_shared(text: str, record: str) -> float:
@@ -184,7 +186,7 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", _LABEL.sub("", unicodedata.normalize("NFKC", text))).lower()
 
 
-def _better(known: Match | None, match: Match) -> Match:
+def _better(known: BenchmarkMatch | None, match: BenchmarkMatch) -> BenchmarkMatch:
     """The match with the larger share, the first where both are alike; records of both are counted."""
     if known is None:
         return match
@@ -231,8 +233,8 @@ def _among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
     return found
 
 
-def _blocks(records: Iterable[Text]) -> Iterator[list[Text]]:
-    block: list[Text] = []
+def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
+    block: list[BenchmarkText] = []
     characters = 0
     for record in records:
         block.append(record)

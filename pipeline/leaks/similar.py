@@ -25,7 +25,7 @@ _CROWD = 200
 
 
 @dataclass(frozen=True)
-class Pair:
+class SplitPair:
     """Two questions in different splits, by row, and how similar they are (0..1)."""
 
     first: int
@@ -33,7 +33,7 @@ class Pair:
     score: float
 
 
-def exact_pairs(questions: pl.DataFrame) -> list[Pair]:
+def exact_pairs(questions: pl.DataFrame) -> list[SplitPair]:
     """Questions with one content in several splits, each with the first of them.
 
     Args:
@@ -44,10 +44,12 @@ def exact_pairs(questions: pl.DataFrame) -> list[Pair]:
     both = rows.join(firsts, on="content_hash", suffix="_first").filter(
         pl.col("split") != pl.col("split_first")
     )
-    return [Pair(one, other, 1.0) for one, other in both.sort("row").select("row_first", "row").iter_rows()]
+    return [
+        SplitPair(one, other, 1.0) for one, other in both.sort("row").select("row_first", "row").iter_rows()
+    ]
 
 
-def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> list[Pair]:
+def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> list[SplitPair]:
     """Questions whose stems and options both are at least ``least`` similar.
 
     Args:
@@ -65,7 +67,7 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> list
     places = np.searchsorted(rows, pairs)
     scores = np.minimum(*(_similarity(folded[name].to_list(), places, least) for name in ("stem", "options")))
     near = np.flatnonzero(scores >= least)
-    return [Pair(int(pairs[row, 0]), int(pairs[row, 1]), round(float(scores[row]), 4)) for row in near]
+    return [SplitPair(int(pairs[row, 0]), int(pairs[row, 1]), round(float(scores[row]), 4)) for row in near]
 
 
 def _similarity(texts: list[str], pairs: NDArray[np.int64], least: float) -> NDArray[np.float64]:

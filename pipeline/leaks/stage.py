@@ -11,9 +11,9 @@ import polars as pl
 
 from pipeline.leaks.embeddings import Embedder, meant_alike
 from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import Index, Match, is_phrase, lines_shared
+from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.similar import Pair, exact_pairs, near_pairs
+from pipeline.leaks.similar import SplitPair, exact_pairs, near_pairs
 from pipeline.leaks.tokens import tokenise
 from pipeline.releases import SPLITS
 from pipeline.stage import Context, Counts, Result, Tables
@@ -68,7 +68,7 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     pairs = [("exact", pair) for pair in exact]
     pairs += [("near", pair) for pair in near if (pair.first, pair.second) not in known]
 
-    def leak(kind: str, pair: Pair) -> Leak:
+    def leak(kind: str, pair: SplitPair) -> Leak:
         one, other = sorted((pair.first, pair.second), key=lambda row: -SPLITS.index(splits[row]))
         return Leak(
             question_id=ids[one],
@@ -140,7 +140,7 @@ class _Meaning:
         found = meant_alike(self._rows, self._ours, read_texts(path), self._embedder, self._least)
         return [leak for match in found if (leak := self._leak(match, file)).question_id not in copies]
 
-    def _leak(self, match: Match, file: str) -> Leak:
+    def _leak(self, match: BenchmarkMatch, file: str) -> Leak:
         question_id, split = self._questions.select("question_id", "split").row(match.row)
         return Leak(
             question_id=question_id,
@@ -168,7 +168,7 @@ def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> Benchm
 
 
 def _leak(
-    questions: pl.DataFrame, texts: Sequence[str], file: str, match: Match, params: LeaksParams
+    questions: pl.DataFrame, texts: Sequence[str], file: str, match: BenchmarkMatch, params: LeaksParams
 ) -> Leak | None:
     """A match as a leak; None where the two have no more in common than set phrases or a list of options."""
     text = texts[match.row]

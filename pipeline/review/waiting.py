@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.clean.patches import tidied_items
+from pipeline.clean.corrections import tidied_items
 from pipeline.review.stage import FLAGGED_BY_ADJUDICATOR
 from pipeline.review.stage import STAGE as REVIEW
 from pipeline.runtime.publish import read_table

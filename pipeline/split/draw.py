@@ -16,7 +16,7 @@ Contents = tuple[tuple[int, int], ...]
 
 
 @dataclass
-class Draw:
+class SplitDraw:
     """Splits of units under quotas.
 
     Attributes:
@@ -32,7 +32,9 @@ class Draw:
     fixed: frozenset[int]
 
 
-def draw(contents: Sequence[Contents], quotas: Iterable[Sequence[int]], given: Mapping[int, int]) -> Draw:
+def draw(
+    contents: Sequence[Contents], quotas: Iterable[Sequence[int]], given: Mapping[int, int]
+) -> SplitDraw:
     """Give every unit a split.
 
     Units with a ``given`` split keep it and count towards the quotas. The others, in order, go to test if
@@ -45,7 +47,7 @@ def draw(contents: Sequence[Contents], quotas: Iterable[Sequence[int]], given: M
         quotas: questions by stratum and split.
         given: split by unit, from an earlier release.
     """
-    state = Draw(contents, [list(row) for row in quotas], {}, frozenset(given))
+    state = SplitDraw(contents, [list(row) for row in quotas], {}, frozenset(given))
     wanted = [sum(row[split] for row in state.need) for split in range(len(SPLITS))]
     for unit, split in given.items():
         place(state, unit, split)
@@ -60,14 +62,14 @@ def draw(contents: Sequence[Contents], quotas: Iterable[Sequence[int]], given: M
     return state
 
 
-def _first_fit(state: Draw, content: Contents) -> int:
+def _first_fit(state: SplitDraw, content: Contents) -> int:
     for split in _FILLED:
         if all(state.need[stratum][split] >= count for stratum, count in content):
             return split
     return TRAIN
 
 
-def place(state: Draw, unit: int, split: int) -> None:
+def place(state: SplitDraw, unit: int, split: int) -> None:
     """Put a unit into a split, out of the one where it is."""
     before = state.split.get(unit)
     for stratum, count in state.contents[unit]:
@@ -77,7 +79,7 @@ def place(state: Draw, unit: int, split: int) -> None:
     state.split[unit] = split
 
 
-def _gain(state: Draw, content: Contents, split: int) -> int:
+def _gain(state: SplitDraw, content: Contents, split: int) -> int:
     """By how many questions the strata get nearer to their quotas when a unit moves from train."""
     gain = 0
     for stratum, count in content:
@@ -87,7 +89,7 @@ def _gain(state: Draw, content: Contents, split: int) -> int:
     return gain
 
 
-def _top_up(state: Draw, split: int) -> None:
+def _top_up(state: SplitDraw, split: int) -> None:
     if not any(row[split] > 0 for row in state.need):
         return
     for unit, content in enumerate(state.contents):
@@ -95,12 +97,62 @@ def _top_up(state: Draw, split: int) -> None:
             place(state, unit, split)
 
 
-def _fill_empty(state: Draw, split: int) -> None:
+def _fill_empty(state: SplitDraw, split: int) -> None:
     """Move the unit that does least harm, so that a small dataset made of groups has every split."""
     movable = [unit for unit in range(len(state.contents)) if _movable(state, unit)]
     if len(movable) > 1:
         place(state, max(movable, key=lambda unit: _gain(state, state.contents[unit], split)), split)
 
 
-def _movable(state: Draw, unit: int) -> bool:
+def _movable(state: SplitDraw, unit: int) -> bool:
     return state.split[unit] == TRAIN and unit not in state.fixed
+
+
+Pot = Sequence[int]
+"""Strata whose quotas add up to a total that is to be met: all, or those of a subcategory."""
+
+
+def balance(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
+    """Move single questions between train and the other splits until each pot has its totals.
+
+    A group that did not fit leaves its stratum short; a single question of another stratum of the same pot
+    makes up for it: each time from the stratum that is furthest behind its ideal proportion.
+    """
+    singles: dict[int, list[int]] = {}
+    for unit, content in enumerate(state.contents):
+        if len(content) == 1 and content[0][1] == 1 and unit not in state.fixed:
+            singles.setdefault(content[0][0], []).append(unit)
+    for pot in pots:
+        for split in (TEST, VALIDATION):
+            short = sum(state.need[stratum][split] for stratum in pot)
+            source, target = (TRAIN, split) if short > 0 else (split, TRAIN)
+            for _ in range(abs(short)):
+                chosen = _next(state, quotas, pot, singles, split, source)
+                if chosen is None:
+                    break
+                place(state, chosen, target)
+
+
+def _next(
+    state: SplitDraw,
+    quotas: Sequence[Sequence[int]],
+    pot: Pot,
+    singles: dict[int, list[int]],
+    split: int,
+    source: int,
+) -> int | None:
+    """The next single question to move out of ``source``: the lowest lot in, the highest out."""
+    everything = sum(sum(quotas[stratum]) for stratum in pot)
+    total = sum(quotas[stratum][split] for stratum in pot)
+
+    def lag(stratum: int) -> int:
+        filled = quotas[stratum][split] - state.need[stratum][split]
+        return sum(quotas[stratum]) * total - filled * everything
+
+    entering = source == TRAIN
+    for stratum in sorted(pot, key=lambda stratum: (-lag(stratum) if entering else lag(stratum), stratum)):
+        lots = singles.get(stratum, [])
+        for unit in lots if entering else reversed(lots):
+            if state.split[unit] == source:
+                return unit
+    return None

@@ -9,7 +9,7 @@ import polars as pl
 
 from pipeline.releases import SPLITS, content_of, known_again, read_release
 from pipeline.split.draw import TEST, TRAIN, VALIDATION
-from pipeline.split.units import Unit
+from pipeline.split.units import SplitUnit
 from schemas.errors import UserError
 
 _COLUMNS = ("question_id", "stem", "shared_stem", "options")
@@ -71,7 +71,9 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
 
 
-def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit], dict[int, int], list[int]]:
+def settle(
+    units: Sequence[SplitUnit], known: Mapping[int, int]
+) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
     """Give units the split that their members had before.
 
     Where members of one unit were released in different splits (a new question links them, or a better
@@ -85,7 +87,7 @@ def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit],
     Returns:
         the units without the retired rows, the given split by unit number, and the retired rows.
     """
-    kept: list[Unit] = []
+    kept: list[SplitUnit] = []
     given: dict[int, int] = {}
     retired: list[int] = []
     for number, unit in enumerate(units):
@@ -96,7 +98,7 @@ def settle(units: Sequence[Unit], known: Mapping[int, int]) -> tuple[list[Unit],
         given[number] = next(split for split in _KEEPS if split in splits)
         leaving = [row for row in unit.rows if known.get(row, given[number]) != given[number]]
         retired += leaving
-        kept.append(Unit(tuple(row for row in unit.rows if row not in leaving), unit.rank))
+        kept.append(SplitUnit(tuple(row for row in unit.rows if row not in leaving), unit.rank))
     return kept, given, sorted(retired)
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, permutations
 
 from pipeline.releases import SPLITS
-from pipeline.split.balance import Pot
-from pipeline.split.draw import TRAIN, Contents, Draw, place
+from pipeline.split.draw import TRAIN, Contents, Pot, SplitDraw, place
 
 _KINDS = 16
 """Kinds of units that are tried in a stratum, the most common first: every pair of their moves is."""
@@ -33,7 +32,7 @@ class _Move:
     target: int
 
 
-def repair(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
+def repair(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
     """Move one or two units at a time in strata that are a question or more from their ideal, while that helps.
 
     The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size in
@@ -47,7 +46,7 @@ def repair(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) ->
 class _Repair:
     """The strata on their way to their ideals."""
 
-    def __init__(self, state: Draw, weights: dict[int, int], distances: _Distance) -> None:
+    def __init__(self, state: SplitDraw, weights: dict[int, int], distances: _Distance) -> None:
         self._state, self._weights, self._distances = state, weights, distances
         self._units = Counter(state.split.values())
 
@@ -119,7 +118,7 @@ class _Repair:
             self._distances[stratum][move.target] += count * self._weights[stratum]
 
 
-def _distances(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> _Distance:
+def _distances(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> _Distance:
     found = {}
     for pot in pots:
         totals = [sum(quotas[stratum][split] for stratum in pot) for split in range(len(SPLITS))]
@@ -133,7 +132,7 @@ def _distances(state: Draw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]
     return found
 
 
-def _by_kind(state: Draw, strata: set[int]) -> dict[int, _Kinds]:
+def _by_kind(state: SplitDraw, strata: set[int]) -> dict[int, _Kinds]:
     """The movable units of each stratum by what they hold, in the order of lots; the commonest kinds alone."""
     found: dict[int, _Kinds] = {stratum: {} for stratum in strata}
     for unit, content in enumerate(state.contents):

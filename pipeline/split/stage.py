@@ -16,15 +16,12 @@ from typing import Any
 import polars as pl
 
 from pipeline.releases import SPLITS, every_release
-from pipeline.split import strata
-from pipeline.split.balance import balance
-from pipeline.split.draw import TEST, VALIDATION, Contents, Draw, draw
+from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw
 from pipeline.split.params import SplitParams
 from pipeline.split.previous import find_splits, read_splits, settle
 from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
 from pipeline.split.repair import repair
-from pipeline.split.strata import Stratum
-from pipeline.split.units import Unit, find_units
+from pipeline.split.units import OTHER, SplitUnit, Stratum, find_units, pool_small, strata_of, stratum_name
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import Assignment, Rejection
 from schemas.wording import counted
@@ -51,7 +48,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     units, given, retired = _honour(releases, questions, tables["merges"], units)
     of_row, pooled = _strata(questions, tables["labels"], params)
     state, numbers, quotas = _draw(units, given, of_row, params)
-    names = {stratum: strata.name(stratum) for stratum in numbers}
+    names = {stratum: stratum_name(stratum) for stratum in numbers}
     chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
     ids = questions["question_id"].to_list()
     rows = sorted(chosen)
@@ -65,7 +62,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     )
     facts = _facts(params, seed, assignments, units) | {
         "strata": len(numbers),
-        **_listed("pooled_strata", sorted(strata.name(stratum) for stratum in pooled)),
+        **_listed("pooled_strata", sorted(stratum_name(stratum) for stratum in pooled)),
         **_listed("strata_off_by_more_than_one", _off(state, numbers)),
         "largest_deviation": max((abs(need) for row in state.need for need in row), default=0),
         "releases": [folder.name for folder in releases],
@@ -84,8 +81,8 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
 
 
 def _honour(
-    releases: Sequence[Path], questions: pl.DataFrame, merges: pl.DataFrame, units: list[Unit]
-) -> tuple[list[Unit], dict[int, int], list[int]]:
+    releases: Sequence[Path], questions: pl.DataFrame, merges: pl.DataFrame, units: list[SplitUnit]
+) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
     if not releases:
         return units, {}, []
     return settle(units, find_splits(questions, merges, read_splits(releases)))
@@ -99,15 +96,15 @@ def _strata(
     names = list(params.stratify_by)
     if by_subcategory:
         names = ["exam_class", *(name for name in names if name != "exam_class")]
-    found = strata.values(questions, labels, names)
-    final = strata.pool(Counter(found), params.min_stratum, keep=int(by_subcategory))
+    found = strata_of(questions, labels, names)
+    final = pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
     pooled = sorted(before for before, after in final.items() if before != after)
     return [final[values] for values in found], pooled
 
 
 def _draw(
-    units: Sequence[Unit], given: dict[int, int], of_row: Sequence[Stratum], params: SplitParams
-) -> tuple[Draw, dict[Stratum, int], list[Row]]:
+    units: Sequence[SplitUnit], given: dict[int, int], of_row: Sequence[Stratum], params: SplitParams
+) -> tuple[SplitDraw, dict[Stratum, int], list[Row]]:
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit.rows)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
@@ -139,10 +136,10 @@ def _totals(size: int, units: int, params: SplitParams) -> Row:
     return totals_by_number(size, units, params.development_per_subcategory, params.test_per_subcategory)
 
 
-def _off(state: Draw, numbers: dict[Stratum, int]) -> list[str]:
+def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
     """Strata that groups (or an earlier release) keep more than a question from their quota."""
     return [
-        f"{strata.name(stratum)}: "
+        f"{stratum_name(stratum)}: "
         + ", ".join(
             f"{split} {-need:+d}" for split, need in zip(SPLITS, state.need[number], strict=True) if need
         )
@@ -166,7 +163,7 @@ def _retirement(question_id: str) -> Rejection:
 
 
 def _facts(
-    params: SplitParams, seed: int, assignments: pl.DataFrame, units: Sequence[Unit]
+    params: SplitParams, seed: int, assignments: pl.DataFrame, units: Sequence[SplitUnit]
 ) -> dict[str, Any]:
     sizes = Counter(assignments["split"].to_list())
     return {
@@ -202,7 +199,7 @@ def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) ->
     notes = ["splits: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS)]
     if pooled := facts["pooled_strata_count"]:
         notes.append(
-            f"pooled into {strata.OTHER}: {counted(pooled, 'stratum', 'strata')} with fewer than "
+            f"pooled into {OTHER}: {counted(pooled, 'stratum', 'strata')} with fewer than "
             f"{params.min_stratum} questions (listed in the manifest)"
         )
     if off := facts["strata_off_by_more_than_one_count"]:

@@ -8,9 +8,8 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from pipeline.dedup import candidates
-from pipeline.dedup.grams import bigrams
+from pipeline.dedup.grams import Banding, bigrams, candidate_pairs
 from pipeline.dedup.keys import with_keys
-from pipeline.dedup.minhash import Banding, candidate_pairs
 from schemas.questions import Question
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.dedup.glyphs import look_alike
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.misreading import Reading, content_edits, edits, turns_misread
+from pipeline.dedup.misreading import TextPair, content_edits, edits, look_alike, turns_misread
 
 WORDS = (
     "慢性肝炎的病因 慢性胃炎的病因 药物的不良反应是 药物的不良反应有 血压120mmhg 血压120mmhg 慢性肝炎 慢性胃炎",
@@ -22,7 +21,7 @@ def vocabulary() -> Vocabulary:
 
 
 def misread(vocabulary, first: str, second: str, **known) -> bool:
-    read = Reading(first, second, vocabulary, **known)
+    read = TextPair(first, second, vocabulary, **known)
     return all(map(read.looks_misread, content_edits(first, second)))
 
 
@@ -86,7 +85,7 @@ def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
 
 def test_without_enough_of_a_collection_nothing_looks_misread() -> None:
     assert not misread(Vocabulary(), "已经治愈", "己经治愈", **SCANNED)
-    assert not turns_misread(Reading("血压120mmhg", "血压12銅mmhg", Vocabulary(), **SCANNED))
+    assert not turns_misread(TextPair("血压120mmhg", "血压12銅mmhg", Vocabulary(), **SCANNED))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from benchmarks.dedup.measure import distinct
 @pytest.mark.slow
 def test_copies_are_merged_and_twins_are_not(shared_data, dedup) -> None:
     bases = distinct(read_questions(shared_data / "cmexam" / "val_dev.jsonl"))[:1200]
-    made = generate(bases, 5000, seed=3)
+    made = list(generate(bases, 5000, seed=3))
     by_id = {item.question.question_id: item for item in made}
     result = dedup([item.question for item in made])
     place = {name: name for name in by_id}

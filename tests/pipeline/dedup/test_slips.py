@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.items import Item
+from pipeline.dedup.keys import Compared
 from pipeline.dedup.options import match_options
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import agree, relate
@@ -25,10 +25,10 @@ def vocabulary() -> Vocabulary:
     return made
 
 
-def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A") -> Item:
+def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A") -> Compared:
     texts = tuple(options.split(" "))
     keys = (frozenset(answer),) if answer else ()
-    return Item(
+    return Compared(
         key,
         key,
         "".join(sorted(key)),

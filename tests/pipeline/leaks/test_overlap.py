@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.leaks.files import Text
+from pipeline.leaks.files import BenchmarkText
 from pipeline.leaks.overlap import Index, _longest
 from schemas.errors import UserError
 from schemas.release import BenchmarkFile, Leak
@@ -190,7 +190,7 @@ def test_overlap_is_what_comparing_strings_finds(seed, size):
     records = [text(0, 60) for _ in range(20)]
     records += [question[lots.randrange(5) :] + text(0, 9) for question in questions[::3]]
     index = Index(questions, size, common=10**9)
-    matches, seen = index.matches(Text(line, record) for line, record in enumerate(records, 1))
+    matches, seen = index.matches(BenchmarkText(line, record) for line, record in enumerate(records, 1))
     assert seen == len(records)
     expected = brute(questions, records, size)
     assert {match.row for match in matches if len(questions[match.row]) >= size} == expected
@@ -205,7 +205,9 @@ def test_blocks_do_not_change_what_is_found(monkeypatch):
 
     lots = random.Random(2)
     questions = ["".join(lots.choice("肝心脾肺肾") for _ in range(40)) for _ in range(60)]
-    records = [Text(line, questions[lots.randrange(60)][lots.randrange(20) :]) for line in range(1, 200)]
+    records = [
+        BenchmarkText(line, questions[lots.randrange(60)][lots.randrange(20) :]) for line in range(1, 200)
+    ]
     whole = Index(questions, 13, 10).matches(records)
     monkeypatch.setattr(overlap, "_RECORDS", 7)
     monkeypatch.setattr(overlap, "_QUESTIONS", 9)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.split.quotas import round_cells, totals_by_number, totals_by_share
-from pipeline.split.strata import OTHER, pool
+from pipeline.split.units import OTHER, pool_small
 
 EIGHT = (Fraction(8, 10), Fraction(1, 10), Fraction(1, 10))
 
@@ -58,7 +58,7 @@ def test_no_strata_need_no_quotas():
     st.integers(1, 40),
 )
 def test_pooling_leaves_at_most_one_small_stratum(counts, minimum):
-    final = pool(counts, minimum)
+    final = pool_small(counts, minimum)
     sizes = {}
     for stratum, count in counts.items():
         sizes[final[stratum]] = sizes.get(final[stratum], 0) + count
@@ -69,8 +69,8 @@ def test_pooling_leaves_at_most_one_small_stratum(counts, minimum):
 
 def test_a_small_stratum_is_pooled_with_its_nearest_neighbours():
     counts = {("甲", "A1"): 30, ("甲", "A2"): 4, ("甲", "X"): 7, ("乙", "A1"): 30, ("乙", "X"): 2}
-    final = pool(counts, 10)
+    final = pool_small(counts, 10)
     assert final[("甲", "A2")] == final[("甲", "X")] == ("甲", OTHER)
     assert final[("乙", "X")] == (OTHER,)
     assert final[("乙", "A1")] == ("乙", "A1")
-    assert pool({("甲", "X"): 2}, 10, keep=1) == {("甲", "X"): ("甲", OTHER)}
+    assert pool_small({("甲", "X"): 2}, 10, keep=1) == {("甲", "X"): ("甲", OTHER)}

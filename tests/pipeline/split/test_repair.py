@@ -1,4 +1,4 @@
-from pipeline.split.draw import Draw, place
+from pipeline.split.draw import SplitDraw, place
 from pipeline.split.repair import repair
 
 
@@ -6,7 +6,7 @@ def drawn(sizes, splits, fixed=()):
     """Units of one stratum in their splits, with quotas of 8:1:1."""
     total = sum(sizes)
     quotas = [[total - 2 * (total // 10), total // 10, total // 10]]
-    state = Draw([((0, size),) for size in sizes], [list(quotas[0])], {}, frozenset(fixed))
+    state = SplitDraw([((0, size),) for size in sizes], [list(quotas[0])], {}, frozenset(fixed))
     for unit, split in enumerate(splits):
         place(state, unit, split)
     return state, quotas
