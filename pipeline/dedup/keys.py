@@ -14,7 +14,7 @@ from functools import cache
 import polars as pl
 
 from pipeline.dedup.meaning import Meaning, meaning
-from pipeline.dedup.phrases import EXCEPT, FILLER, SYNONYMS, VARIANTS
+from pipeline.dedup.phrases import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
@@ -35,43 +35,12 @@ _TAIL = r"[（(][^（()）0-9]{0,8}[0-9]{1,5}[^（()）0-9]{0,6}(?:[0-9]{1,4}[�
 _ASK_NUMBER = r"([。；？！])\s*[0-9]{1,3}\s*[．.、]\s*([^0-9\s])"
 """The number of a question between a case and what is asked of it: ……3天。1．最可能的诊断是."""
 
-_TYPED = (
-    (r"[º˚]", "°"),  # NFKC makes an o of the ordinal sign: 38ºC
-    (r"[⁻₋]", "-"),  # a charge, an exponent: Cl⁻ is typed Cl- too
-    (r"([另哪任某同第])[—─ー\-]([^—─ー\-])", "${1}一${2}"),  # 另—种: a dash for the numeral
-)
-"""Signs that are typed in several ways, before NFKC."""
 _COUNTED = {
     numeral + unit: digit + unit
     for numeral, digit in zip("一二两三四五六七八九", "1223456789", strict=True)
     for unit in ("年", "个月", "周", "天", "日", "小时", "岁")
 }
 """Numerals that count time: 近一年 is typed 近1年 too."""
-_SIGNS = (
-    (r"[‐‑‒–—―─−﹣－]", "-"),
-    (r"([0-9])[x×*✕](10|[0-9])", "${1}×${2}"),  # 12X10⁹
-    (r"([0-9])°?c([^a-z0-9]|$)", "${1}°c${2}"),  # 37.8℃, 37.8C, 37.8°C
-    (r"([0-9/])u(mol|l|g|m)([^a-z]|$)", "${1}μ${2}${3}"),  # 110umol, 5/ul; 40U/L is no microlitre
-    (r"([^a-z0-9.])l(cm|mm|周|天|日|年|岁|次|小时|个月)", "${1}1${2}"),  # l周
-    (r"([0-9])(?:小时|hours?|hr)", "${1}h"),
-    (r"([0-9])分钟", "${1}min"),
-    (r"([0-9])(?:毫克)", "${1}mg"),
-    (r"([0-9])(?:毫升)", "${1}ml"),
-    (r"([0-9])公斤", "${1}kg"),
-    (r"([0-9])(?:日|天)", "${1}天"),
-    (r"([0-9])周岁", "${1}岁"),
-    (r"([0-9])(?:次)?/(?:分钟?|min)", "${1}次/分"),  # 心率80/分
-    (r"(^|[^a-z])no\.([0-9])", "${1}n0.${2}"),  # NO.70: neutrophils, with the letter for the digit
-    (r"两([肺侧肾眼耳手足下上膝])", "双${1}"),
-    (r"([0-9]{2})\.([0-9]+)%", "0.${1}${2}"),  # 16.5% is .165
-    (r"(^|[^0-9.])([0-9])\.([0-9]+)%", "${1}0.0${2}${3}"),
-    (r"(^|[^0-9.])([0-9]{2})%", "${1}0.${2}"),
-    (r"(^|[^0-9.])([0-9])%", "${1}0.0${2}"),
-    (r"([0-9]\.[0-9]*?[1-9])0+([^0-9]|$)", "${1}${2}"),  # 0.50
-    (r"([0-9])\.0+([^0-9]|$)", "${1}${2}"),  # 6.0
-)
-"""The same of signs, units and numbers, after NFKC and in lower case. A percentage becomes a share: a count of white
-cells gives neutrophils as 70 % or as .70."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
@@ -108,11 +77,11 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
-    text = _replaced(text, _TYPED)
+    text = _replaced(text, TYPED)
     text = _simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
     text = text.str.replace_many(_COUNTED)
     return (
-        _replaced(text, _SIGNS)
+        _replaced(text, SIGNS)
         .str.replace_all(_LISTED, f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
         .str.replace_all(r"([0-9])[~\-〜]([0-9])", "${1}~${2}")
@@ -142,7 +111,7 @@ def _simple_forms() -> dict[str, str]:
     return {old: new for old, new in pairs if old != new and len(new) == 1} | VARIANTS
 
 
-def _replaced(text: pl.Expr, signs: tuple[tuple[str, str], ...]) -> pl.Expr:
+def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:
     for pattern, written in signs:
         text = text.str.replace_all(pattern, written)
     return text

@@ -20,3 +20,5 @@ FUNCTION, MODIFIERS = frozenset(_WORDS["function"]), frozenset(_WORDS["modifiers
 SUFFIXES = tuple(map(frozenset, _WORDS["suffixes"].split()))
 VARIANTS = {pair[0]: pair[1] for pair in _WORDS["variants"].split()}
 CLASSES: dict[str, str] = _WORDS["classes"]
+TYPED: list[tuple[str, str]] = _WORDS["typed"]
+SIGNS: list[tuple[str, str]] = _WORDS["signs"]
