@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
-from pipeline.evaluate.scorefile import first_problem
+from pipeline.evaluate.submission import first_problem
 from schemas.base import Record
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Task

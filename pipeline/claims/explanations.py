@@ -7,28 +7,18 @@ printed keys, most of them errors of the source, and against 2,422 of replaced k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.claims.folding import fold
 from pipeline.claims.grammar import Text
+from pipeline.claims.mentions import patterns
 from pipeline.dedup.meaning import meaning
 
 Letters = frozenset[str]
+_P = patterns("explanations")
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
-_BRACKET = re.compile(r"\([^()]{1,40}\)")
-_MARK = re.compile(
-    r"(?P<labels>[A-Z](?:[、,]?[A-Z]){0,9})\s?(?:选?项)?[均都]?(?P<verdict>正确|错误|对|错|√|×)"
-)
-"""A verdict in brackets after what it is about: 青霉素（A对）, （B对ACDE错）, （A、C项错误）."""
-_IS_KEY = re.compile(r"(?P<letters>[A-Z]{1,9})?\s?(?:为|是)?(?:本题|该题)的?(?:正确)?答案")
-"""（E错，为本题正确答案）: the letter is what the question asks for, whatever the verdict."""
-_ALL = re.compile(r"^(?:以上|上述)|[两二三四]者|[都均皆](?:是|对|不|可|正确|错)")
-"""An option about the others: 以上都是, 两者均可, 都不对."""
-_INCLUSIVE = re.compile(r"除[^,。]{1,24}外,?(?:还|也|尚|再)")
-"""除取主穴外,还应选用 asks for what is right."""
 _ENDS = 60
 """Characters of a stem's end that say whether it asks for what is wrong: a case before them may hold 不 anywhere."""
 _SHOWN = 60
@@ -100,16 +90,16 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     key: set[str] = set()
     said: list[str] = []
     quoted = slipped = False
-    for bracket in _BRACKET.finditer(text):
+    for bracket in _P["bracket"].finditer(text):
         before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
         last: set[str] = set()
-        for mark in _MARK.finditer(bracket.group()):
+        for mark in _P["mark"].finditer(bracket.group()):
             last = set(mark["labels"]) & set(options)
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             said.append(mark.group())
             if len(last) == 1 and (own := _named(before, options)):
                 quoted, slipped = quoted or last == {own}, slipped or last != {own}
-        if called := _IS_KEY.search(bracket.group()):
+        if called := _P["is_key"].search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(said)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
@@ -133,7 +123,7 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
         chosen = marks.key
     elif several:
         chosen = (bad if wrong else right) if complete and right and bad else None
-    elif len(rest) == 1 and _ALL.search(options[min(rest)]) and not (right and bad):
+    elif len(rest) == 1 and _P["all"].search(options[min(rest)]) and not (right and bad):
         chosen = frozenset(rest)  # A对 B对 C对 D对, and E says 以上都是
     elif len(right) == 1 and not (wrong and len(bad) == 1):
         chosen = right  # the only one that is called right
@@ -147,5 +137,5 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
 
 
 def _asks_for_wrong(stem: str) -> bool:
-    asked = _INCLUSIVE.sub("", "".join(fold(stem).split())[-_ENDS:])
+    asked = _P["inclusive"].sub("", "".join(fold(stem).split())[-_ENDS:])
     return meaning(asked).asks_for_wrong % 2 == 1

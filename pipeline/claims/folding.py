@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from pipeline.claims.mentions import GRAMMAR, patterns
+
+_P = patterns("folding")
+
 _WIDTHS = {0xFEE0 + code: code for code in range(0x21, 0x7F)} | {0x3000: 0x20, 0xA0: 0x20}
 _CIRCLED = {0x24B6 + index: ord("A") + index for index in range(26)}
 _STYLED = (
@@ -17,47 +21,22 @@ _STYLED = (
     | {0x1F170 + index: chr(0x41 + index) for index in range(26)}
 )
 """Letters that are bold, in boxes, or white on black, in blocks of their own."""
-_LOOKALIKES = dict(
-    zip(map(ord, "АВСЕНΑΒΕΗ"), map(ord, "ABCEHABEH"), strict=True)  # Cyrillic and Greek capitals
-)
-_TRADITIONAL = dict(
-    zip(
-        map(
-            ord,
-            "選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從"
-            "還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸際處圍總貌竟讓麼皆稱",
-        ),
-        map(
-            ord,
-            "选择应该为项错误确对综结论题释终与后实际这个无当从"
-            "还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸际处围总貌竟让么均称",
-        ),
-        strict=True,
-    )
-)
+_LIKE = {
+    ord(one): ord(other)
+    for rows in GRAMMAR["folding"]["characters"]
+    for one, other in zip(*rows, strict=True)
+}
+"""Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'")}
-_TABLE = _STYLED | _WIDTHS | _CIRCLED | _LOOKALIKES | _TRADITIONAL | _MARKUP
+_TABLE = _STYLED | _WIDTHS | _CIRCLED | _LIKE | _MARKUP
 
-_THOUGHTS = (
-    (
-        r"<(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think)>",
-        r"</(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think)>",
-    ),
-    (r"\[think\]", r"\[/think\]"),
-    (r"◁think▷", r"◁/think▷"),
-    (r"<\|(?:begin_of_thought|START_THINKING)\|>", r"<\|(?:end_of_thought|END_THINKING)\|>"),
-    (r"<\|channel\|>(?:analysis|commentary)", r"<\|channel\|>final<\|message\|>"),
-    (r"\A(?:assistant)?analysis(?=[A-Z])", r"assistantfinal"),
-)
-"""How models open and close their thinking; a text may begin within it, or break off in it."""
 _MARKS = re.compile(
     "|".join(
-        f"(?P<open{at}>{opens})|(?P<close{at}>{closes})" for at, (opens, closes) in enumerate(_THOUGHTS)
+        f"(?P<open{at}>{opens})|(?P<close{at}>{closes})"
+        for at, (opens, closes) in enumerate(GRAMMAR["folding"]["thoughts"])
     ),
     re.IGNORECASE,
 )
-_SPECIAL = re.compile(r"<\|(?:im_end|im_start|endoftext|eot_id|end|user|return)\|>|</s>|<end_of_turn>")
-_NEXT_TURN = re.compile(r"\n\s{0,9}(?:以下是中国|Human:|User:|用户:|题目:|问题:|Question:|Q:)")
 
 
 def fold(text: str) -> str:
@@ -79,8 +58,8 @@ def spoken(text: str, *, turns: bool = False) -> str:
     """
     folded = _without_thoughts(fold(text))
     start = len(folded) - len(folded.lstrip())
-    following = _SPECIAL.search(folded, start + 1) or (
-        None if turns else _NEXT_TURN.search(folded, start + 1)
+    following = _P["special"].search(folded, start + 1) or (
+        None if turns else _P["next_turn"].search(folded, start + 1)
     )
     return folded[: following.start()] if following else folded
 

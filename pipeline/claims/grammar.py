@@ -9,11 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from pipeline.claims.lexicon import CODES, LEXICON
-from pipeline.claims.mentions import Mention, mentions
+from pipeline.claims.mentions import GRAMMAR, Mention, mentions, patterns, whole
 
-DELIMITED = re.compile(r"[\"')\]」】]{0,3}\s?(?:选项|项)?[\"')\]]{0,2}\s?(?:[.:、,)|-]|\n)")
-"""What stands between a letter and what is said of its option: A. or A）"""
 _MASK = "\ue000"
 """Stands for every character of a mention while the words between mentions are looked up."""
 
@@ -47,69 +44,16 @@ class Production(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_NO = r"(?<![nqopXZ])(?<![nqop][xi:])(?<![nqop][xi][xi])(?<![qop],)"
-"""Nothing before it that denies, supposes, or ascribes it to others."""
-_M = r"(?P<m>[LTlt])"
-
-
-_EXCEPT = re.compile(
-    r"(?P<out>X)?E(?P<m>[LT])[xiO,]{0,3}(?P<said>[RAWX]|(?=[./]|$))"
-    r"|(?P<one>[LT])D?(?P<is>[WR])[,.]?O[xD,]{0,2}[WRA]"
+_P = patterns("claims")
+CODES = {f"w{at}": row["code"] for at, row in enumerate(GRAMMAR["words"])}
+LEXICON = re.compile(
+    "|".join(f"(?P<w{at}>{whole(''.join(row['pattern']))})" for at, row in enumerate(GRAMMAR["words"])),
+    re.ASCII,
 )
-"""除C外均正确, all except C can be ruled out, we rule out all but C, C错误,其余正确, C不选,其余全选."""
-_SUPPOSED = re.compile(r"Q[^./]*\Z")
-"""What makes a whole sentence another question's."""
-
-
-def _row(kind: str, stance: Stance, pattern: str) -> Production:
-    return Production(kind, stance, re.compile(pattern))
-
-
-_YES, _DENY, _MAYBE = Stance.ASSERTED, Stance.DENIED, Stance.HEDGED
-PRODUCTIONS = (
-    # 答案是A · 答案选A · 答案：⏎A · the correct answer is option B · \boxed{A}
-    _row("stated", _YES, rf"{_NO}K(?:x:|[iC:S])[iCKR:|]{{0,3}}/{{0,3}}{_M}(?!,?V)"),
-    _row("stated", _YES, rf"{_NO}(?<!i)K[KR|]{{0,2}}/{{0,3}}{_M}(?=[./,:RCK|]|$)(?!,?x?D?[VW])"),
-    # 故选A · 我选A · I would go with A
-    _row("stated", _YES, rf"{_NO}C[iC:]{{0,2}}/?(?P<m>[Ll])(?![VX]|W(?!K)|h?V)"),
-    # A是正确答案 · A错误,为本题答案 · A is the correct answer
-    _row("called", _YES, r"(?P<m>[LTt])(?:D?[WR],)?[iR]{1,3}K(?![i:LT])"),
-    # 不是A而是B · 不对,应该是C · 更正为D · not A but B
-    _row("stated", _YES, rf"B(?:n[LT])?[iKC:]{{0,2}}{_M}(?![RWV])"),
-    _row("stated", _YES, rf"V[,.x]{{0,3}}[iC]{{1,2}}{_M}"),
-    _row("stated", _YES, rf"n[LT][,.]?[iBb]{_M}"),
-    # 正确的是A · 最佳选项为B · the most likely diagnosis is:⏎B
-    _row("concluded", _YES, rf"{_NO}S(?:x:|[iCh:,]{{0,2}})/{{0,2}}{_M}(?!V)"),
-    _row("concluded", _YES, r"(?<![nqop])M[xyLTR,]{0,5}[i:][:R/]{0,4}(?P<m>[LT])"),
-    # 因此A正确 · 综上,A · Therefore, A
-    _row("concluded", _YES, rf"{_NO}c[,:iRC]{{0,3}}(?P<m>[LT])(?=D?[R./,]|DW|$|i[RM])"),
-    # 应选青霉素
-    _row("quoted", _YES, rf"{_NO}C[i:]{{0,2}}(?P<m>[Tt])(?![VX])"),
-    # 参考答案有误,应为C
-    _row("stated", _YES, rf"KW[,.]?[iC]{{1,2}}{_M}"),
-    # D更合适 · D is more likely · D优于C · C不如D · A, not B
-    _row("concluded", _YES, r"(?<!>)(?P<m>[LT])[xDi,]{0,2}(?:G|>[LT])"),
-    _row("concluded", _YES, r"<(?P<m>[LT])"),
-    _row("concluded", _YES, rf"{_NO}(?P<m>[LT]),?n[LT](?=[./]|$)"),
-    # 错误的是C
-    _row("counter", _YES, rf"{_NO}U[iCh:,]{{0,2}}/{{0,2}}{_M}(?!V)"),
-    # 正确:A、B;错误:C
-    _row("concluded", _YES, r"R:(?P<m>[LT])"),
-    _row("judged", _DENY, r"W:(?P<m>[LT])"),
-    # A、B四项正确
-    _row("judged", _YES, r"(?P<m>[LT])x?A"),
-    # 排除A · 不选A · 不是A · rule out A · A可排除
-    _row("judged", _DENY, rf"[Xn][CKi:x]{{0,2}}{_M}"),
-    _row("judged", _DENY, rf"{_M}[xD,]{{0,2}}X(?!{_M.replace('?P<m>', '')})"),
-    # A错误 · A is wrong · A说法正确
-    _row("judged", _DENY, r"(?P<m>[LT])(?:[|:](?:[xy]?[|,])?)?[xDi]{0,2}[WVZ]"),
-    _row("judged", _YES, r"(?P<m>[LT])(?:[|:](?:[xy]?[|,])?)?[xDi]{0,2}R"),
-    # A是,B是,C不是
-    _row("judged", _YES, r"(?P<m>[LT])i(?=[,./|]|$)"),
-    # 可能是A
-    _row("hedged", _MAYBE, rf"h[iC]{{0,1}}{_M}"),
-)
-"""Later rows do not undo earlier ones: claims are weighed by who decides, see ``pipeline.evaluate.extraction``."""
+PRODUCTIONS = [
+    Production(row["kind"], Stance(row["stance"]), re.compile(whole(row["pattern"])))
+    for row in GRAMMAR["claims"]
+]
 
 
 class Item(NamedTuple):
@@ -147,7 +91,7 @@ class Text:
 
     @cached_property
     def words(self) -> list[tuple[str, int, int, Mention | None]]:
-        """Codes with their offsets; codes are those of the lexicon, L T l t for mentions, x y for other text."""
+        """Codes with their offsets; codes are those of ``grammar.toml``, L T l t for mentions, x y for other text."""
         return list(self._words())
 
     @cached_property
@@ -189,7 +133,7 @@ class Text:
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
             first, mention = self.words[match.start()], self.words[match.start("m")][3]
-            if mention is not None and not _SUPPOSED.search(
+            if mention is not None and not _P["supposed"].search(
                 self.codes, max(0, match.start() - 12), match.start()
             ):
                 end = max(mention.end, self.words[match.end() - 1][2])
@@ -214,7 +158,7 @@ class Text:
         if mention is None or codes[at] != "L" or len(mention.labels) > 1:
             return False
         before = codes[at - 1] if at else "/"
-        if before in "/|." and DELIMITED.match(self.text, mention.letters):
+        if before in "/|." and _P["delimited"].match(self.text, mention.letters):
             return True
         return before in "/|.,xcBRWV" and re.match(r"[:|]?[Dix]{0,2}[WR]", codes[at + 1 : at + 5]) is not None
 
@@ -232,7 +176,7 @@ class Text:
             for label in claim.labels:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
-        for match in _EXCEPT.finditer(self.codes):
+        for match in _P["except"].finditer(self.codes):
             mention = self.words[match.start("m") if match["m"] else match.start("one")][3]
             if mention is not None:
                 excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])
@@ -247,7 +191,9 @@ class Text:
     def answer(self) -> tuple[str, ...] | None:
         """The answer that the text states last, as in 故选B or the answer is B; None where it states none."""
         stated = [
-            claim for claim in self.claims if claim.kind in ("stated", "called") and claim.stance is _YES
+            claim
+            for claim in self.claims
+            if claim.kind in ("stated", "called") and claim.stance is Stance.ASSERTED
         ]
         return tuple(sorted(set(stated[-1].labels))) if stated else None
 

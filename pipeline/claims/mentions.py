@@ -3,72 +3,29 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from itertools import pairwise
 
-IN_WORDS = (
-    r"超(?!过|出)|型|族|细胞|淋巴|反应|蛋白|链|受体|抗原|抗体|波|线|峰|环|组|群|级|类|期|区|肽|淀粉|胶|座|照"
-    r"|药|管|轮|病毒|肝|酶|因子|字|形|点|段|股|反射|药品|等位|基因|染色体|盒|方案|通道|复合|受精|小体|二聚体"
-)
-_AFTER = re.compile(
-    rf"\s?[-‑]?\s?(?:{IN_WORDS})|'(?=[A-Za-z])|[′°%]|\.\s?(?:coli|difficile|aureus|albicans|fragilis|pneumoniae|cepacia|botulinum|perfringens|diphtheriae|burgdorferi|pertussis)(?![a-z])|\+(?![A-Z])|-(?=[^\W_])(?![A-Z](?![A-Za-z0-9])|\s)"
-)
-"""A letter is part of a word before these: B超, T细胞, C反应蛋白, D-二聚体, A's, C+."""
-_SPEAKS = (
-    r"(?:is|are|was|were|and|or|as|but|because|since|would|should|for|does|do|has|have|can|cannot|could|may|might|must"
-    r"|seems?|looks?|fits?|matches|refers?|describes?|represents?|states?|says?|suggests?|correctly|incorrectly|nor|only)\b"
-)
-_ARTICLE = re.compile(rf"[ ]{{1,2}}(?!{_SPEAKS})(?:[a-z]{{2}}|\d|[A-Z][A-Za-z])")
-"""The English word A stands before these: A patient, A 45-year-old, A CT scan; not "A is right"."""
-_PRONOUN = re.compile(r"\s[a-z]|'")
-"""The English word I stands before these."""
-_BEFORE = re.compile(
-    r"(?:维生素|维他命|辅酶|素|碱|酶|酸|醇|苷|酮|蛋白|球蛋白|色素|复合体|复合物|因子|抗原|受体|方案|肝炎|图|表|附录"
-    r"|血型|型|染色体|病毒|霉素|菌素|(?:[A-Za-z0-9]{2}|[0-9a-z])[-‑]"
-    r"|(?i:\b(?:vitamins?|hepatitis|type|group|protein|class|stage|grade|influenza|factor|coenzyme|figure|table|strain|phase)))"
-    r"[^\S\n]?\Z"
-)
-"""A letter is part of a word after these: 维生素A, IL-A, vitamin C, group A."""
-_LABELLED = re.compile(r"(?:选项|(?i:\b(?:option|answer|choice))|[(【\[{])\s?\Z")
-"""What says that the letter after it is a label: option A 45-year-old …"""
-_ORDINAL = re.compile(
-    r"(?:第([一二三四五六七八九十]|\d)个?(?:选项|项)|\b(?i:the\s(first|second|third|fourth|fifth|last)\s(?:option|choice|answer)))"
-)
-"""第三个选项, the third option."""
+
+def whole(pattern: str) -> str:
+    """Return a pattern of ``grammar.toml`` with its @parts@ put in."""
+    return re.sub(r"@(\w+)@", lambda match: whole(GRAMMAR["parts"][match[1]]), pattern)
+
+
+def patterns(table: str) -> dict[str, re.Pattern[str]]:
+    """Return the patterns of one table of ``grammar.toml``, where each has its comment."""
+    return {name: re.compile(whole(pattern)) for name, pattern in GRAMMAR["patterns"][table].items()}
+
+
+GRAMMAR = tomllib.loads((files("pipeline.claims") / "grammar.toml").read_text(encoding="utf-8"))
+_P = patterns("mentions")
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
-_CLOSE = r"[\"'”’」』》\])}>】$]{0,5}(?:选项|项)?"
-_BRACKET = r"[\"'“”‘’「『《\[({【$①-⑩]|\\boxed\{|\\text\{|\\\("
-_OPEN = rf"(?:选项|(?i:options?\s)|the\s)?(?:{_BRACKET}){{0,4}}(?:选项|(?i:options?\s))?"
-_AND = r"以及|或者|,?\s?\b(?:and|or|as\swell\sas)\b|\|(?!\s)|[、/&+和与及跟或]|,\s?[和与及以]"
-_TIGHT = re.compile(rf"{_CLOSE}[^\S\n]{{0,2}}(?:{_AND})[^\S\n]{{0,2}}{_OPEN}")
-"""Between two options that surely belong together: A、B, (A) and (B)."""
-_TOUCHING = re.compile(r"[)\]}】」』》$]{1,4}(?:\s|,\s?)?(?:\\boxed)?[(\[{【「『《$]{1,4}")
-"""Between options in brackets of their own: (A)(B), 【A】【B】, \\boxed{A},\\boxed{B}."""
-_LOOSE = re.compile(
-    rf"{_CLOSE}(?:[^\S\n]{{0,2}}[,.;][^\S\n]{{0,2}}|[^\S\n]{{1,3}}|[^\S\n]{{0,3}}\n\s{{0,3}}(?:[-•·]\s)?){_OPEN}"
-)
-"""Between two options that may belong together, or to two clauses: A,B or A B."""
-_GOES_ON = re.compile(
-    r"[\"'”’」』》\])}>】$]{0,5}(?:选?项)?\s{0,3}(?:\Z|[^\w\s.:]|[.](?!\S)|\n|均|都|等|正确|符合|[两三四五六几]"
-    r"|[和与及]\s?(?=选?项?[A-Z])|[A-Z](?!\w)|[①-⑩]|[.](?=[A-Z](?!\w))|and\b|or\b|are\b|[是为](?:本题)?的?(?:正确|答案|对的))"
-)
-"""After a letter that goes on a loose list."""
-_DENIED = re.compile(r"\s?(?:选?项)?\s?[均都也则就]?(?:不|错|有误|被?排除)")
-_ALL_OF_THEM = re.compile(r"\s?(?:选?项)?\s?[均都皆]")
-_RANGE = re.compile(r"[^\S\n]?(?:-|~|～|—|–|至|到){1,2}\s?(?=[A-Z](?![A-Za-z0-9]))")
-_DELIMITER = re.compile(r"[\"'”’」』》\])}>】$]{0,4}\s?(?:选项|项)?\s?[.:、,)-]?\s?[\"'“‘「『(]?\s?")
-"""Between a letter and the text of its option."""
-_BRACKETED = re.compile(
-    r"\s?\((?![^()\n]{0,6}(?:正确|错|对|[√×✓✗✅❌]|(?i:correct|wrong|true|false)))[^()\n]{1,40}\)"
-)
-_LETTER_AFTER = re.compile(
-    r"[\"'”’」』》.,]{0,3}\s?\((?:选项|(?i:option\s))?\s?(?P<label>[A-Z])\s?(?:选?项)?\)"
-)
-"""The letter after the text of its option: 青霉素(A)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,24 +154,24 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
 
 
 def _quote_after(text: str, end: int, quotes: Mapping[int, Mention]) -> Mention | None:
-    return quotes.get(_DELIMITER.match(text, end).end())  # type: ignore[union-attr]
+    return quotes.get(_P["delimiter"].match(text, end).end())  # type: ignore[union-attr]
 
 
 def _in_word(text: str, match: re.Match[str]) -> bool:
     start, end = match.span()
     before = text[max(0, start - 14) : start]
-    if _LABELLED.search(before):
+    if _P["labelled"].search(before):
         return False
-    if _BEFORE.search(before) or (match.group() in "Aa" and _ARTICLE.match(text, end)):
+    if _P["before"].search(before) or (match.group() in "Aa" and _P["article"].match(text, end)):
         return True
-    if match.group() in "Ii" and _PRONOUN.match(text, end):
+    if match.group() in "Ii" and _P["pronoun"].match(text, end):
         return True
     quoted = start > 0 and text[start - 1] == text[end : end + 1]
-    return not quoted and _AFTER.match(text, end) is not None and not _RANGE.match(text, end)
+    return not quoted and _P["after"].match(text, end) is not None and not _P["range"].match(text, end)
 
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
-    for match in _ORDINAL.finditer(text):
+    for match in _P["ordinal"].finditer(text):
         word = (match[1] or match[2]).lower()
         at = len(labels) - 1 if word == "last" else int(word) - 1 if word.isdigit() else _NTH[word]
         if 0 <= at < len(labels):
@@ -229,7 +186,7 @@ def _ranges(text: str, found: list[Mention], labels: tuple[str, ...]) -> Iterato
             skip = False
             continue
         low, high = each.labels[0], after.labels[0] if after else ""
-        dash = _RANGE.match(text, each.end) if len(each.labels) == 1 and low < high else None
+        dash = _P["range"].match(text, each.end) if len(each.labels) == 1 and low < high else None
         skip = dash is not None and after is not None and dash.end() == after.start
         spread = tuple(label for label in sorted(labels) if low <= label <= high)
         yield replace(each, labels=spread, end=after.end, letters=after.letters) if skip and after else each
@@ -239,7 +196,7 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
     """Each option's text and the letter in brackets after it made one: 青霉素(A)."""
     skip = -1
     for each in found:
-        after = _LETTER_AFTER.match(text, each.end) if each.text else None
+        after = _P["letter_after"].match(text, each.end) if each.text else None
         if after is not None and after["label"] == each.labels[0]:
             skip = after.end()
             yield replace(each, end=skip, text=False, own=True, letters=skip)
@@ -256,7 +213,7 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
             joined = _join(text, members, each, multiple)
             if joined is None:
                 break
-            loose = len(members) if joined is _LOOSE else loose
+            loose = len(members) if joined is _P["loose"] else loose
             members.append(each)
         if loose and _next_clause(text, members[loose - 1].end, members[-1]):
             members = members[:loose]
@@ -276,25 +233,25 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         or each.start - last.end > 60
     ):
         return None
-    bracketed = None if last.own else _BRACKETED.match(text, last.end)
+    bracketed = None if last.own else _P["bracketed"].match(text, last.end)
     for end in (last.end, bracketed.end() if bracketed else last.end):
         gap = text[end : each.start]
-        if _TIGHT.fullmatch(gap) or _TOUCHING.fullmatch(gap):
-            return _TIGHT
-        if _LOOSE.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
-            return None if each.text and "," not in gap else _LOOSE
+        if _P["tight"].fullmatch(gap) or _P["touching"].fullmatch(gap):
+            return _P["tight"]
+        if _P["loose"].fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
+            return None if each.text and "," not in gap else _P["loose"]
     return None
 
 
 def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) -> bool:
     if (newline or each.own) and (multiple is False or (newline and each.own and not multiple)):
         return False
-    return each.own or _GOES_ON.match(text, each.end) is not None
+    return each.own or _P["goes_on"].match(text, each.end) is not None
 
 
 def _next_clause(text: str, comma: int, last: Mention) -> bool:
     """Whether what a comma or a blank adds is the next clause's subject: A,B和C用于…, A、B,C不对, C,ABDE均正确."""
-    if not (last.own or _GOES_ON.match(text, last.end)) or _DENIED.match(text, last.end):
+    if not (last.own or _P["goes_on"].match(text, last.end)) or _P["denied"].match(text, last.end):
         return True
     added = text[comma : last.end]
-    return ("、" in added or len(last.labels) > 1) and _ALL_OF_THEM.match(text, last.end) is not None
+    return ("、" in added or len(last.labels) > 1) and _P["all_of_them"].match(text, last.end) is not None

@@ -52,8 +52,8 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     """Say what would be uploaded, or upload it."""
     if find_spec("huggingface_hub") is None:
         raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
-    from pipeline.export.push import plan
-    from pipeline.export.push import push as upload
+    from pipeline.export.release import plan
+    from pipeline.export.release import push as upload
 
     console = Console(stderr=True)
     found = plan(dataset, repo)
@@ -74,7 +74,7 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
 
 
 def _freeze(loaded: ConfigBase) -> None:
-    from pipeline.export.freeze import freeze
+    from pipeline.export.release import freeze
     from pipeline.runtime.lock import build_lock
     from pipeline.runtime.runner import Runner
 

@@ -58,7 +58,7 @@ def score(
     ] = None,
 ) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from pipeline.evaluate.scorefile import score_file, write_rows
+    from pipeline.evaluate.submission import score_file, write_rows
 
     console = Console()
     if any(given is not None and _same_file(out, given) for given in (source, key)):
@@ -68,8 +68,8 @@ def score(
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out)
     else:
+        from pipeline.evaluate.results.build import rich_table
         from pipeline.evaluate.results.build import tables as tables_of
-        from pipeline.evaluate.results.text import rich_table
         from pipeline.evaluate.submission import score_submission
 
         found = score_submission(source, key)
@@ -108,7 +108,7 @@ def leaderboard(
     """Compare all models that answered the same released questions, from several builds."""
     from pipeline.evaluate.leaderboard import gather
     from pipeline.evaluate.leaderboard import leaderboard as rank
-    from pipeline.evaluate.results.text import rich_table
+    from pipeline.evaluate.results.build import rich_table
 
     table = rank(gather(builds))
     console = Console()

@@ -10,8 +10,7 @@ import polars as pl
 
 from pipeline.evaluate.comparing import holm, mcnemar
 from pipeline.evaluate.metrics import metric, shown_in
-from pipeline.evaluate.results.names import REFERENCES, run_name
-from pipeline.evaluate.results.view import View, cell, mean, p_value, ranked, value
+from pipeline.evaluate.results.view import REFERENCES, View, cell, mean, p_value, ranked, run_name, value
 from pipeline.rendering.tables import Table, number
 from pipeline.runtime.publish import read_manifest, read_table
 from schemas.errors import UserError

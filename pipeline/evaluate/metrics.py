@@ -8,8 +8,16 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from pipeline.evaluate.scoring import Graded, GradedText, Maker, Slice, Versions, accepted, partial_credit
-from pipeline.evaluate.textmetrics import bleu
+from pipeline.evaluate.scoring import (
+    Graded,
+    GradedText,
+    Maker,
+    Slice,
+    Versions,
+    accepted,
+    bleu,
+    partial_credit,
+)
 from pipeline.stats.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
 from schemas.evaluation import Outcome, Score, Task
 
@@ -96,7 +104,7 @@ def _f1_rows(items: Sequence[Graded]) -> Floats:
     return rows.reshape(len(items), -1)
 
 
-def _f1(sums: Floats, *, weighted: bool) -> Floats:
+def _class_f1(sums: Floats, *, weighted: bool) -> Floats:
     """Return F1 with the answer string as the class, as CMExam reports it (section 4, table 3).
 
     The mean is over answer strings that are the key of some item, each by its number of items or all alike.
@@ -190,7 +198,7 @@ METRICS: tuple[Metric, ...] = (
         "加权F1",
         "Weighted F1",
         ("answers",),
-        Total(_f1_rows, lambda sums: _f1(sums, weighted=True)),
+        Total(_f1_rows, lambda sums: _class_f1(sums, weighted=True)),
         shown=("answers", "leaderboard"),
         higher=True,
         brackets=True,
@@ -200,7 +208,7 @@ METRICS: tuple[Metric, ...] = (
         "宏平均F1",
         "Macro F1",
         ("answers",),
-        Total(_f1_rows, lambda sums: _f1(sums, weighted=False)),
+        Total(_f1_rows, lambda sums: _class_f1(sums, weighted=False)),
         shown=("answers",),
         higher=True,
     ),

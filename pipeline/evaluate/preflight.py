@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from pipeline.evaluate.backends.local.needs import missing_packages, out_of_reach
+from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
 from pipeline.evaluate.judging.scores import load_expert_scores
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import load_template
-from pipeline.evaluate.tasks.cases import load_cases
+from pipeline.evaluate.tasks.freetext import load_cases
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.evaluation import Task

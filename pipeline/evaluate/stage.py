@@ -8,15 +8,13 @@ from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.judging.experts import answers_given, expert_judgements, open_questions
-from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of
-from pipeline.evaluate.judging.rubric import rubric
+from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of, rubric
+from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
-from pipeline.evaluate.provenance import libraries, run_file, told_of
-from pipeline.evaluate.results import text as results
+from pipeline.evaluate.provenance import asking, facts, fingerprint, libraries, run_file, told_of
+from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.settings import asking, facts, fingerprint
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
 from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task

@@ -4,47 +4,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from pipeline.export import trust
-from pipeline.export.columns import meanings
+from pipeline.export.changes import Standing, summary
 from pipeline.export.formats import FORMATS
-from pipeline.export.markdown import code, scalar, table, text
-from pipeline.export.statistics import distribution
-from pipeline.export.versions import Standing
+from pipeline.export.statistics import distribution, meanings
+from pipeline.rendering.markdown import code, scalar, table, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import counted
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_LISTED = 100
+"""Documents and files listed by name; the tables of a large release would hide the rest of the card."""
 Splits = Mapping[str, pl.DataFrame]
+Row = Sequence[object]
 
 _NAMES_ZH = {"train": "训练集", "validation": "验证集", "test": "测试集"}
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
-_STATUSES = {
-    LabelStatus.UNREVIEWED: "no expert has looked at it; it is the annotator's",
-    LabelStatus.SINGLE: "one expert has looked at it, a second has not",
-    LabelStatus.AGREED: "two experts agree",
-    LabelStatus.DISPUTED: "experts disagree; there is no label",
-    LabelStatus.ADJUDICATED: "experts disagreed, and it was settled",
-}
-_ANNOTATORS = (
-    (
-        "lexicon",
-        "an offline stand-in that counts key words: good for trying the pipeline, not for conclusions",
-    ),
-    ("human_accuracy", "measured: the share of people who answered correctly, cut into five bins"),
-    ("llm:", "a large language model"),
-)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the card tells of.
+    """The contents of a release.
 
     Attributes:
         dataset: name, title, licence and so on.
@@ -64,191 +54,139 @@ class Facts:
 
 
 def card(facts: Facts, checksums: Mapping[str, str]) -> str:
-    """The card as Markdown.
+    """Return the card as Markdown; its words stand in ``templates/card.md``.
 
     Args:
         facts: of the release.
         checksums: SHA-256 by file.
     """
-    dataset, splits = facts.dataset, facts.splits
-    sections = [
-        front_matter(dataset, splits),
-        _head(dataset, splits),
-        _splits(splits),
-        trust.leaks(facts.leaks, facts.benchmarks),
-        _labels_made(splits),
-        _labels(splits),
-        _statistics(facts.figures),
-        _columns(),
-        _files(splits, checksums),
-        trust.changes(facts.standing),
-        trust.provenance(dataset, splits),
-        trust.checksums(checksums),
-    ]
-    return "\n\n".join(sections) + "\n"
+    splits, whole = facts.splits, pl.concat(facts.splits.values())
+    documents = whole["document"].value_counts().sort("document")
+    corrected = Counter(part for parts in whole["corrected"] for part in parts)
+    figures = {name: part for name, part in facts.figures.items() if "questions" in part}
+    made = _template().render(
+        _head(facts.dataset, splits),
+        body=True,
+        table=table,
+        dimensions=dimensions(),
+        statuses=[status.value for status in LabelStatus],
+        split_rows=list(map(_split_row, splits, splits.values())),
+        type_rows=_counts(distribution(splits, "question_type")),
+        leaks=dict(facts.leaks["kind"].value_counts().iter_rows()),
+        benchmarks=facts.benchmarks,
+        benchmark_rows=list(map(_benchmark_row, facts.benchmarks.head(_LISTED).iter_rows(named=True))),
+        listed=_LISTED,
+        status_rows=[_status_row(whole, dimension) for dimension in dimensions().values()],
+        annotators=Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", ")),
+        labelled=any(whole[name].count() for name in dimensions()),
+        corrected=", ".join(f"`{part}` {count:,}" for part, count in sorted(corrected.items())),
+        changed=whole.filter(pl.col("corrected").list.len() > 0).height,
+        guesses=whole.filter(pl.col("difficulty_estimate")).height,
+        label_tables=[(each, *_labels(splits, each)) for each in dimensions().values()],
+        figures=figures,
+        figure_rows=_figures(list(figures.values())),
+        column_rows=[(f"`{name}`", text(meaning)) for name, meaning in meanings().items()],
+        empty=", ".join(name for name, rows in splits.items() if not rows.height),
+        formats=[
+            item for item in FORMATS if any(item.path.format(split=each) in checksums for each in splits)
+        ],
+        standing=facts.standing,
+        summary=summary(facts.standing),
+        documents=documents.height,
+        document_rows=[(code(name), f"{count:,}") for name, count in documents.head(_LISTED).iter_rows()],
+        checksum_rows=[(text(name), f"`{value}`") for name, value in checksums.items()],
+    )
+    return re.sub(r"\n{3,}", "\n\n", made).rstrip("\n") + "\n"
 
 
 def front_matter(dataset: DatasetParams, splits: Splits) -> str:
-    """The YAML block. Only files of splits that hold questions are named: readers stumble over empty ones."""
-    total = sum(rows.height for rows in splits.values())
-    size = next((name for limit, name in _SIZES if total < limit), "n>1M")
-    lines = [
-        f"pretty_name: {scalar(dataset.title or dataset.name)}",
-        f"language: {scalar([dataset.language])}",
-        *_licence(dataset.license),
-        f"size_categories: {scalar([size])}",
-        'task_categories: ["multiple-choice", "question-answering"]',
-        'tags: ["benchmark", "exam"]',
-    ]
-    named = [name for name, rows in splits.items() if rows.height]
-    if named:
-        lines += ["configs:", "- config_name: default", "  data_files:"]
-        for name in named:
-            lines += [f"  - split: {name}", f"    path: {name}.parquet"]
-    return "\n".join(["---", *lines, "---"])
+    """Return the YAML block. Only files of splits that hold questions are named: readers stumble over empty ones."""
+    return _template().render(_head(dataset, splits), body=False).rstrip("\n")
 
 
-def _licence(name: str) -> list[str]:
-    """The licence as Hugging Face wants it: an identifier, or ``other`` with a name."""
-    identifier = name.strip().lower()
-    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", identifier):
-        return [f"license: {scalar(identifier)}"]
-    return ['license: "other"', f"license_name: {scalar(name.strip())}"]
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-
-def _head(dataset: DatasetParams, splits: Splits) -> str:
-    total = sum(rows.height for rows in splits.values())
-    parts = [f"# {text(dataset.title or dataset.name)}"]
-    if dataset.description:
-        parts.append(text(dataset.description))
-    parts.append(
-        f"{counted(total, 'multiple-choice question')} with answers and labels in "
-        f"{counted(len(dimensions()), 'dimension')}. "
-        f"Name {code(dataset.name)}, version {dataset.version}, seed {dataset.seed}."
+    # Markdown: what is not ours is escaped by the filters ``text`` and ``code``.
+    made = Environment(  # noqa: S701
+        loader=PackageLoader("pipeline.export"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    loaded = [name for name, rows in splits.items() if rows.height]
-    if loaded:
-        parts.append(
-            "```python\nfrom datasets import load_dataset\n\n"
-            f'questions = load_dataset("path/to/this/folder")  # {", ".join(loaded)}\n```'
-        )
-    return "\n\n".join(parts)
+    made.filters |= {
+        "text": text,
+        "code": code,
+        "scalar": scalar,
+        "counted": counted,
+        "number": "{:,}".format,
+    }
+    return made.get_template("card.md")
 
 
-def _splits(splits: Splits) -> str:
-    rows = []
-    for name, frame in splits.items():
-        several = frame.filter(pl.col("answer").list.len() > 1).height
-        groups = frame["group_id"].drop_nulls().n_unique()
-        rows.append(
-            (f"{name} {_NAMES_ZH[name]}", frame.height, several, groups, frame["explanation"].count())
-        )
-    head = ("Split", "Questions", "With several answers", "Groups", "With explanation")
-    types = distribution(splits, "question_type")
-    return "\n\n".join(
-        [
-            "## Splits 划分",
-            "No question, no group with a shared case or shared options, and no cluster of similar questions "
-            "is in two splits.",
-            table(head, rows),
-            table(
-                ("Item type 题型", *splits),
-                ((text(kind), *types[kind].values()) for kind in sorted(types, key=str)),
-            ),
-        ]
-    )
+def _head(dataset: DatasetParams, splits: Splits) -> dict[str, Any]:
+    total = sum(rows.height for rows in splits.values())
+    return {
+        "dataset": dataset,
+        "splits": list(splits),
+        "total": total,
+        "size": next((name for limit, name in _SIZES if total < limit), "n>1M"),
+        "licence": _licence(dataset.license.strip()),
+        "loaded": [name for name, rows in splits.items() if rows.height],
+    }
 
 
-def _labels_made(splits: Splits) -> str:
-    whole = pl.concat(splits.values())
-    rows = []
-    for name, dimension in dimensions().items():
-        counts = Counter(whole[f"{name}_status"].to_list())
-        missing = whole[name].null_count()
-        rows.append((f"{dimension.en} {dimension.zh}", *(counts[status] for status in _STATUSES), missing))
-    head = ("Dimension 维度", *(status.value for status in _STATUSES), "without label")
-    parts = [
-        "## How the labels were made 标注",
-        "Every label carries its status, in the column `…_status`:",
-        "\n".join(f"- **{status.value}**: {meaning}" for status, meaning in _STATUSES.items()),
-        table(head, rows),
-        _annotators(whole),
-        *_corrected(whole),
-    ]
-    guesses = whole.filter(pl.col("difficulty_estimate")).height
-    if guesses:
-        parts.append(
-            f"Difficulty was not measured on people for {counted(guesses, 'question')}; it is the annotator's guess "
-            "there (`difficulty_estimate`)."
-        )
-    return "\n\n".join(parts)
+def _licence(name: str) -> str:
+    """Return the licence as Hugging Face wants it: an identifier, or ``other`` with a name."""
+    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name.lower()):
+        return f"license: {scalar(name.lower())}"
+    return f'license: "other"\nlicense_name: {scalar(name)}'
 
 
-def _corrected(whole: pl.DataFrame) -> list[str]:
-    counts = Counter(part for parts in whole["corrected"] for part in parts)
-    if not counts:
-        return []
-    changed = whole.filter(pl.col("corrected").list.len() > 0).height
-    told = ", ".join(f"`{part}` {count:,}" for part, count in sorted(counts.items()))
-    return [
-        f"People corrected {counted(changed, 'question')} where reading, parsing or the source was wrong "
-        f"(`corrected`): {told}."
-    ]
+def _split_row(name: str, rows: pl.DataFrame) -> Row:
+    several = rows.filter(pl.col("answer").list.len() > 1).height
+    groups = rows["group_id"].drop_nulls().n_unique()
+    return f"{name} {_NAMES_ZH[name]}", rows.height, several, groups, rows["explanation"].count()
 
 
-def _annotators(whole: pl.DataFrame) -> str:
-    counts = Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", "))
-    if not counts:
-        labelled = any(whole[name].count() for name in dimensions())
-        return "All labels are experts'." if labelled else "No question has a label."
-    lines = [
-        f"- {code(name)} ({counted(count, 'question')}){_annotator(name)}"
-        for name, count in sorted(counts.items())
-    ]
-    return "Labels that are no expert's come from:\n\n" + "\n".join(lines)
+def _counts(found: Mapping[str | None, Mapping[str, int]]) -> list[Row]:
+    return [(text(kind), *found[kind].values()) for kind in sorted(found, key=str)]
 
 
-def _annotator(name: str) -> str:
-    meaning = next((meaning for start, meaning in _ANNOTATORS if name.startswith(start)), None)
-    return f": {meaning}" if meaning else ""
+def _benchmark_row(file: Mapping[str, Any]) -> Row:
+    names = ("records", "overlaps", "copies", "test_overlaps", "test_copies")
+    return code(file["file"]), *(f"{file[name]:,}" for name in names)
 
 
-def _labels(splits: Splits) -> str:
-    tables = [_label_table(splits, dimension) for dimension in dimensions().values()]
-    return "\n\n".join(["## Labels 标签", *tables])
+def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
+    counts = Counter(whole[f"{dimension.name}_status"].to_list())
+    missing = whole[dimension.name].null_count()
+    return f"{dimension.en} {dimension.zh}", *(counts[status] for status in LabelStatus), missing
 
 
-def _label_table(splits: Splits, dimension: Dimension) -> str:
+def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
+    """Return the questions of each label by split, and the number of labels that do not occur."""
     counts = distribution(splits, dimension.name)
     known = [(label.zh, label.en) for label in dimension.labels if label.zh in counts]
     others = sorted(label for label in counts if label and dimension.find(label) is None)
-    rows = [(f"{text(zh)} {text(en)}", *counts[zh].values()) for zh, en in known]
+    rows: list[Row] = [(f"{text(zh)} {text(en)}", *counts[zh].values()) for zh, en in known]
     rows += [(text(label), *counts[label].values()) for label in others]
     if None in counts:
         rows.append(("*no label 无标签*", *counts[None].values()))
-    unused = len(dimension.labels) - len(known)
-    note = f"\n\nLabels of this dimension that do not occur: {unused}." if unused else ""
-    return f"### {dimension.en} {dimension.zh}\n\n" + table(("Label 标签", *splits), rows) + note
+    return rows, len(dimension.labels) - len(known)
 
 
-def _statistics(figures: Mapping[str, Any]) -> str:
-    parts = {name: part for name, part in figures.items() if "questions" in part}
-    rows: list[tuple[object, ...]] = [
-        ("Questions", *(f"{part['questions']:,}" for part in parts.values())),
-        ("Vocabulary (characters)", *(f"{part['vocabulary']:,}" for part in parts.values())),
+def _figures(parts: Sequence[Mapping[str, Any]]) -> list[Row]:
+    rows: list[Row] = [
+        ("Questions", *(f"{part['questions']:,}" for part in parts)),
+        ("Vocabulary (characters)", *(f"{part['vocabulary']:,}" for part in parts)),
     ]
     for name in ("question", "answer", "explanation"):
-        rows.append((f"Longest {name}", *(_number(part[name]["max"], 0) for part in parts.values())))
-        rows.append((f"Mean {name}", *(_number(part[name]["mean"], 2) for part in parts.values())))
-        rows.append((f"Median (Q1, Q3) {name}", *(_quartiles(part[name]) for part in parts.values())))
-    return "\n\n".join(
-        [
-            "## Statistics 统计",
-            "After CMExam's table 2: lengths in characters, a missing explanation counts as 0. "
-            "`statistics.json` has more.",
-            table(("", *parts), rows),
-        ]
-    )
+        rows.append((f"Longest {name}", *(_number(part[name]["max"], 0) for part in parts)))
+        rows.append((f"Mean {name}", *(_number(part[name]["mean"], 2) for part in parts)))
+        rows.append((f"Median (Q1, Q3) {name}", *(_quartiles(part[name]) for part in parts)))
+    return rows
 
 
 def _number(value: float | None, places: int) -> str:
@@ -259,29 +197,3 @@ def _quartiles(part: Mapping[str, float | None]) -> str:
     if part["median"] is None:
         return "–"
     return "{:g} ({:g}, {:g})".format(*(part[name] for name in ("median", "q1", "q3")))
-
-
-def _columns() -> str:
-    rows = [(f"`{name}`", text(meaning)) for name, meaning in meanings().items()]
-    return "## Columns 字段\n\n" + table(("Column", "Meaning"), rows, left=2)
-
-
-def _files(splits: Splits, files: Collection[str]) -> str:
-    empty = [name for name, rows in splits.items() if not rows.height]
-    formats = [item for item in FORMATS if any(item.path.format(split=split) in files for split in splits)]
-    lines = [
-        "## Files 文件",
-        "- `train.parquet`, `validation.parquet`, `test.parquet`: the release, sorted by `question_id`"
-        + (f" ({', '.join(empty)}: no questions)" if empty else ""),
-        *(f"- {item.about}" for item in formats),
-        "- `statistics.json`: counts and lengths",
-        "- `croissant.json`: the same in MLCommons' Croissant format, for tools that read that",
-        "- `CHANGELOG.md`, `changes.parquet`: what changed since the previous release, question by question",
-        "- `rejects.parquet`, `review.parquet`: what was left out here, and why",
-        "- `manifest.json`: what was run on what, and the SHA-256 of every file",
-    ]
-    caution = (
-        "The formats of others put a shared case before each of its questions, and know one answer a question: "
-        "`accepted_answers`, groups and statuses are in the Parquet files alone."
-    )
-    return "\n\n".join([lines[0], "\n".join(lines[1:]), *([caution] if formats else [])])

@@ -1,18 +1,130 @@
-"""What changed since the previous release, question by question, and what that means for the version."""
+"""Versions of a release: what changed since the last one, which number that makes, how it is told."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import polars as pl
 
-from pipeline.releases import known_again
+from pipeline.releases import (
+    CHANGELOG,
+    SPLITS,
+    Version,
+    known_again,
+    parse_version,
+    previous_release,
+    read_release,
+)
+from pipeline.rendering.markdown import code, table, text
+from schemas.dataset import DatasetParams
 from schemas.questions import Merge
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
+
+_LONGEST = 1 << 20
+"""Bytes of an earlier changelog that are carried on."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a release stands to the previous one.
+
+    Attributes:
+        version: of this one.
+        previous: version of the previous one, or its folder's name where it does not say; None before the first.
+        changes: since then.
+        suggested: the lowest version that the changes allow; None where the previous one has no version.
+        history: the previous release's changelog, from its newest entry on.
+    """
+
+    version: str
+    previous: str | None
+    changes: Changes
+    suggested: str | None
+    history: str
+
+    @property
+    def level(self) -> Level | None:
+        """Whether the changes make a major, minor or patch release; None for the first."""
+        return self.changes.level() if self.previous is not None else None
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the version is too low for what changed, or released already."""
+        return self.suggested is not None and parse_version(self.version) < parse_version(self.suggested)
+
+    def facts(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {
+            "version": self.version,
+            "previous": self.previous,
+            "level": self.level,
+            "suggested": self.suggested,
+            "changes": self.changes.counts() if self.previous is not None else None,
+            "columns_added": list(self.changes.columns_added),
+            "columns_removed": list(self.changes.columns_removed),
+        }
+
+
+def standing(
+    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
+) -> Standing:
+    """Compare the rows of a release with the previous one, if there is one.
+
+    Raises:
+        UserError: the previous release cannot be read.
+    """
+    folder = previous_release(dataset)
+    if folder is None:
+        return Standing(dataset.version, None, nothing(), None, "")
+    changes = compare(read_release(folder), splits, merges)
+    version = _version(folder)
+    suggested = _text(bumped(version, changes.level())) if version else None
+    previous = _text(version) if version else folder.name
+    return Standing(dataset.version, previous, changes, suggested, _history(folder))
+
+
+def bumped(version: Version, level: Level) -> Version:
+    """The next version. While the first number is 0, nothing is promised yet: each step counts one lower."""
+    major, minor, patch = version
+    if level == "major":
+        return (major + 1, 0, 0) if major else (0, minor + 1, 0)
+    if level == "minor" and major:
+        return major, minor + 1, 0
+    return major, minor, patch + 1
+
+
+def _text(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+def _version(folder: Path) -> Version | None:
+    """What the release says, else what its folder is called."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        return parse_version(manifest["facts"]["release"]["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    try:
+        return parse_version(folder.name)
+    except ValueError:
+        return None
+
+
+def _history(folder: Path) -> str:
+    try:
+        with (folder / CHANGELOG).open("rb") as stream:
+            text = stream.read(_LONGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    start = text.find("\n## ")
+    return text[start + 1 :].strip() if start >= 0 else ""
+
 
 WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
 """Columns that a model is asked and graded by."""
@@ -144,3 +256,86 @@ def _rows(
         previous_id=renamed if "previous_id" in rows.columns else text,
         columns=pl.col("columns") if "columns" in rows.columns else pl.lit([], dtype=pl.List(pl.String)),
     )
+
+
+_LISTED = 20
+"""Questions of a kind that are named; ``changes.parquet`` has all."""
+_MEANING = {
+    "added": "new 新增",
+    "removed": "no longer there 删除",
+    "renamed": "another id, the same question 改号",
+    "moved": "another split 换集",
+    "changed": "another stem, options or answer 修改",
+    "relabelled": "another label 改标",
+    "updated": "other columns: explanation, status … 更新",
+}
+
+
+def changelog(dataset: DatasetParams, standing: Standing) -> str:
+    """The whole file as Markdown."""
+    head = f"# Changes of {text(dataset.title or dataset.name)} 变更记录"
+    note = "Versions follow semantic versioning; the dataset card says what counts as major, minor and patch."
+    parts = [head, note, f"## {_heading(dataset, standing)}", summary(standing), *_questions(standing)]
+    return "\n\n".join([*parts, standing.history]).rstrip() + "\n"
+
+
+def summary(standing: Standing) -> str:
+    """What changed, in numbers."""
+    if standing.previous is None:
+        return "The first release."
+    counts = standing.changes.counts()
+    said = f"Compared with {code(standing.previous)}: "
+    if standing.changes.rows.is_empty() and standing.level == "patch":
+        return said + "no changes."
+    rows = standing.changes.rows.with_columns(of=pl.coalesce("split", "previous_split"))
+    lines = [
+        (
+            f"{kind}: {_MEANING[kind]}",
+            *(f"{_count(rows, kind, split):,}" for split in SPLITS),
+            f"{counts[kind]:,}",
+        )
+        for kind in KINDS
+        if counts[kind]
+    ]
+    parts = [f"{said}a **{standing.level}** release.", table(("Questions", *SPLITS, "all"), lines)]
+    for told, names in (
+        ("New", standing.changes.columns_added),
+        ("Removed", standing.changes.columns_removed),
+    ):
+        if names:
+            parts.append(f"{told} columns: {', '.join(map(code, names))}.")
+    return "\n\n".join(parts)
+
+
+def _heading(dataset: DatasetParams, standing: Standing) -> str:
+    if standing.is_draft:
+        return f"Unreleased (the changes ask for version {standing.suggested})"
+    return dataset.version + (f" ({dataset.date})" if dataset.date else "")
+
+
+def _count(rows: pl.DataFrame, kind: str, split: str) -> int:
+    return rows.filter((pl.col("change") == kind) & (pl.col("of") == split)).height
+
+
+def _questions(standing: Standing) -> list[str]:
+    """The first questions of each kind, with what changed in them."""
+    parts = []
+    for kind in KINDS:
+        rows = standing.changes.rows.filter(pl.col("change") == kind)
+        if rows.is_empty() or kind == "added":
+            continue
+        lines = [f"- {_line(row)}" for row in rows.head(_LISTED).iter_rows(named=True)]
+        if rows.height > _LISTED:
+            lines.append(f"- … and {rows.height - _LISTED:,} more in `changes.parquet`")
+        parts += [f"### {kind}", "\n".join(lines)]
+    return parts
+
+
+def _line(row: dict[str, object]) -> str:
+    said = code(row["question_id"])
+    if row["previous_id"]:
+        said += f", was {code(row['previous_id'])}"
+    if row["change"] == "moved":
+        said += f": {row['previous_split']} → {row['split']}"
+    columns = row["columns"]
+    return said + (f": {', '.join(columns)}" if isinstance(columns, list) and columns else "")

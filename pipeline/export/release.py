@@ -1,16 +1,134 @@
-"""Rows of a release: questions joined with their labels, split by split."""
+"""Releases: freezing a folder, uploading it to a hub."""
 
 from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from annotation.label_studio.editable import OPTION, VERDICT
-from pipeline.releases import SPLITS
+from pipeline.releases import SPLITS, parse_version
+from pipeline.runtime.publish import MANIFEST, read_manifest
 from pipeline.stage import Tables
 from schemas.annotations import LabelStatus
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from schemas.identity import file_sha256
 from schemas.questions import Rejection
 from schemas.release import ReleaseRow
 from schemas.taxonomy import dimensions
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release that was made: where it is, and ``Standing.facts`` of it."""
+
+    folder: Path
+    facts: dict[str, Any]
+
+
+def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
+    """Copy the export into the folder of releases, under its version.
+
+    The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
+    A release that is killed while it is copied leaves nothing among the releases.
+
+    Args:
+        dataset: the ``[dataset]`` section.
+        states: of all stages up to the export, in order: ``done``, ``stale`` …
+
+    Raises:
+        UserError: something is not done, leaks, or the version does not fit what changed.
+    """
+    target = dataset.releases / dataset.version
+    if target.exists():
+        raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
+    _require_done(states)
+    manifest = _manifest(dataset.build / "export")
+    facts: dict[str, Any] = manifest["facts"]["release"]
+    _require_no_leaks(dataset.build)
+    _require_version(dataset.version, facts)
+    temporary = target.with_name(f".{target.name}.new")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        _copy(dataset.build, temporary, states)
+        _check(temporary, manifest)
+        temporary.rename(target)
+    except OSError as error:
+        reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
+        raise UserError(f"{target} cannot be written: {reason}; nothing was released") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return Released(target, facts)
+
+
+def _copy(build: Path, folder: Path, stages: Iterable[str]) -> None:
+    shutil.copytree(build / "export", folder)
+    (folder / "manifests").mkdir()
+    for stage in stages:
+        shutil.copyfile(build / stage / MANIFEST, folder / "manifests" / f"{stage}.json")
+
+
+def _what_then(dataset: DatasetParams) -> str:
+    """What to do about a version that is taken, by what the export says of changes since."""
+    made = read_manifest(dataset.build / "export")
+    facts = made["facts"]["release"] if made else {}
+    if facts.get("previous") != dataset.version:
+        return ": set dataset.version to a higher one"
+    if not any(facts["changes"].values()):
+        return ", and the export has not changed since: there is nothing to release"
+    return f": for what changed since, set dataset.version to {facts['suggested']}"
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise UserError(f"no {MANIFEST} in {folder}: run `build-dataset run --to export` first")
+    return manifest
+
+
+def _require_done(states: Mapping[str, str]) -> None:
+    for stage, state in states.items():
+        if state == "incomplete":
+            raise UserError(f"{stage} is not complete: run `build-dataset {stage}` again before a release")
+        if state != "done":
+            raise UserError(f"{stage} is {state}: run `build-dataset run --to export` before a release")
+
+
+def _require_no_leaks(build: Path) -> None:
+    across = _manifest(build / "leaks")["facts"]["across_splits"]
+    if any(across.values()):
+        raise UserError(
+            f"{across['exact']} exact and {across['near']} near duplicates stand in two splits: see "
+            f"{build / 'leaks' / 'leaks.parquet'}; merge them or take them out before a release"
+        )
+
+
+def _require_version(version: str, facts: Mapping[str, Any]) -> None:
+    suggested = facts["suggested"]
+    if suggested and parse_version(version) < parse_version(suggested):
+        raise UserError(
+            f"since {facts['previous']} there are {facts['level']} changes: set dataset.version to {suggested} or "
+            "above, run `build-dataset export`, then release"
+        )
+
+
+def _check(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Hold the copies to the checksums of the manifest.
+
+    Raises:
+        UserError: a file was changed after it was made.
+    """
+    for name, entry in manifest["outputs"].items():
+        if file_sha256(folder / name) != entry["sha256"]:
+            raise UserError(
+                f"{name} of the export was changed after it was made: run `build-dataset export --force`"
+            )
+
 
 NO_ANSWER = "no_answer"
 
@@ -106,3 +224,76 @@ def _unanswered(question_id: str) -> Rejection:
         reason=NO_ANSWER,
         detail="No answer key is known; a released question needs one.",
     )
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What is, or would be, uploaded."""
+
+    repo: str
+    endpoint: str
+    files: dict[str, int]
+    """Bytes by path."""
+
+
+def plan(dataset: DatasetParams, repo: str) -> Upload:
+    """Return what an upload of the release of ``dataset.version`` would send; asks the hub nothing.
+
+    Raises:
+        UserError: there is no such release, a file of it was changed, or the name is none.
+    """
+    from huggingface_hub import constants
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(repo)
+    except HFValidationError:
+        raise UserError(f"--push {repo}: write it as ORG/NAME") from None
+    if repo.count("/") != 1:
+        raise UserError(f"--push {repo}: write it as ORG/NAME")
+    folder = dataset.releases / dataset.version
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise UserError(f"no release in {folder}: run `build-dataset release` first")
+    for name, entry in manifest["outputs"].items():
+        if not (folder / name).is_file() or file_sha256(folder / name) != entry["sha256"]:
+            raise UserError(
+                f"{folder / name} is not as it was released: put it back, or release a new version"
+            )
+    wanted = sorted([*manifest["outputs"], MANIFEST])
+    return Upload(repo, constants.ENDPOINT, {name: (folder / name).stat().st_size for name in wanted})
+
+
+def push(dataset: DatasetParams, upload: Upload) -> str:
+    """Upload the files in one commit, tag it with the version, and return the commit's address.
+
+    A repository that is not there is made, private: whether questions may be public is for people to decide.
+
+    Raises:
+        UserError: the hub does not accept it; what went wrong, in one line.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    api: Any = HfApi(endpoint=upload.endpoint)
+    where: dict[str, Any] = {"repo_id": upload.repo, "repo_type": "dataset"}
+    try:
+        api.create_repo(**where, private=True, exist_ok=True)
+        done = api.upload_folder(
+            **where,
+            folder_path=str(Path(dataset.releases / dataset.version)),
+            allow_patterns=[*upload.files],
+            commit_message=f"Release {dataset.version}",
+        )
+        api.create_tag(**where, tag=dataset.version, revision=done.oid, exist_ok=True)
+    except HfHubHTTPError as error:
+        raise UserError(f"{upload.endpoint} did not take the release: {_line(error)}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{upload.endpoint} cannot be used: {_line(error)}") from None
+    return str(done.commit_url)
+
+
+def _line(error: Exception) -> str:
+    """What an error says, in one line."""
+    said = [line for line in str(error).strip().splitlines() if line.strip()]
+    return (said or [type(error).__name__])[-1][:200]

@@ -10,14 +10,13 @@ from typing import Any
 import polars as pl
 
 from pipeline.export.card import Facts, card
-from pipeline.export.changelog import changelog
+from pipeline.export.changes import Standing, changelog, standing
 from pipeline.export.croissant import croissant
 from pipeline.export.formats import FORMATS
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.export.statistics import distribution, statistics
 from pipeline.export.tasks import task_files
-from pipeline.export.versions import Standing, standing
 from pipeline.releases import CHANGELOG
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.taxonomy import dimensions

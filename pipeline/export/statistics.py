@@ -1,13 +1,33 @@
-"""Statistics of a release after CMExam's table 2, with characters as tokens as there."""
+"""Statistics of a release after CMExam's table 2, with characters as tokens as there; what its columns mean."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
 from pipeline.export.formats import question_text
+from schemas.release import ReleaseRow, label_columns
+from schemas.taxonomy import dimensions
+
+
+def meanings() -> dict[str, str]:
+    """What each column of ``ReleaseRow`` means, in order.
+
+    Raises:
+        KeyError: a column is not explained.
+    """
+    explained = tomllib.loads((files("pipeline.export") / "columns.toml").read_text(encoding="utf-8"))
+    for dimension in dimensions().values():
+        label, english, status = label_columns(dimension.name)
+        explained[label] = f"{dimension.en}: the label's Chinese name; null when there is none"
+        explained[english] = "The label's English name"
+        explained[status] = "How far the label can be trusted: see “How the labels were made”"
+    return {name: explained[name] for name in ReleaseRow.column_names()}
+
 
 _TEXTS = ("question", "answer", "explanation")
 

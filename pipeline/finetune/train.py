@@ -9,12 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate.backends.local.rendering import render
-from pipeline.evaluate.backends.local.weights import fingerprint
-from pipeline.evaluate.choices import choice_batch, to_choose
+from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
+from pipeline.evaluate.backends.local.loading import fingerprint, render
 from pipeline.evaluate.prompting import load_template
-from pipeline.finetune.examples import IGNORED, Usable, Written, to_write
-from pipeline.finetune.recipe import RECORD, Recipe
+from pipeline.finetune.recipe import IGNORED, RECORD, Recipe, Usable, Written, to_write
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256

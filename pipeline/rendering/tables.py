@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from pipeline.export import markdown
+from pipeline.rendering import markdown
 from pipeline.rendering.latex import latex
 
 Cell = tuple[int, int]

@@ -13,7 +13,7 @@ from annotation.rubric.aspects import aspects
 from pipeline.evaluate.extraction import Extraction, extract, shown
 from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.prompting import is_multiple
-from pipeline.evaluate.results.names import REFERENCES, run_name
+from pipeline.evaluate.results.view import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted
 from pipeline.rendering import html
 from pipeline.report.build import Build

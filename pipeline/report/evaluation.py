@@ -9,13 +9,11 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from pipeline.evaluate.results.build import Evaluated, groups, unreviewed
-from pipeline.evaluate.results.cmexam import table_name
-from pipeline.evaluate.results.figures import plots
-from pipeline.evaluate.results.judge_figures import judge_plots
-from pipeline.evaluate.results.names import run_name
-from pipeline.evaluate.results.settings import from_facts
-from pipeline.evaluate.results.text import NOTES
+from pipeline.evaluate.provenance import from_facts
+from pipeline.evaluate.results.build import NOTES, Evaluated, groups, unreviewed
+from pipeline.evaluate.results.figures import judge_plots, plots
+from pipeline.evaluate.results.papers import table_name
+from pipeline.evaluate.results.view import run_name
 from pipeline.rendering.html import inline
 from pipeline.report.answers import answers_page
 from pipeline.report.build import Build, Section

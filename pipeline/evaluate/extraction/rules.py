@@ -8,34 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.claims import Claim, Stance, Text
-from pipeline.claims.grammar import DELIMITED
+from pipeline.claims.mentions import patterns
 
-_OPENS = re.compile(r"(?:x:)?[.,/:|]{0,5}(?:[cCKiRSB:|]{0,4}/{0,2}(?<!x))(?P<m>[LTlt])")
-"""What may stand before the answer that opens a text: nothing, 答案：, 正确答案是, The answer is, 故选."""
-_STATEMENT_ENDS = re.compile(
-    r"\s{0,3}[\"')\]」】]{0,3}\s{0,3}(?:\Z|[。.;!\n]|,\s?(?:\n|解析|分析|理由|因为|解释|because)|\(?(?:解析|分析|理由|解释))"
-)
-_CLAUSE_ENDS = re.compile(
-    r"[\"')\]」】]{0,3}\s{0,3}(?:选?项)?\s{0,2}(?:\Z|[^\w\s?]|\s|(?:是|为)(?=最|正|本|错|不)|正确|的?(?:说法|描述|叙述|表述)|错误|不正确)"
-)
-_TAKEN_BACK = re.compile(
-    r"更正|改选|(?:改|修正|纠正)为|等等,|等一下|不对[,。!]|说错|写错|重新(?:考虑|分析|审题|思考|看)|再想|抱歉|\bwait\b"
-    r"|(?:上述|前面的?)答案|(?:应该?|答案)?不(?:应该?)?是\s?(?:选项)?[A-Z](?:项|选项)?\s?,?\s?(?:而|应该?)是",
-    re.IGNORECASE,
-)
-"""Words with which a text goes back on what it said."""
-
-
-_CALLED = re.compile(rf"{_OPENS.pattern}D?R[./]")
-"""An opening that is called right: 选项A 是正确的。"""
-_CALLED_BEST = re.compile(rf"{_OPENS.pattern}G[./]")
-"""C.华法林是最合适的选项。 Whatever is said of the others afterwards."""
-
-
-_IS_IT = re.compile(r"[iS:]L\Z")
-"""A last sentence that ends with an option and its letter: … the drug that caused it is B) Amiodarone."""
-_ENDED = re.compile(r"[。.!！]\s{0,9}\Z")
-"""A text that does not break off."""
+_P = patterns("answers")
 
 
 class Found(NamedTuple):
@@ -69,7 +44,7 @@ def _last(claims: Iterable[Claim]) -> Found | None:
 
 def opens_with(task: Task) -> Found | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
-    match = _OPENS.match(task.said.codes)
+    match = _P["opens"].match(task.said.codes)
     mention = task.said.words[match.start("m")][3] if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
@@ -78,8 +53,8 @@ def opens_with(task: Task) -> Found | None:
     text = task.said.text
     if (
         not mention.own
-        and not _CLAUSE_ENDS.match(text, mention.letters)
-        and not DELIMITED.match(text, mention.letters)
+        and not _P["clause_ends"].match(text, mention.letters)
+        and not _P["delimited"].match(text, mention.letters)
     ):
         return None
     labels = mention.labels
@@ -96,13 +71,13 @@ def opening(task: Task) -> Found | None:
     opening goes through, the first. Where that is not known, the opening must be a statement by itself, a letter or
     a letter with its option's text, in a text that does not go through the options.
     """
-    if task.answer_first is False or _TAKEN_BACK.search(task.said.text):
+    if task.answer_first is False or _P["taken_back"].search(task.said.text):
         return None
     found = opens_with(task)
     if found is None or task.answer_first:
         return found
-    closed = _STATEMENT_ENDS.match(task.said.text, found.end) or _CALLED.match(task.said.codes)
-    best = _CALLED_BEST.match(task.said.codes)
+    closed = _P["statement_ends"].match(task.said.text, found.end) or _P["called"].match(task.said.codes)
+    best = _P["called_best"].match(task.said.codes)
     return found if best or (closed and len(task.said.items) <= 2) else None
 
 
@@ -152,7 +127,7 @@ def last_line(task: Task) -> Found | None:
 
 def head(task: Task) -> Found | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
-    match = _OPENS.match(task.said.codes)
+    match = _P["opens"].match(task.said.codes)
     mention = task.said.words[match.start("m")][3] if match else None
     if match is None or mention is None or mention.text:
         return None
@@ -165,7 +140,7 @@ def head(task: Task) -> Found | None:
         mention.weak and follows[:1] not in ("", ".", ":", ",")
     ):
         return None
-    if not mention.own and not _CLAUSE_ENDS.match(task.said.text, mention.letters):
+    if not mention.own and not _P["clause_ends"].match(task.said.text, mention.letters):
         return None
     return Found(mention.labels, mention.start, mention.end)
 
@@ -211,7 +186,7 @@ def _closing(task: Task, start: int) -> Found | None:
     sentences = list(re.finditer(r"[^./]+", task.said.codes))
     for match in reversed(sentences):
         part, last = match.group(), match is sentences[-1]
-        concludes = "c" in part or len(sentences) == 1 or (last and _IS_IT.search(part))
+        concludes = "c" in part or len(sentences) == 1 or (last and _P["is_it"].search(part))
         if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
         named = [
@@ -233,7 +208,9 @@ def verdicts(task: Task) -> Found | None:
         chosen = right
     elif not right and not task.claims("judged") and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
-        chosen = tuple(set(task.said.options) - set(wrong)) if _ENDED.search(task.said.text[-10:]) else ()
+        chosen = (
+            tuple(set(task.said.options) - set(wrong)) if _P["ended"].search(task.said.text[-10:]) else ()
+        )
     else:
         chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
     return Found(chosen, start, end) if chosen else None
@@ -259,7 +236,7 @@ def first_listed(task: Task) -> Found | None:
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not _ENDED.search(task.said.text[-10:]):
+    if task.multiple or len(task.said.items) < 2 or not _P["ended"].search(task.said.text[-10:]):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]

@@ -1,20 +1,25 @@
-"""All tables of an evaluation, in the order in which they are shown."""
+"""All tables of an evaluation in the order in which they are shown, as files, Markdown and text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pipeline.evaluate.results import between, cmb, cmexam, judged
-from pipeline.evaluate.results.names import title
-from pipeline.evaluate.results.settings import Asking, from_facts
-from pipeline.evaluate.results.view import View
+from pipeline.evaluate.provenance import Asking, from_facts
+from pipeline.evaluate.results import between, papers
+from pipeline.evaluate.results.view import View, cell, title
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.evaluate.slices import REVIEWED
+from pipeline.rendering import markdown as md
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 from schemas.taxonomy import dimensions
-from schemas.wording import Notice
+from schemas.wording import Notice, counted
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
 
 _CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
 
@@ -29,7 +34,7 @@ class Evaluated:
     agreement: Sequence[JudgeAgreement] = ()
     judgements: Sequence[Judgement] = ()
     askings: Mapping[str, Asking] = field(default_factory=dict)
-    more_than: Mapping[str, int] = field(default_factory=lambda: dict(cmexam.MINIMUM))
+    more_than: Mapping[str, int] = field(default_factory=lambda: dict(papers.MINIMUM))
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:
@@ -45,28 +50,28 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     clinical = View(found.scores, Task.CLINICAL)
 
     def by(name: str) -> tuple[str, Table | None]:
-        return title(name), cmexam.by_dimension(answers, name, found.more_than.get(name, 0))
+        return title(name), papers.by_dimension(answers, name, found.more_than.get(name, 0))
 
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
-            ("总体 Overall", cmexam.overall(answers)),
+            ("总体 Overall", papers.overall(answers)),
             ("两两比较 Pairs of models", between.pairs(found.comparisons)),
-            ("考试类别 Exam categories", cmb.categories(answers, found.askings)),
-            ("考试 Exam subcategories", cmb.subcategories(answers)),
+            ("考试类别 Exam categories", papers.categories(answers, found.askings)),
+            ("考试 Exam subcategories", papers.subcategories(answers)),
             *map(by, ("exam_subject", "question_type", "length")),
             ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
         ],
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
-            ("解析 Explanations", cmexam.explanations(texts)),
+            ("解析 Explanations", papers.explanations(texts)),
             ("病例 Clinical answers", _clinical(clinical)),
             (
                 "解析评分 Judged explanations",
-                judged.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
+                between.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
             ),
-            ("病例评分 Judged clinical answers", judged.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-            ("评分一致性 Agreement of judges", judged.agreement(found.agreement)),
-            ("优选 Preferences", judged.preferences(found.preferences)),
+            ("病例评分 Judged clinical answers", between.judged(found.scores, Task.CLINICAL, "cmb_table5")),
+            ("评分一致性 Agreement of judges", between.agreement(found.agreement)),
+            ("优选 Preferences", between.preferences(found.preferences)),
         ],
     }
     kept = {
@@ -82,7 +87,7 @@ def tables(found: Evaluated) -> list[tuple[str, Table]]:
 
 
 def _clinical(view: View) -> Table | None:
-    table = cmexam.explanations(view)
+    table = papers.explanations(view)
     return None if table is None else table.renamed("cmb_clin_texts", _CLINICAL)
 
 
@@ -101,3 +106,71 @@ def unreviewed(scores: Sequence[Score]) -> Notice | None:
         f"{sum(asked.values())} 道题中有 {open_} 道的标签未经专家审定，按标签的各表以此为据；"
         "按标签状态的表把已审核的题目分开列出。",
     )
+
+
+_NOTHING = (
+    "No label has more questions than `evaluate.more_than_disease_group` and `evaluate.more_than_department` demand "
+    "(CMExam: 100 and 50); lower them to see all."
+)
+
+
+NOTES = """\
+Accuracy counts exact sets of letters. Brackets hold 95 % intervals, which keep shared cases and repetitions together:
+Wilson's of shares, else a bootstrap over cases; ± is the standard deviation over repetitions. No answer, refused and
+truncated count as not right in accuracy and are shown apart. Partial credit: a wrong letter loses all, otherwise the
+share of the key's letters that were named. F1 takes the answer string as the class. Human accuracy is weighted by
+respondents; “n =” stands where a score is of fewer questions than its row. In bold:
+the best model; baselines and people do not compete."""
+
+
+def markdown(found: Evaluated, title: str) -> str:
+    """All tables as one Markdown document."""
+    lines = [f"# {md.text(title)}", "", NOTES if found.scores else "No question was asked 没有题目。", ""]
+    if doubt := unreviewed(found.scores):
+        lines += [f"{doubt.english} {doubt.chinese}", ""]
+    for name, table in tables(found):
+        lines += [f"## {md.text(name)}", "", md.text(table.caption), ""]
+        lines += [table.markdown() if table.rows else _NOTHING, ""]
+    return "\n".join(lines)
+
+
+def files(found: Evaluated) -> Mapping[str, bytes]:
+    """Every table as Parquet, CSV, Markdown and LaTeX, by path."""
+    return {name: data for _, table in tables(found) for name, data in table.files().items()}
+
+
+def terminal(found: Evaluated) -> Iterator[RichTable]:
+    """The same tables for ``rich.print``; texts of papers are never read as markup."""
+    for name, table in tables(found):
+        yield rich_table(name, table)
+
+
+def rich_table(name: str, table: Table) -> RichTable:
+    """A table for ``rich.print``."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(title=Text(name), title_justify="left")
+    for index, head in enumerate(table.head):
+        shown.add_column(Text(head), justify="left" if index < table.left else "right")
+    for at, row in enumerate(table.rows):
+        cells = enumerate(row)
+        shown.add_row(
+            *(Text(cell, style="bold" if (at, column) in table.best else "") for column, cell in cells)
+        )
+    return shown
+
+
+def headlines(scores: Sequence[Score]) -> list[str]:
+    """One line a run: its accuracy, and what guessing is expected to give."""
+    view = View(scores)
+    lines = []
+    for run in view.runs:
+        score = view.overall(run, "accuracy") or view.overall(run, "mean_accuracy")
+        if score is None:
+            continue
+        expected = view.overall(run, "expected_accuracy")
+        guess = f", expected {cell(expected)}" if expected else ""
+        asked = counted(score.questions, "question")
+        lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
+    return lines

@@ -11,8 +11,8 @@ from schemas.evaluation import Task
 
 TASKS: dict[Task, str] = {
     Task.ANSWER: "pipeline.evaluate.tasks.answer:AnswerWork",
-    Task.EXPLANATION: "pipeline.evaluate.tasks.explanation:ExplanationWork",
-    Task.CLINICAL: "pipeline.evaluate.tasks.clinical:ClinicalWork",
+    Task.EXPLANATION: "pipeline.evaluate.tasks.freetext:ExplanationWork",
+    Task.CLINICAL: "pipeline.evaluate.tasks.freetext:ClinicalWork",
 }
 """Work by task, as ``module:class``."""
 

@@ -10,9 +10,8 @@ from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import grade
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
-from pipeline.evaluate.prompting import Prompt, load_template, messages
+from pipeline.evaluate.prompting import Prompt, load_template, messages, shufflable, shuffled
 from pipeline.evaluate.scoring import Graded, Versions
-from pipeline.evaluate.shuffling import shufflable, shuffled
 from pipeline.evaluate.slices import OVERALL, by_slice
 from pipeline.evaluate.tasks.base import LeftOut, Material, Reading
 from schemas.release import ReleaseRow

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.outcomes import read
+from pipeline.evaluate.grading import read
 from schemas.evaluation import Outcome
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}

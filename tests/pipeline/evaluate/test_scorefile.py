@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pipeline.evaluate.scorefile import score_file, score_row
+from pipeline.evaluate.submission import score_file, score_row
 from schemas.errors import UserError
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
@@ -127,9 +127,9 @@ NEITHER = (None, "", "不定项选择题", "案例分析", "multiple choice", "X
 @pytest.mark.parametrize(
     ("name", "everything", "judged"),
     [
-        *((name, None, "A") for name in SINGLE),
+        *((name, None, None) for name in SINGLE),
         *((name, "ABCD", "AB") for name in MULTIPLE),
-        *((name, "ABCD", "A") for name in NEITHER),
+        *((name, "ABCD", None) for name in NEITHER),
     ],
 )
 def test_item_types_are_known_by_the_names_that_exams_give_them(name, everything, judged):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.metrics import metric, score_items
+from pipeline.evaluate.prompting import shufflable, shuffled
 from pipeline.evaluate.scoring import Graded, Versions, accepted
-from pipeline.evaluate.shuffling import shufflable, shuffled
 from pipeline.evaluate.slices import OVERALL
 from schemas.evaluation import Outcome
 from schemas.questions import Option

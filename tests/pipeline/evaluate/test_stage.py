@@ -9,8 +9,7 @@ from rich.console import Console
 
 from pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
 from pipeline.evaluate.preflight import problems
-from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.text import headlines, markdown, terminal
+from pipeline.evaluate.results.build import Evaluated, headlines, markdown, terminal
 from pipeline.evaluate.stage import run
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score
@@ -320,13 +319,13 @@ def test_results_say_how_many_labels_no_expert_settled(context, splits):
     settled = dict.fromkeys(STATUS, "agreed")
     test = [TEST[0].model_copy(update=settled), *TEST[1:]]
     text = run(splits(test, TRAIN), EvaluateParams(), context).files["results.md"].decode()
-    assert "未经专家审定: 3 of 4 questions" in text
+    assert "3 of 4 questions have such" in text
     partly = [TEST[0].model_copy(update={"difficulty_status": "agreed"}), *TEST[1:]]
     text = run(splits(partly, TRAIN), EvaluateParams(), context).files["results.md"].decode()
-    assert "未经专家审定: 4 of 4 questions" in text
+    assert "4 of 4 questions have such" in text
     one_expert = [row.model_copy(update=dict.fromkeys(STATUS, "single")) for row in TEST]
     text = run(splits(one_expert, TRAIN), EvaluateParams(), context).files["results.md"].decode()
-    assert "未经专家审定: 4 of 4 questions" in text
+    assert "4 of 4 questions have such" in text
     everything = [row.model_copy(update=settled) for row in TEST]
     assert (
         "审定" not in run(splits(everything, TRAIN), EvaluateParams(), context).files["results.md"].decode()

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.evaluate.metrics import METRICS, metric
-from pipeline.evaluate.scoring import GradedText
-from pipeline.evaluate.textmetrics import compare, tokens
+from pipeline.evaluate.scoring import GradedText, compare, tokens
 from schemas.evaluation import Outcome
 
 TEXTS = st.text(alphabet="心肌梗死患者的首选药物是阿司匹林，。 abmg12.5", min_size=1, max_size=40)

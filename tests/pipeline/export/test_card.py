@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from pipeline.export.card import front_matter
-from pipeline.export.markdown import code
-from pipeline.export.trust import provenance
+from pipeline.rendering.markdown import code
 from schemas.dataset import DatasetParams
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
@@ -65,11 +64,6 @@ def test_a_hundred_files_are_named_and_the_others_counted(export, tables):
     assert "`b099.jsonl`" in card
     assert "`b100.jsonl`" not in card
     assert "… and 3 more files." in card
-    many = pl.DataFrame({"document": [f"d{number:03d}" for number in range(102)]})
-    told = provenance(DatasetParams(name="d"), {"train": many})
-    assert "`d099`" in told
-    assert "`d100`" not in told
-    assert "… and 2 more (column `document`)." in told
 
 
 def test_exact_and_near_duplicates_are_told_apart(export, tables):

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.export.changelog import changelog, summary
-from pipeline.export.changes import KINDS, compare
-from pipeline.export.versions import Standing, bumped
+from pipeline.export.changes import KINDS, Standing, bumped, changelog, compare, summary
 from pipeline.releases import parse_version, read_release
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from pipeline.catalogue import STAGES
 from pipeline.cli.app import app
 from pipeline.config import load
-from pipeline.export import freeze as module
-from pipeline.export.freeze import freeze
+from pipeline.export import release as module
+from pipeline.export.release import freeze
 from pipeline.releases import release_files
 from pipeline.runtime.publish import Publication, sealed
 from pipeline.runtime.runner import Runner

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="needs the extra 'hub'")
 
-from pipeline.export.push import Upload, plan, push
+from pipeline.export.release import Upload, plan, push
 from pipeline.runtime.publish import Publication
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError

@@ -6,8 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.evaluate.backends.local.base import Letters, Made, chosen
-from pipeline.evaluate.backends.local.batching import Batch, Sequenced
+from pipeline.evaluate.backends.local.base import Batch, Letters, Made, Sequenced, chosen
 from pipeline.evaluate.backends.local.loading import first_line, load_model, load_tokenizer
 from pipeline.evaluate.params import TransformersModel
 

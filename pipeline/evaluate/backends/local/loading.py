@@ -1,12 +1,139 @@
-"""Loading a model's parts, and what its configuration says."""
+"""Loading models of this machine: what they need, the hash of their weights, prompts as they read them."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pipeline.evaluate.params import LocalModel, TransformersModel
+import httpx
+
+from pipeline.evaluate.params import LocalModel, MultipleChoiceModel, TransformersModel, VllmModel
+from pipeline.evaluate.prompting import Message
 from schemas.errors import UserError
+
+_SAMPLE = 1 << 20
+"""Bytes read at the start, in the middle and at the end of a large file: a model of 15 GB is known in milliseconds."""
+
+
+def fingerprint(folder: Path) -> str:
+    """Hash of the names, sizes and contents of a model's files; of large files, three samples of the content."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            digest.update(_content(path))
+    return digest.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size <= 3 * _SAMPLE:
+            return file.read()
+        parts = []
+        for start in (0, size // 2, size - _SAMPLE):
+            file.seek(start)
+            parts.append(file.read(_SAMPLE))
+        return b"".join(parts)
+
+
+def missing_packages(options: LocalModel | MultipleChoiceModel) -> str | None:
+    """The line that says what to install; None where all is there."""
+    wanted, remedy = ["torch", "transformers"], "-e '.[local]'"
+    if isinstance(options, VllmModel):
+        wanted, remedy = ["vllm"], "vllm"
+    if isinstance(options, TransformersModel):
+        wanted += (["peft"] if options.adapter else []) + (["gguf"] if options.gguf_file else [])
+    absent = [name for name in wanted if find_spec(name) is None]
+    return f'kind = "{options.kind}" needs {", ".join(absent)}: pip install {remedy}' if absent else None
+
+
+def out_of_reach(options: LocalModel) -> str | None:
+    """Return the line that says why a model cannot be had; None where it is a folder, in the cache or on the hub.
+
+    The hub is asked once and for 5 seconds at most: its own client tries again for a minute and more.
+    """
+    name, adapter = options.model, options.adapter
+    if Path(name).is_dir():
+        return f"adapter {adapter}: no such folder" if adapter and not Path(adapter).exists() else None
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import ENDPOINT
+
+    here = f"{name}: no such folder here, nor in the cache of models"
+    file = getattr(options, "gguf_file", None) or "config.json"
+    revision = options.revision or "main"
+    try:
+        if isinstance(try_to_load_from_cache(name, file, revision=revision), str):
+            return None
+    except ValueError:
+        return f"{here}; {name!r} is no name on a hub either"
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return f"{here}, and HF_HUB_OFFLINE is set"
+    return _asked_hub(here, f"{ENDPOINT}/{name}/resolve/{revision}/{file}")
+
+
+@cache
+def _asked_hub(here: str, address: str) -> str | None:
+    try:
+        status = httpx.head(address, timeout=5).status_code
+    except httpx.HTTPError:
+        return f"{here}, and {httpx.URL(address).host} does not answer: download the model to a folder and name that"
+    return f"{here}, and {httpx.URL(address).host} knows none of that name" if status == 404 else None
+
+
+@cache
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
+    """Return the versions of the libraries that answer for a model."""
+    names = ["vllm"] if isinstance(options, VllmModel) else ["peft", "torch", "transformers"]
+    return {name: found for name in names if (found := _version(name)) is not None}
+
+
+class ChatTokenizer(Protocol):
+    """What is asked of a tokenizer."""
+
+    chat_template: Any
+
+    def apply_chat_template(self, conversation: list[Message], **settings: Any) -> Any:
+        """The chat in the model's own form."""
+
+
+def render(messages: Sequence[Message], tokenizer: ChatTokenizer, *, template: bool) -> str:
+    """The text to be continued.
+
+    Args:
+        messages: the turns, the last one the user's.
+        tokenizer: of the model.
+        template: whether the model's own chat template is used; otherwise turns are bare text, each answer below its
+            question and a blank line between pairs, as CMB asks models that know no chat.
+    """
+    if not template:
+        return "".join(f"{turn['content']}{_ENDS[turn['role']]}" for turn in messages)
+    turns = list(messages)
+    try:
+        return str(tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
+    except Exception:
+        if turns[0]["role"] != "system":
+            raise
+        # Some templates know no system turn; what it says then opens the first question.
+        system, first, *rest = turns
+        joined = {"role": "user", "content": f"{system['content']}\n\n{first['content']}"}
+        return str(tokenizer.apply_chat_template([joined, *rest], tokenize=False, add_generation_prompt=True))
+
+
+_ENDS = {"system": "\n\n", "user": "\n", "assistant": "\n\n"}
 
 
 def load_tokenizer(options: LocalModel) -> Any:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.backends.local import needs
+from pipeline.evaluate.backends.local import loading as needs
 from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
 from pipeline.evaluate.preflight import problems
 from schemas.dataset import DatasetParams

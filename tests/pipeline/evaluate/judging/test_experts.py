@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.evaluate.judging.experts import answers_given, expert_judgements, open_questions, sample
+from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions, sample
 from pipeline.evaluate.params import EvaluateParams, OpenAiModel
 from pipeline.evaluate.stage import run
 from schemas.evaluation import AnswerScore, OpenQuestion, Outcome, Prediction, Task

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotation.rubric.aspects import aspects
+from pipeline.evaluate.provenance import Asking
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.figures import _drawn, plots
-from pipeline.evaluate.results.judge_figures import judge_plots
-from pipeline.evaluate.results.settings import Asking
+from pipeline.evaluate.results.figures import _drawn, judge_plots, plots
 from pipeline.evaluate.results.view import View
 from schemas.evaluation import Judgement, Task
 

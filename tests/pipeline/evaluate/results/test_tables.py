@@ -7,9 +7,8 @@ import io
 import polars as pl
 import pytest
 
-from pipeline.evaluate.results.build import Evaluated, tables
-from pipeline.evaluate.results.settings import Asking, facts, from_facts
-from pipeline.evaluate.results.text import files, headlines, markdown
+from pipeline.evaluate.provenance import Asking, facts, from_facts
+from pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 

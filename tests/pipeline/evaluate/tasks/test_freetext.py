@@ -10,7 +10,7 @@ import pytest
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.preflight import problems
 from pipeline.evaluate.stage import run
-from pipeline.evaluate.tasks.cases import load_cases
+from pipeline.evaluate.tasks.freetext import load_cases
 from schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question

@@ -3,7 +3,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.export.markdown import code, scalar, text
+from pipeline.rendering.markdown import code, scalar, text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
