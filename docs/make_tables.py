@@ -22,7 +22,8 @@ INTRODUCTION = """# Tables
 Written by `make docs` from `pipeline/catalogue.py` and the records in `schemas/`; do not edit.
 
 Every stage writes a folder of Parquet tables under `build/`, with `rejects.parquet` (what was taken out, and why),
-`review.parquet` (what waits for a person, and why) and `manifest.json`. Absent values are null.
+`review.parquet` (what waits for a person, and why) and `manifest.json`; where the two have rows, also as `.xlsx`.
+Absent values are null.
 """
 
 _LABEL = "of the label set ([labels.md](labels.md)), here CMExam's"

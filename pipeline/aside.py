@@ -1,4 +1,4 @@
-"""What stages rejected, merged or left for a person: as rows for the terminal, and as a workbook."""
+"""Items that were rejected, merged or wait for a person: rows for the terminal, and workbooks."""
 
 from __future__ import annotations
 

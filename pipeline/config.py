@@ -219,7 +219,7 @@ def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
 
 
 def _field(location: tuple[int | str, ...]) -> FieldInfo | None:
-    """What is known of a key; None where it has no example."""
+    """Return the field of a key; None if it has no example."""
     field = _fields(location).get(str(location[-1]))
     return field if field and isinstance(field.default, str) else None
 

@@ -1,4 +1,4 @@
-"""What is installed, reachable or missing on this machine, for this configuration."""
+"""Checks of this machine and configuration: installed, reachable or missing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
+from ctypes.util import find_library
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +26,7 @@ _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 
 
 class CheckState(StrEnum):
-    """How a check came out."""
+    """Outcome of a check."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -66,6 +67,25 @@ def _packages() -> Iterator[Check]:
     yield _package(
         "paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"
     )
+    yield from _opencv()
+
+
+def _opencv() -> Iterator[Check]:
+    """Check the OpenCV that PaddleOCR brings: its files replace those of the build without windows."""
+    found = find_spec("cv2")
+    about = Path(found.origin).with_name("version.py") if found and found.origin else None
+    if about is None or not about.is_file() or "headless = True" in about.read_text(encoding="utf-8"):
+        return
+    if find_library("GL"):
+        yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
+    else:
+        remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
+        yield Check(
+            "opencv",
+            CheckState.WRONG,
+            "the build with windows needs libGL.so.1: no OCR engine starts",
+            remedy,
+        )
 
 
 def _package(name: str, use: str, remedy: str | None) -> Check:

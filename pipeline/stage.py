@@ -1,4 +1,4 @@
-"""What a stage is: a function from named tables and parameters to named tables."""
+"""The interface of a stage: a function from named tables and parameters to named tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Out = TypeVar("Out")
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of a stage's input: every item ends in exactly one of the last four."""
+    """Counts of a stage's input: every item ends in exactly one of the last four."""
 
     n_input: int
     """Items that came in."""
@@ -34,13 +34,13 @@ class Counts:
     """Items that wait for a person or for a server to answer."""
 
     def balanced(self) -> bool:
-        """Whether nothing was lost and nothing invented."""
+        """Return whether no item was lost or invented."""
         return self.n_input == self.kept + self.merged + self.rejected + self.waiting
 
 
 @dataclass
 class Result:
-    """What a stage made."""
+    """Result of a stage."""
 
     tables: dict[str, pl.DataFrame]
     """By table name; the runner writes each as Parquet."""
@@ -52,7 +52,7 @@ class Result:
     describe: Callable[[Mapping[str, Mapping[str, Any]]], dict[str, bytes]] | None = None
     """Makes files that state checksums of the others: called with ``sha256`` and ``bytes`` of each by name."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What else the manifest should say, deterministic: costs, agreement, the engine chosen."""
+    """Further facts for the manifest, deterministic: costs, agreement, the engine chosen."""
     complete: bool = True
     """False when some items failed in a way that a further run may mend (a server was down)."""
     notes: list[str] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Failure:
 
 
 class Context(Protocol):
-    """What the runner gives every stage."""
+    """Services that the runner gives every stage."""
 
     @property
     def raw(self) -> Path:
@@ -129,7 +129,7 @@ class Stage:
     title: str
     """One line for ``--help`` and docs."""
     unit: str
-    """What its counts count: files, questions …"""
+    """Unit of its counts: files, questions …"""
     reads: tuple[str, ...]
     """Tables as ``stage/table``; the function gets them by table name."""
     writes: Mapping[str, type[Record]]
@@ -144,11 +144,11 @@ class Stage:
     """Tables that it reads where they are there, as ``stage/table``, rejects and review included; ``*`` is every stage
     before it. The function gets them by this whole reference; those of a stage that has not run are missing."""
     names_dataset: bool = False
-    """Whether its result says what the dataset is called, its licence, its version … (``[dataset]``)."""
+    """True if its result depends on name, licence, version … (``[dataset]``)."""
     parallel: bool = False
-    """Whether it hands work to the executor."""
+    """True if it uses the executor."""
     uses_labels: bool = False
-    """Whether its result depends on the label set (``dataset.labels``)."""
+    """True if its result depends on the label set (``dataset.labels``)."""
     check: str | None = None
     """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
     engines not installed, keys not set, servers that do not answer."""
@@ -159,7 +159,7 @@ class Stage:
         return loaded
 
     def problems(self, params: Params, dataset: DatasetParams) -> list[str]:
-        """What stands in the way of running it, each with its remedy; empty when nothing does."""
+        """Return the problems that prevent a run, each with its remedy."""
         return list(_load(self.check)(params, dataset)) if self.check else []
 
 

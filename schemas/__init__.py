@@ -1,1 +1,1 @@
-"""What things are: records, tables, label sets. Imports nothing of ours, does no I/O but its own data files."""
+"""Records, tables and label sets. Imports nothing of ours and reads only its own data files."""

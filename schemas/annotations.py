@@ -1,4 +1,4 @@
-"""Who says what a question is."""
+"""Records of labels: annotations, experts' reviews, final labels, agreement."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ShownLabel(Record):
 
 
 class LabelStatus(StrEnum):
-    """How far a label can be trusted."""
+    """Trustworthiness of a label."""
 
     UNREVIEWED = "unreviewed"
     """No expert has looked; the label is the annotator's."""
@@ -108,7 +108,7 @@ class Label(Record):
     label_en: str | None
     status: LabelStatus
     annotator: str | None
-    """Whose label it is where no expert's is: the annotator's name."""
+    """Name of the annotator if no expert gave the label."""
     estimate: bool
     reviewers: list[str]
 

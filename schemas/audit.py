@@ -1,4 +1,4 @@
-"""What speaks against a question's key, and how hard a question is."""
+"""Records of the audit: evidence against keys, and difficulty."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Evidence(Record):
     kind: str
     """``explanation``, ``copies``, ``model``, ``people``, ``options``, ``expert``."""
     source: str
-    """Who says it: a run, the rule that read the explanation, the ids of copies."""
+    """Source of the evidence: a run, the rule that read the explanation, the ids of copies."""
     answer: list[str] | None
     """The answer that it speaks for; null where it speaks for none."""
     weight: float
@@ -44,7 +44,7 @@ class AuditItem(Record):
     difficulty_high: float | None = None
     """95 % interval."""
     discrimination: float | None = None
-    """How much one standard deviation of ability adds to the log-odds of giving the key; negative is suspicious."""
+    """Amount that one standard deviation of ability adds to the log-odds of giving the key; negative is suspicious."""
     discrimination_low: float | None = None
     discrimination_high: float | None = None
     evidence: list[Evidence]

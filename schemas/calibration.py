@@ -1,4 +1,4 @@
-"""How far an annotator's labels can be trusted."""
+"""Records of calibration: accuracy of annotators against experts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ReliabilityBin(Record):
 
 
 class SharingPoint(Record):
-    """What taking an annotator's labels from a confidence on, and a dearer one's below, would come to."""
+    """Accuracy and cost of using an annotator above a confidence threshold and a more expensive one below it."""
 
     annotator: str
     dearer: str

@@ -79,5 +79,5 @@ def guarded(cell: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """What a guarded cell says; other cells are as they were."""
+    """Return the text of a guarded cell; other cells are returned unchanged."""
     return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell

@@ -1,4 +1,4 @@
-"""What people correct in questions: patches with a name, never overwrites."""
+"""Corrections of questions by people: signed patches, never overwrites."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from schemas.base import Record
 
 
 class CorrectionStatus(StrEnum):
-    """Whether a correction counts."""
+    """Status of a correction."""
 
     ACCEPTED = "accepted"
     """Two experts say the same, or a person who decides alone made it: the clean stage applies it."""
@@ -23,17 +23,17 @@ class Correction(Record):
 
     question_id: str
     content_hash: str
-    """What the question said when it was corrected; a patch never goes onto another text unseen."""
+    """Content hash of the question when it was corrected; a patch is never applied to another text unseen."""
     field: str
     """``stem``, ``shared_stem``, ``option:A`` …, ``answer``, or ``verdict``: ``keep`` or ``drop`` the question."""
     before: str | None
-    """What stood there; null where nothing did."""
+    """Previous text; null if there was none."""
     after: str | None
-    """What is to stand there; null removes it."""
+    """New text; null removes the field."""
     by: str
-    """Who says so."""
+    """Name of the person."""
     origin: str
-    """Where: ``review``, ``adjudication``, ``verification``."""
+    """Origin: ``review``, ``adjudication``, ``verification``."""
     note: str | None
     annotation_id: int
     updated_at: str

@@ -1,4 +1,4 @@
-"""What a dataset is called and where it lives."""
+"""The ``[dataset]`` section: name, licence, folders."""
 
 from __future__ import annotations
 

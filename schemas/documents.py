@@ -1,4 +1,4 @@
-"""What was read: raw files, documents, pages, lines, and rows of tabular sources."""
+"""Records of reading: raw files, documents, pages, lines, and rows of tabular sources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Document(Record):
 
 
 class ReadMethod(StrEnum):
-    """How a page's text was obtained."""
+    """Origin of a page's text."""
 
     TEXT_LAYER = "text_layer"
     OCR = "ocr"
@@ -51,7 +51,7 @@ class Page(Record):
     height: float
     method: ReadMethod
     reason: str | None
-    """Why OCR was chosen over the text layer: ``no_text_layer``, ``garbled``, …; null for sound text layers."""
+    """Reason for choosing OCR over the text layer: ``no_text_layer``, ``garbled``, …; null for sound text layers."""
     engine: str
     """``pymupdf``, ``rapidocr``, ``paddleocr``, ``python-docx``, ``pillow`` …"""
     engine_version: str
@@ -72,7 +72,7 @@ class Box(Record):
 
 
 class LineKind(StrEnum):
-    """What a line or region is."""
+    """Kind of a line or region."""
 
     TEXT = "text"
     HEADER = "header"

@@ -1,4 +1,4 @@
-"""What models answered, and how that scores."""
+"""Records of evaluation: answers of models and their scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from schemas.base import Record
 
 
 class Outcome(StrEnum):
-    """What became of one prompt."""
+    """Outcome of one prompt."""
 
     ANSWERED = "answered"
     NO_ANSWER = "no_answer"
@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 
 class Task(StrEnum):
-    """What a model is asked to do."""
+    """Task that a model is given."""
 
     ANSWER = "answer"
     """Choose the right options."""
@@ -31,7 +31,7 @@ class Task(StrEnum):
 
 
 class Likelihood(Record):
-    """How likely a model found an option, by what was compared."""
+    """Likelihood of an option under a model, by the continuation compared."""
 
     label: str
     value: float
@@ -39,7 +39,7 @@ class Likelihood(Record):
 
 
 class Prediction(Record):
-    """What a model gave for one prompt."""
+    """Output of a model for one prompt."""
 
     run: str
     """The evaluated model's name, e.g. ``openai:gpt-4o`` or ``random``."""
@@ -59,13 +59,13 @@ class Prediction(Record):
     correct: bool | None
     """Null when no answer was read, and for free text."""
     span: list[int] | None = None
-    """Where in ``raw_output`` the answer was read: offsets of its first character and of the one after its last."""
+    """Offsets of the extracted answer in ``raw_output``: its first character, and the one after its last."""
     prompt_hash: str | None = None
     """SHA-256 of the prompt as the model read it: a text, or the JSON of its messages."""
     prompt: str | None = None
-    """That prompt, where ``evaluate.keep_prompts`` says so."""
+    """The prompt itself, if ``evaluate.keep_prompts`` is set."""
     finish: str | None = None
-    """Why the output ended: ``stop``, ``length``, ``refusal``."""
+    """Reason for the end of the output: ``stop``, ``length``, ``refusal``."""
     model: str | None = None
     """The model's name as the server reports it."""
     seed: int | None = None
@@ -94,7 +94,7 @@ class Score(Record):
     high: float | None
     """95 % interval; null where there is none, as of baselines' expected accuracy and of people."""
     interval: str | None = None
-    """How it was made: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
+    """Method: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
     ``cluster_bootstrap`` for other metrics."""
     sd: float | None = None
     """Standard deviation over repetitions; null where there was one."""
@@ -113,7 +113,7 @@ class OpenQuestion(Record):
     """Earlier questions with their solutions; null where there are none."""
     question: str
     reference: str
-    """What answers are compared with."""
+    """Reference that answers are compared with."""
 
 
 class Comparison(Record):
@@ -168,7 +168,7 @@ class AnswerScore(Record):
 
 
 class SentAnswer(Record):
-    """Whose answer it is that experts score under an id; never leaves this machine. Equal answers share an id."""
+    """Run that gave an answer which experts score under an id; never leaves this machine. Equal answers share an id."""
 
     answer_id: str
     run: str
@@ -195,17 +195,17 @@ class Preference(Record):
     repeat: int = 0
     judge: str
     shown_first_a: Winner
-    """What it said where a's answer stood first: ``first`` is a."""
+    """Verdict with a's answer first: ``first`` means a."""
     shown_first_b: Winner
-    """What it said where b's answer stood first, turned round: ``first`` is a as well."""
+    """Verdict with b's answer first, mapped back: ``first`` means a as well."""
     better: Winner
     """``first`` (a), ``second`` (b), or ``tie``, also where the two orders contradict each other."""
     consistent: bool
-    """Whether the order made no difference."""
+    """True if both orders gave the same verdict."""
 
 
 class JudgeAgreement(Record):
-    """How far a judge agrees with the experts, in one aspect."""
+    """Agreement of a judge with the experts in one aspect."""
 
     judge: str
     """``experts`` for the experts among themselves."""

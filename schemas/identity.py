@@ -1,4 +1,4 @@
-"""How questions are named: where one comes from, and what it says."""
+"""Identities of questions: by origin and by content."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
 
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:
-    """What a question says, apart from white space, width of characters and its key: 16 hex digits."""
+    """Return the hash of a question's text, without white space, character width and key: 16 hex digits."""
     parts = [shared_stem or "", stem, *options]
     return sha256(*(_NOT_CONTENT.sub("", unicodedata.normalize("NFKC", part)) for part in parts))[:16]

@@ -30,7 +30,7 @@ def _variable(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_address)]
-"""Where a server is, without anything secret: it stands in manifests and messages."""
+"""Address of a server, free of secrets, as it appears in manifests and messages."""
 VariableName = Annotated[str, AfterValidator(_variable)]
 """The environment variable that holds a key; the name stands in messages."""
 
@@ -56,7 +56,7 @@ def non_semantic(default: Any, description: str, **constraints: Any) -> Any:
 
 
 def is_non_semantic(field: FieldInfo) -> bool:
-    """Whether a field was declared with ``non_semantic``."""
+    """Return whether a field was declared with ``non_semantic``."""
     return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get("non_semantic"))
 
 

@@ -31,7 +31,7 @@ class Option(Record):
 
 
 class Region(Record):
-    """Where on which page (from 1)."""
+    """A box on a page (numbered from 1)."""
 
     page: int
     box: Box
@@ -41,7 +41,7 @@ class Question(Record):
     """A multiple-choice question."""
 
     question_id: str
-    """Where it comes from: first 8 hex digits of the document's SHA-256, section, number. Survives better OCR."""
+    """Identity by origin: first 8 hex digits of the document's SHA-256, section, number. Survives better OCR."""
     document: str
     section: int | None
     """Section of the paper, from 1; null for rows of tabular sources."""
@@ -76,7 +76,7 @@ class Question(Record):
     exam_class: str | None = None
     exam_subject: str | None = None
     content_hash: str
-    """What it says: see ``schemas.identity.content_hash``."""
+    """Hash of its content: see ``schemas.identity.content_hash``."""
 
 
 class TextChange(Record):
@@ -134,7 +134,7 @@ class Cluster(Record):
     question_id: str
     cluster_id: str
     kind: str
-    """Why it belongs: ``survivor``, ``variant``, ``negation``, ``number``, …"""
+    """Relation to the cluster: ``survivor``, ``variant``, ``negation``, ``number``, …"""
 
 
 class Assignment(Record):

@@ -57,9 +57,9 @@ class ReleaseRow(Record):
     difficulty_estimate: bool | None = None
     """True where difficulty is a guess, not cut from people's accuracy; null where there is no label."""
     annotator: str | None
-    """Who gave the labels that no expert has looked at."""
+    """Annotator of the labels that no expert has reviewed."""
     corrected: list[str] = Field(default_factory=list)
-    """What people corrected, sorted: ``answer``, ``options``, ``shared_stem``, ``stem``; empty where nothing was."""
+    """Corrected fields, sorted: ``answer``, ``options``, ``shared_stem``, ``stem``; empty if none."""
     document: str
     number: int | None
     sources: list[Source] = Field(default_factory=list)
@@ -117,7 +117,7 @@ class Leak(Record):
     """The longest run that both have, as the question prints it (case, stem and options are lines); of a paraphrase the
     record's text."""
     start: int | None = None
-    """Where the span begins and ends in those lines, in characters."""
+    """Character offsets of the span in those lines."""
     end: int | None = None
 
 
@@ -127,7 +127,7 @@ class BenchmarkFile(Record):
     file: str
     sha256: str
     records: int
-    """How many of its records were read: lines, rows, objects; blocks of lines of plain text."""
+    """Number of records read: lines, rows, objects; blocks of lines of plain text."""
     overlaps: int
     """Questions that share a run of tokens with it."""
     copies: int
@@ -138,7 +138,7 @@ class BenchmarkFile(Record):
 
 
 class Change(Record):
-    """How a question differs from the previous release."""
+    """Difference of a question from the previous release."""
 
     question_id: str
     change: str

@@ -1,4 +1,4 @@
-"""What stages say of their own runs."""
+"""Records of stages' own runs."""
 
 from __future__ import annotations
 

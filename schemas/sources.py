@@ -1,4 +1,4 @@
-"""What ``dataset.toml`` may say of a tabular source: ``[sources."bank.xlsx"]``."""
+"""Options of a tabular source in ``dataset.toml``: ``[sources."bank.xlsx"]``."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DIFFICULTY = "difficulty"
 LEVELS = 5
 """Its labels, from easy to hard (CMExam, section 3)."""
 MOST_DIMENSIONS = 9
-"""What fits on the experts' screen, and what prompts count in Chinese."""
+"""Limit of the experts' screen and of the Chinese numerals in prompts."""
 
 
 class LabelName(BaseModel):
@@ -49,7 +49,7 @@ class Dimension(BaseModel):
     zh: str
     en: str
     definition: str | None = None
-    """What it asks, for models and experts; CMExam's are in ``annotation/prompts``."""
+    """The question it asks, for models and experts; CMExam's are in ``annotation/prompts``."""
     labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
 
     @field_validator("labels")
@@ -85,7 +85,7 @@ class LabelSet(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     subject: str = "医学"
-    """What the exams are about, in Chinese, for prompts: 法学, 会计 …"""
+    """Subject of the exams in Chinese, for prompts: 法学, 会计 …"""
     dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
 
     @field_validator("dimensions")

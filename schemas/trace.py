@@ -1,4 +1,4 @@
-"""Why the parser cut where it cut: one row for every item of a paper, one for the paper's other lines."""
+"""Traces of the parser's decisions: one row for each item of a paper, one for the paper's other lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from schemas.base import Record
 
 
 class Part(StrEnum):
-    """What a step of the parser found."""
+    """Part of a paper that a step of the parser found."""
 
     NUMBER = "number"
     """The number that opens an item."""
@@ -47,13 +47,13 @@ class Step(Record):
     rule: str
     """A short code, for counting: ``dot``, ``key_list``, ``inline`` …; docs/parsing.md lists them."""
     detail: str | None
-    """What was seen there, or one sentence for people."""
+    """The text seen there, or one sentence for people."""
     spans: list[Span]
-    """Where; empty for what stands in another document, or where the item's own lines say enough."""
+    """Position; empty for text of another document, or if the item's own lines suffice."""
 
 
 class Trace(Record):
-    """How an item (kept, set aside or waiting) was cut out of its paper; papers have one for all other lines.
+    """Trace of an item (kept, set aside or waiting) through the parser; papers have one for all other lines.
 
     Every line of a paper stands in at least one trace: in those of its items, or in the paper's own.
     Rows of tabular sources have none.

@@ -10,7 +10,7 @@ SPECIAL_TOKENS = (
     r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
     r"|\[/?INST\]|<</?SYS>>"
 )
-"""What chat templates mark turns with (``<|im_start|>``, ``[INST]``): a tokenizer may read it as such in a question."""
+"""Marks of turns in chat templates (``<|im_start|>``, ``[INST]``): a tokenizer may read it as such in a question."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,24 @@
 """Limits, locales, clocks, links and old files of the machine: each ends in one clear line or in the right result."""
 
+import json
 import os
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
+
+from pipeline.runtime.sources import SOURCES
+from pipeline.runtime.store import ItemStore
+from schemas.annotations import ExpertReview
+from schemas.corrections import Correction
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
+from schemas.evaluation import AnswerScore
 
 PROGRAM = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 PAPER = "\n".join(
@@ -60,3 +71,154 @@ def refused(outcome: tuple[int, str]) -> str:
 @pytest.mark.parametrize("megabytes", [300, 1800])
 def test_a_limit_on_address_space_that_libraries_do_not_survive_is_refused(built, megabytes):
     assert "ulimit -v" in refused(command(built, "status", limits={resource.RLIMIT_AS: megabytes << 20}))
+
+
+def test_a_limit_on_the_size_of_files_ends_in_one_line_and_the_next_run_finishes(home):
+    shutil.rmtree(home / "build")
+    assert "sqlite" in refused(command(home, "run", "--to", "parse", limits={resource.RLIMIT_FSIZE: 8 << 10}))
+    assert command(home, "run", "--to", "parse")[0] == 0
+
+
+def mounted(options: str) -> list[str]:
+    """The beginning of a command that sees ``build`` as a mount of its own, which ends with the command."""
+    if os.geteuid() or not shutil.which("unshare"):
+        pytest.skip("only root mounts")
+    script = f'mount {options} && cd . && exec "$@"'
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this container mounts nothing")
+    return ["unshare", "-m", "sh", "-c", script, "sh"]
+
+
+def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
+    small = mounted("-t tmpfs -o size=160k x build")
+    careless = (
+        "from pipeline import preflight; preflight._LEAST_DISK = 0; from pipeline.cli import main; main()"
+    )
+    done = subprocess.run(
+        [*small, sys.executable, "-c", careless, "run"],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "error: " in done.stderr.splitlines()[-1]
+    assert (home / "build" / "review" / "manifest.json").exists(), "what lies under the mount stays"
+
+
+def test_a_read_only_build_folder_is_read_and_not_written(home):
+    fixed = mounted("--bind build build && mount -o remount,ro,bind build")
+    assert command(home, "status", prefix=fixed)[0] == 0
+    assert "Read-only file system" in refused(command(home, "run", "--force", "--to", "ocr", prefix=fixed))
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "gbk"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"},
+    ],
+    ids=["C", "gbk", "ascii"],
+)
+def test_whatever_letters_the_terminal_has_commands_end_well(home, environment):
+    for words in (["run", "--force", "--to", "parse"], ["list", "waiting"], ["inspect", "paper.txt"]):
+        code, told = command(home, *words, environment=environment)
+        assert (code, "Traceback" in told) == (0, False), told
+
+
+def test_a_clock_that_runs_backwards_changes_no_result(home):
+    (home / "clock").mkdir()
+    (home / "clock" / "sitecustomize.py").write_text(
+        "import time\nreal, calls = time.time, [0]\n"
+        "def back():\n    calls[0] += 1\n    return real() - calls[0] * 3e7\ntime.time = back\n"
+    )
+    kept = (home / "build" / "parse" / "questions.parquet").read_bytes()
+    path = f"{home / 'clock'}{os.pathsep}{Path(__file__).parents[1]}"
+    assert command(home, "run", "--force", "--to", "parse", environment={"PYTHONPATH": path})[0] == 0
+    assert (home / "build" / "parse" / "questions.parquet").read_bytes() == kept
+    for file in home.rglob("*"):
+        os.utime(file, (4e9, 4e9), follow_symlinks=False)
+    assert command(home, "run", "--to", "parse")[1].count("already done") == 2
+
+
+def test_links_that_lead_nowhere_back_or_to_devices_are_passed_over_or_refused(home):
+    raw = home / "raw"
+    for name, target in (
+        ("gone.txt", "nowhere"),
+        ("self.txt", "self.txt"),
+        ("loop", "."),
+        ("zero.pdf", "/dev/zero"),
+    ):
+        (raw / name).symlink_to(target)
+    os.mkfifo(raw / "pipe.pdf")
+    code, told = command(home, "run", "--to", "parse")
+    assert code == 0
+    assert "1 file = 1 kept" in told
+    shutil.rmtree(home / "build" / "ocr")
+    (home / "elsewhere").mkdir()
+    (home / "elsewhere" / "precious").touch()
+    (home / "build" / "ocr").symlink_to(home / "elsewhere")
+    assert "is in the way and no stage wrote it" in refused(command(home, "ocr"))
+    assert (home / "elsewhere" / "precious").exists()
+
+
+@pytest.mark.slow
+def test_ten_thousand_small_files_are_read_with_few_descriptors(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    for number in range(10_000):
+        text = f"{number % 90 + 1}. 第{number}种疾病的治疗，正确的是\nA. 甲{number}\nB. 乙\nC. 丙\nD. 丁\n答案：A\n"
+        (tmp_path / "raw" / f"{number}.txt").write_text(text, encoding="utf-8")
+    code, told = command(tmp_path, "run", "--to", "parse", limits={resource.RLIMIT_NOFILE: 128})
+    assert code == 0, told
+    assert "10,000 files = 10,000 kept" in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: pl.DataFrame({"x": [1]}),
+        lambda frame: frame.drop(frame.columns[0]),
+        lambda frame: frame.with_columns(pl.lit(None, pl.String).alias(frame.columns[0])),
+    ],
+    ids=["another table", "without a column", "nulls"],
+)
+@pytest.mark.parametrize("table", ["pulled", "corrections", "answer_scores"])
+def test_peoples_work_in_a_form_of_another_version_is_one_line_and_never_ignored(tmp_path, table, change):
+    records = {"pulled": ExpertReview, "corrections": Correction, "answer_scores": AnswerScore}
+    frame = records[table].to_frame([])
+    (tmp_path / "reviews").mkdir()
+    path = tmp_path / "reviews" / f"{table}.parquet"
+    row = pl.DataFrame(
+        {
+            name: pl.Series(["x"]).cast(kind, strict=False)
+            for name, kind in frame.schema.items()
+            if kind == pl.String
+        }
+    )
+    change(row).write_parquet(path)
+    with pytest.raises(
+        UserError, match=r"another version: move it away and run `build-dataset .* pull --full`"
+    ):
+        SOURCES[f"reviews/{table}"](DatasetParams(name="x", build=tmp_path))
+
+
+def test_a_build_of_an_older_version_is_made_anew(home):
+    for path in home.glob("build/*/manifest.json"):
+        old = json.loads(path.read_text())
+        del old["seal"]
+        path.write_text(json.dumps(old))
+    code, told = command(home, "run", "--to", "clean")
+    assert code == 0
+    assert "already done" not in told
+
+
+def test_a_store_of_another_version_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "x.sqlite") as connection:
+        connection.execute("CREATE TABLE items (name, content, made, by)")
+    with pytest.raises(UserError, match=r"another version wrote it\): move it away"):
+        ItemStore(tmp_path / "x.sqlite").get("a")

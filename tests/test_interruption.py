@@ -128,8 +128,49 @@ def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build
     assert contents(killed / "export") == contents(undisturbed / "export")
 
 
-def _holds(build: Path, items: int) -> bool:
-    return stored(build, "annotate") >= items
+@pytest.mark.slow
+def test_killed_while_a_model_is_evaluated_it_pays_for_no_answer_twice(sample_build, tmp_path):
+    scripted = _module(ROOT / "tests" / "annotation" / "scripted_server.py")
+
+    def script(question, times, body):
+        return scripted.Reply(content="答案是A。", stall=0.1)
+
+    with closing(scripted.ScriptedServer(script)) as server:
+        options = [
+            word
+            for key, value in (("model", "scripted"), ("base_url", server.url), ("split", "train"))
+            for word in ("--set", f"evaluate.{key}={value}")
+        ]
+        undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+        for build in (undisturbed, killed):
+            shutil.copytree(sample_build, build)
+            shutil.rmtree(build / "evaluate")
+        finish(undisturbed, "evaluate", *options)
+        questions, most = sum(server.answered.values()), server.most_at_once
+        for _ in range(2):
+            enough = stored(killed, "evaluate") + 5
+            kill_when(partial(_holds, killed, enough, "evaluate"), killed, "evaluate", *options)
+        finish(killed, "evaluate", *options)
+        asked = sum(server.asked.values()) - questions
+    assert questions <= asked <= questions + 2 * most, "only what was in flight at a kill is asked again"
+    assert contents(killed / "evaluate") == contents(undisturbed / "evaluate")
+
+
+@pytest.mark.slow
+def test_killed_while_it_is_written_the_report_is_the_old_one_or_the_new_one(sample_build, tmp_path):
+    build = tmp_path / "build"
+    shutil.copytree(sample_build, build)
+    old = contents(build / "report")
+    for moment in (lambda: (build / ".report.new").exists(), lambda: (build / ".lock.pid").exists()):
+        kill_when(moment, build, "report", "--force")
+        assert contents(build / "report") == old
+    finish(build, "report", "--force")
+    assert contents(build / "report") == old
+    assert not [*build.glob(".report.*")]
+
+
+def _holds(build: Path, items: int, stage: str = "annotate") -> bool:
+    return stored(build, stage) >= items
 
 
 def _link(source: Path, target: Path) -> None:

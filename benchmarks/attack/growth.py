@@ -124,7 +124,9 @@ def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
     from pipeline.clean.filters import judge as judge_question
     from pipeline.clean.params import CleanParams
+    from pipeline.dedup.keys import with_keys
     from pipeline.evaluate.extraction import extract
+    from pipeline.leaks.tokens import tokenise
     from schemas.questions import Question
 
     options = {"A": "青霉素", "B": "链霉素", "C": "红霉素", "D": "四环素"}
@@ -146,6 +148,8 @@ def targets() -> dict[str, Callable[[str], object]]:
             "1. 下列正确的是\n" + "\n".join(re.findall(r"(?s).{1,60}", text))
         ),
         "clean": lambda text: judge_question(question(text), CleanParams()),
+        "dedup keys": lambda text: with_keys(Question.to_frame([question(text)])),
+        "leaks tokens": lambda text: tokenise([text]),
         "answers, alone": lambda text: extract(text, options),
         "answers, then a letter": lambda text: extract(f"{text}B", options, multiple=True),
         "answers, after a cue": lambda text: extract(f"答案是{text}", options, multiple=False),

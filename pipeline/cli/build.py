@@ -83,7 +83,7 @@ def run(
 
 @dataclass(frozen=True)
 class Talk:
-    """What a run says, and where."""
+    """Verbosity and destinations of a run's messages."""
 
     quiet: bool = False
     """Nothing but warnings and errors."""

@@ -1,4 +1,4 @@
-"""What all commands that talk to Label Studio share: their options, their lock, and what they say."""
+"""Options, lock and messages shared by all commands that talk to Label Studio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see while and after stages run."""
+"""Messages of the terminal while stages run and afterwards."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
 
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
-    """Where to look."""
+    """Print the splits, the places of the results and the files that lost most."""
     from pipeline.releases import SPLITS, released
 
     made = {report.stage.name: report.manifest for report in reports}
@@ -124,7 +124,7 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
 
 
 def tell_estimate(console: Console, found: Estimate) -> None:
-    """What annotating would take, before any money is spent."""
+    """Print the estimated requests, tokens, cost and time of annotation."""
     if found.requests == 0 and found.stored == 0:
         told = counted(found.questions, "question")
         console.print(f"{told} by {escape(found.annotator)}: no requests, no cost", highlight=False)

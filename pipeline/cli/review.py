@@ -219,7 +219,7 @@ def status(
 
 @contextmanager
 def _nothing_is_fine() -> Iterator[None]:
-    """Where there is nothing to send, say so: that is no error."""
+    """Print a message if there is nothing to send; this is no error."""
     from annotation.label_studio.projects import NothingToSendError
 
     try:

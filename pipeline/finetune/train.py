@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -177,8 +178,18 @@ def _train(
     )
     kind = _choosing_trainer() if choosing else Trainer
     trainer = kind(model=model, args=settings, train_dataset=list(data), data_collator=collate)
+    _remove_torn_checkpoints(folder)
     done = trainer.train(resume_from_checkpoint=get_last_checkpoint(str(folder)))
     return float(done.training_loss)
+
+
+def _remove_torn_checkpoints(folder: Path) -> None:
+    """Remove checkpoints that a killed run left half-written; the trainer's state is the last file of each."""
+    for checkpoint in folder.glob("checkpoint-*"):
+        try:
+            json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            shutil.rmtree(checkpoint)
 
 
 def _choosing_trainer() -> Any:

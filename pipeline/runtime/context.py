@@ -1,4 +1,4 @@
-"""What the runner gives a stage."""
+"""The context that the runner passes to a stage."""
 
 from __future__ import annotations
 

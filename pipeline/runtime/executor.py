@@ -1,4 +1,4 @@
-"""Where work that is the same function over many items runs."""
+"""Executors: run one function over many items in worker processes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def executor(params: ExecutorParams, raw: Path) -> Executor:
 
 
 def problems(params: ExecutorParams) -> list[str]:
-    """What stands in its way, each with its remedy; empty when nothing does."""
+    """Return the problems of the configured executor, each with its remedy."""
     try:
         room(params)
     except UserError as error:
@@ -34,7 +34,7 @@ def problems(params: ExecutorParams) -> list[str]:
 
 
 def room(params: ExecutorParams) -> str | None:
-    """What the cluster has, in words; None where none is asked for.
+    """Describe the cluster's resources; None where no cluster is configured.
 
     Raises:
         UserError: Ray is not installed, no cluster answers, or it has no room for a worker.

@@ -1,4 +1,4 @@
-"""What a stage's result depends on: its inputs, its parameters and the code that it reaches."""
+"""Fingerprints of stages: hashes of their inputs, parameters and code."""
 
 from __future__ import annotations
 

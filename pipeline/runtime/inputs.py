@@ -1,4 +1,4 @@
-"""What a stage reads: the tables of stages before it and computed sources, with the hashes that fingerprints take."""
+"""Inputs of a stage: tables of earlier stages and computed sources, with their content hashes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from schemas.errors import UserError
 
 _GLANCES, _BETWEEN = 10, 0.05
-"""How often, and after how many seconds, the holder's number is looked for."""
+"""Number of attempts to read the holder's process id, and seconds between them."""
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def build_lock(build: Path) -> Iterator[None]:
 
 
 def _holder(path: Path) -> str:
-    """Who holds the folder; it writes its number a moment after it took the lock."""
+    """Return the holder's process id, which is written a moment after the lock is taken."""
     for _ in range(_GLANCES):
         try:
             if number := path.read_text():

@@ -128,7 +128,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def _beside(folder: Path) -> tuple[Path, Path]:
-    """Where the new result is made, and where the old one is while they change places."""
+    """Return the temporary folders of the new result and of the old one during a swap."""
     return folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
 
 
@@ -165,7 +165,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether the files that the manifest names are there with their sizes."""
+    """Return whether all files that the manifest names exist with their sizes."""
     return all(
         (folder / name).is_file() and (folder / name).stat().st_size == entry["bytes"]
         for name, entry in manifest["outputs"].items()

@@ -20,14 +20,14 @@ _ADDRESS = re.compile(r"auto|\[?[\w.:-]+\]?:\d{1,5}")
 
 @dataclass(frozen=True)
 class ClusterResources:
-    """What a cluster has in all, free or not."""
+    """Total resources of a cluster, free or in use."""
 
     machines: int
     cpus: float
     gpus: float
 
     def room(self, gpus: float) -> int:
-        """How many workers fit into it, each with one CPU and so many GPUs.
+        """Return the number of workers that fit, each with one CPU and ``gpus`` GPUs.
 
         Raises:
             UserError: none.
@@ -42,7 +42,7 @@ class ClusterResources:
 
 
 def is_address(value: str) -> bool:
-    """Whether ``value`` is ``auto`` or ``host:port``."""
+    """Return whether ``value`` is ``auto`` or ``host:port``."""
     return bool(_ADDRESS.fullmatch(value))
 
 
@@ -81,7 +81,7 @@ def leave() -> None:
 
 
 def resources() -> ClusterResources:
-    """What the cluster that was joined has."""
+    """Return the resources of the cluster that was joined."""
     ray: Any = import_module("ray")
     found = ray.cluster_resources()
     machines = sum(bool(node["Alive"]) for node in ray.nodes())

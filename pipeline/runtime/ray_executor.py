@@ -102,7 +102,7 @@ class _Job:
 
 
 class _Jobs:
-    """What is still to hand out; of the items, one is taken ahead."""
+    """Queue of pending jobs; one item is read ahead."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = iter(items)
@@ -152,7 +152,7 @@ class _Crew:
         return [ref for ref in done if ref in running]
 
     def result(self, ref: Any, worker: Any) -> Any:
-        """What a worker gave; ``_LOST`` when it is no more, and another one was asked for."""
+        """Return a worker's result; ``_LOST`` if the worker died, in which case another one is started."""
         try:
             found = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:

@@ -1,4 +1,4 @@
-"""What stands on the machines of a Ray cluster: a worker process there, and a look at what that machine has."""
+"""The worker that runs on each machine of a Ray cluster, and the check of that machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _READING = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What every machine has to have, so that results are those of the machine that asks."""
+    """Versions, code and files that every machine must share, so that results are the same on all."""
 
     python: str
     packages: dict[str, str | None]
@@ -44,7 +44,7 @@ class Expected:
 
 
 def expected(shared: Path | None) -> Expected:
-    """What this machine has; ``shared`` is the folder that all of them must see."""
+    """Return the versions, code and files of this machine; ``shared`` is the folder that all machines must see."""
     return Expected(
         python=".".join(platform.python_version_tuple()[:2]),
         packages={name: _version(name) for name in _READING},

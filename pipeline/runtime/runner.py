@@ -43,7 +43,7 @@ class LostItemsError(RuntimeError):
 
 @dataclass(frozen=True)
 class Report:
-    """What a run of a stage came to."""
+    """Outcome of one stage in a run."""
 
     stage: Stage
     manifest: dict[str, Any]
@@ -156,7 +156,7 @@ class Runner:
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
     def context(self, stage: Stage) -> RunContext:
-        """What that stage is given."""
+        """Return the context of a stage."""
         return RunContext(
             raw=self.config.dataset.raw,
             build=self.build,

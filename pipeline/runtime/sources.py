@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Set
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
+from pydantic import ValidationError
 
 from pipeline.archives import is_archive, is_paper, unpack
 from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
+from schemas.base import Record
 from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile
@@ -65,9 +68,8 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
 
 
 def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
-    """The experts' labels that ``review pull`` fetched; empty before the first pull."""
-    path = dataset.build / PULLED
-    return read_table(path) if path.exists() else ExpertReview.to_frame([])
+    """Return the experts' labels that ``review pull`` fetched; empty before the first pull."""
+    return _pulled(dataset.build / PULLED, ExpertReview, "review pull --full")
 
 
 def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
@@ -84,7 +86,7 @@ def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
 
 
 def manifests(dataset: DatasetParams) -> pl.DataFrame:
-    """What the stages say of themselves, in the catalogue's order; those that read this table are not in it."""
+    """Return the manifests of all stages in the catalogue's order, except of those that read this table."""
     return StageManifest.to_frame(
         StageManifest(stage=stage.name, title=stage.title, manifest=_manifest(dataset.build / stage.name))
         for stage in STAGES
@@ -102,15 +104,31 @@ def _manifest(folder: Path) -> str | None:
 
 
 def corrections(dataset: DatasetParams) -> pl.DataFrame:
-    """What people corrected in questions, with its status; empty before the first pull."""
-    path = dataset.build / CORRECTIONS
-    return read_table(path) if path.exists() else Correction.to_frame([])
+    """Return what people corrected in questions, with its status; empty before the first pull."""
+    return _pulled(dataset.build / CORRECTIONS, Correction, "review pull --full")
 
 
 def answer_scores(dataset: DatasetParams) -> pl.DataFrame:
-    """The experts' scores that ``score-answers pull`` fetched; empty before the first pull."""
-    path = dataset.build / ANSWER_SCORES
-    return read_table(path) if path.exists() else AnswerScore.to_frame([])
+    """Return the experts' scores that ``score-answers pull`` fetched; empty before the first pull."""
+    return _pulled(dataset.build / ANSWER_SCORES, AnswerScore, "score-answers pull --full")
+
+
+def _pulled(path: Path, record: type[Record], remedy: str) -> pl.DataFrame:
+    """Return a table of people's work; empty where there is none. Columns that came later get their defaults.
+
+    Raises:
+        UserError: it is damaged, or an incompatible version wrote it. No row is passed over in silence.
+    """
+    if not path.exists():
+        return record.to_frame([])
+    frame = read_table(path)
+    with suppress(ValidationError):
+        rows = list(record.from_frame(frame))
+        if len(rows) == frame.height:
+            return record.to_frame(rows)
+    raise UserError(
+        f"{path} was changed, or written by another version: move it away and run `build-dataset {remedy}`"
+    )
 
 
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
@@ -129,7 +147,7 @@ def _not_raw(dataset: DatasetParams) -> set[Path]:
 
 
 def _name(path: Path, raw: Path) -> str:
-    """What a file is called in tables.
+    """Return the name of a file in tables.
 
     Raises:
         UserError: its name is not text, as when an archive from Windows was unpacked elsewhere; or it is, and this

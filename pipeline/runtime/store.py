@@ -89,7 +89,7 @@ class ItemStore:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """What SQLite finds wrong, in one line: a full or read-only disk apart from a damaged file."""
+        """Turn errors of SQLite into one line; a full or read-only disk reads differently from a damaged file."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -126,7 +126,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute(
         "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
     )
-    if len(connection.execute("PRAGMA table_info(items)").fetchall()) == _COLUMNS_BEFORE:
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
+    if columns[:2] != ["key", "value"]:
+        raise sqlite3.DatabaseError("another version wrote it")
+    if len(columns) == _COLUMNS_BEFORE:
         connection.execute("ALTER TABLE items ADD COLUMN digest BLOB")
     connection.commit()
     return connection

@@ -1,5 +1,8 @@
+from importlib.util import spec_from_file_location
+
 import pytest
 
+from pipeline import doctor
 from pipeline.config import load
 from pipeline.doctor import CheckState, examine
 
@@ -45,3 +48,22 @@ def test_an_engine_that_is_not_installed_is_wrong_with_its_remedy(tmp_path, monk
     monkeypatch.setattr("pipeline.ocr.engines.find_spec", lambda name: None)
     found = checks(tmp_path, f'[dataset]\nname = "x"\n[ocr]\nengine = "{engine}"\n')
     assert "pip install" in found["ocr"].detail
+
+
+@pytest.mark.parametrize(
+    ("about", "library", "state"),
+    [
+        ("headless = True", None, None),
+        ("headless = False", "libGL.so.1", CheckState.OK),
+        ("headless = False", None, CheckState.WRONG),
+    ],
+)
+def test_an_opencv_with_windows_on_a_server_is_wrong(tmp_path, monkeypatch, about, library, state):
+    (tmp_path / "cv2").mkdir()
+    (tmp_path / "cv2" / "__init__.py").touch()
+    (tmp_path / "cv2" / "version.py").write_text(about)
+    spec = spec_from_file_location("cv2", tmp_path / "cv2" / "__init__.py")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: spec)
+    monkeypatch.setattr(doctor, "find_library", lambda name: library)
+    found = {check.name: check.state for check in examine(None)}
+    assert found.get("opencv") == state

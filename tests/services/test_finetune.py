@@ -85,6 +85,9 @@ def test_training_that_was_stopped_goes_on_and_ends_as_if_it_had_not(model, tmp_
         with pytest.raises(KeyboardInterrupt):
             tune(str(model), ROWS[:16], whole, tmp_path / "stopped")
     assert not (tmp_path / "stopped" / "training.json").exists()
+    torn = tmp_path / "stopped" / "checkpoints" / "checkpoint-999"
+    torn.mkdir()
+    (torn / "adapter_config.json").touch()  # killed while the next one was written
     tune(str(model), ROWS[:16], whole, tmp_path / "stopped")
     one, other = (load_file(tmp_path / name / "adapter_model.safetensors") for name in ("whole", "stopped"))
     assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
