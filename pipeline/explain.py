@@ -1,7 +1,8 @@
-"""The story of one question: where it comes from, what each stage did to it, its labels, its split."""
+"""The story of one question: its source, what each stage did to it, its labels, its split."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,9 +19,9 @@ from schemas.trace import Trace
 Row = dict[str, Any]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Event:
-    """What a stage did to a question."""
+    """The outcome of a stage for an item."""
 
     stage: str
     outcome: str
@@ -105,11 +106,8 @@ def _follow(build: Path, stage: str, story: Story) -> None:
     if rows:
         story.question = rows[0]
         story.events.append(Event(stage, "kept"))
-    for merge in _rows(build, f"{stage}/merges", pl.col("question_id") == story.question_id):
-        detail = f"into {merge['survivor_id']} ({merge['kind']}, score {merge['score']:.3f})"
-        story.events.append(Event(stage, "merged", merge["reason"], detail))
     story.events += _corrected(build, stage, story.question_id)
-    story.events += _set_aside(build, stage, story.question_id)
+    story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
 
 
 def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
@@ -126,13 +124,31 @@ def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
     ]
 
 
-def _set_aside(build: Path, stage: str, question_id: str) -> list[Event]:
-    rejected = _rows(build, f"{stage}/rejects", pl.col("item_id") == question_id)
-    concerned = (pl.col("item_id") == question_id) | pl.col("question_ids").list.contains(question_id)
-    waiting = _rows(build, f"{stage}/review", concerned)
-    return [Event(stage, "rejected", row["reason"], row["detail"]) for row in rejected] + [
-        Event(stage, "waiting", row["reason"], row["detail"]) for row in waiting
-    ]
+def set_aside(
+    build: Path, stage: str, wanted: Callable[[pl.Expr], pl.Expr]
+) -> Iterator[tuple[str, Event, str | None]]:
+    """Yield what a stage rejected, left waiting or merged: the item's id, the event, and the item as JSON.
+
+    All questions of a row of review wait, such as the copies of one with contradicting keys.
+
+    Args:
+        build: the build folder.
+        stage: its name.
+        wanted: condition on ids.
+    """
+    name = pl.col("name")
+    for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
+        path = build / stage / f"{table}.parquet"
+        if not path.exists():
+            continue
+        frame = read_table(path)
+        ids = pl.concat_list(*(column for column in ("item_id", "question_ids") if column in frame.columns))
+        named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
+        for row in named.filter(wanted(name)).iter_rows(named=True):
+            yield row["name"], Event(stage, outcome, row["reason"], row["detail"]), row["item"]
+    for row in _rows(build, f"{stage}/merges", wanted(pl.col("question_id"))):
+        detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
+        yield row["question_id"], Event(stage, "merged", row["reason"], detail), None
 
 
 def _relatives(build: Path, question_id: str) -> list[Row]:

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.inspect.model import Card, Event, Fate
+from pipeline.explain import Event, set_aside
+from pipeline.inspect.model import Card, Fate
 from pipeline.runtime.publish import read_manifest, read_table
 from schemas.documents import Document, Line, Page
 from schemas.errors import UserError
@@ -29,7 +30,7 @@ _FATES = {
     Part.KEY: Fate.KEY,
     Part.ANSWER: Fate.KEY,
 }
-"""What the lines of a paper's own steps became; text of all others is unused."""
+"""Fates of the lines of a paper's own steps; text of all others is unused."""
 
 Place = tuple[int, int]
 """Page and ``Line.order``."""
@@ -63,9 +64,17 @@ class Tables:
         path = self.build / f"{table}.parquet"
         if not path.exists():
             return pl.DataFrame({column: []}, schema={column: pl.String})
-        is_document = pl.col(column) == self.document.document
-        is_item = pl.lit(False) if exact else pl.col(column).str.starts_with(self.prefix)
-        return read_table(path).filter(is_document | is_item)
+        name = pl.col(column)
+        return read_table(path).filter(name == self.document.document if exact else self._is_mine(name))
+
+    def _is_mine(self, name: pl.Expr) -> pl.Expr:
+        """Whether an id is the document's or one of its items'."""
+        return (name == self.document.document) | name.str.starts_with(self.prefix)
+
+    def set_aside(self) -> Iterator[tuple[str, Event, str | None]]:
+        """Yield what stages rejected, left waiting or merged: the item's id, the event, the item as JSON."""
+        for stage in STAGES:
+            yield from set_aside(self.build, stage.name, self._is_mine)
 
 
 def _resolve(build: Path, wanted: str) -> Document:
@@ -90,7 +99,7 @@ def _named(known: Iterable[str], wanted: str) -> list[str]:
 
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
-    """Why a paper is not among those that were read, or which was meant."""
+    """Return the reason for which a paper was not read, or names like it."""
     path = build / "ocr" / "rejects.parquet"
     for row in read_table(path).iter_rows(named=True) if path.exists() else ():
         if wanted == row["item_id"]:
@@ -102,10 +111,10 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
 def cards(tables: Tables) -> list[Card]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
     found = {name: Card(name, Fate.KEPT, question=row) for name, row in _questions(tables).items()}
-    for name, event, row in _events(tables):
+    for name, event, item in tables.set_aside():
         card = found.setdefault(name, Card(name, Fate.KEPT))
         card.events.append(event)
-        card.question = card.question or row
+        card.question = card.question or _item(item)
     for trace in tables.traces:
         if trace.item_id in found:
             found[trace.item_id].steps = trace.steps
@@ -140,18 +149,6 @@ def _questions(tables: Tables) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _events(tables: Tables) -> Iterator[tuple[str, Event, dict[str, Any] | None]]:
-    """What stages set aside or merged: the item, the event, and the item itself where it is told."""
-    for stage in STAGES:
-        for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
-            for row in tables.mine(f"{stage.name}/{table}", "item_id").to_dicts():
-                event = Event(stage.name, outcome, row["reason"], row["detail"])
-                yield row["item_id"], event, _item(row["item"])
-        for row in tables.mine(f"{stage.name}/merges", "question_id").to_dicts():
-            detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
-            yield row["question_id"], Event(stage.name, "merged", row["reason"], detail), None
-
-
 def _item(text: str | None) -> dict[str, Any] | None:
     """The question inside a row of rejects or review, where there is one."""
     value = json.loads(text) if text else None
@@ -159,7 +156,7 @@ def _item(text: str | None) -> dict[str, Any] | None:
 
 
 def _fate(card: Card) -> Fate:
-    """What became of an item in the end; waiting wins, because a person has to look at it."""
+    """Return the fate of an item; waiting wins, because a person has to look at it."""
     outcomes = {event.outcome for event in card.events}
     for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
         if fate.value in outcomes:
@@ -202,7 +199,7 @@ def line_items(tables: Tables) -> dict[Place, list[str]]:
 
 
 def line_fates(tables: Tables) -> dict[Place, Fate]:
-    """What became of the lines that belong to no item; a paper that is a key as a whole became that."""
+    """Return the fate of lines that belong to no item; those of a key file are key."""
     items = line_items(tables)
     fates: dict[Place, Fate] = {}
     for trace in tables.traces:

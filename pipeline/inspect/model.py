@@ -1,4 +1,4 @@
-"""What the page of a paper shows."""
+"""Records of the page of a paper: items, pages, boxes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pipeline.explain import Event
 from schemas.documents import Box, LineKind, Page
 from schemas.trace import Step
 
 
 class Fate(StrEnum):
-    """What became of lines of a paper; the value is also the class of style."""
+    """Fates of lines of a paper; the value is also the class of style."""
 
     WAITING = "waiting"
     UNUSED = "unused"
@@ -44,17 +45,6 @@ REGION_NAMES = {
     LineKind.TABLE: ("table", "表"),
     LineKind.FORMULA: ("formula", "公式"),
 }
-
-
-@dataclass(frozen=True)
-class Event:
-    """What a stage did to an item."""
-
-    stage: str
-    outcome: str
-    """``rejected``, ``waiting`` or ``merged``."""
-    reason: str
-    detail: str
 
 
 @dataclass
@@ -116,7 +106,7 @@ class Sheet:
 
 @dataclass
 class PaperView:
-    """All that the page shows."""
+    """Content of the page."""
 
     document: str
     format: str

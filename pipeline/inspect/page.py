@@ -9,8 +9,7 @@ from pathlib import Path
 from pipeline.crop import PAGELESS, find_paper
 from pipeline.inspect.collect import Tables, cards, key_of, keys_for
 from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
-from pipeline.inspect.pictures import pictures
-from pipeline.inspect.sheets import sheets
+from pipeline.inspect.sheets import pictures, sheets
 from pipeline.rendering.html import render
 from schemas.documents import Page
 from schemas.errors import UserError
@@ -45,7 +44,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
 
 
 def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
-    """What the page shows; see ``inspect_page``."""
+    """Return the content of the page; see ``inspect_page``."""
     tables = Tables(build, wanted)
     count = max((page.page for page in tables.pages), default=0)
     shown = pages or range(1, min(count, MAX_PAGES) + 1)
@@ -95,7 +94,7 @@ def _facts(tables: Tables) -> list[tuple[str, str]]:
 
 
 def _method(page: Page) -> str:
-    """How a page was read, and why."""
+    """Return the way in which a page was read, and the reason."""
     reason = (page.reason or "").partition(":")[0]
     return f"{page.method.value} ({reason})" if reason else page.method.value
 

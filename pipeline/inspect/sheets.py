@@ -1,14 +1,24 @@
-"""The left side: pages with boxes, or lines of text where a page has no picture."""
+"""The left side: pages with boxes and pictures, or lines of text where a page has no picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from pipeline.crop import strips
+from pipeline.crop import TIMEOUT, Paper, as_picture, jpeg, page_image, strips
 from pipeline.inspect.collect import Place, Tables, line_fates, line_items, unused_runs
 from pipeline.inspect.model import REGION_NAMES, Card, Fate, Mark, Sheet, TextLine, percent
+from pipeline.rendering.html import data_uri
+from pipeline.runtime.executor import LocalExecutor
+from pipeline.stage import Failure
 from schemas.documents import Line, LineKind, Page
 from schemas.questions import Region
+
+BUDGET = 9_000_000
+"""Bytes of all pictures of a page together; as text they take a third more."""
+
+MAX_BYTES = 260_000
+"""Of one picture: a scan of 1,000 pixels across at good quality."""
 
 
 def sheets(tables: Tables, cards: Sequence[Card], shown: range) -> list[Sheet]:
@@ -28,7 +38,7 @@ def sheets(tables: Tables, cards: Sequence[Card], shown: range) -> list[Sheet]:
 
 
 def _fates_by_line(tables: Tables) -> dict[Place, tuple[Fate, tuple[str, ...]]]:
-    """What became of lines of no item, and the card of unused text they belong to."""
+    """Return the fates of lines of no item, and the card of unused text they belong to."""
     cards = {place: (name,) for name, run in unused_runs(tables).items() for place in run}
     return {place: (fate, cards.get(place, ())) for place, fate in line_fates(tables).items()}
 
@@ -96,3 +106,36 @@ def _label(cards: Mapping[str, Card], names: Sequence[str]) -> str:
     numbers = [(cards[name].question or {}).get("number") for name in names if name in cards]
     known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
     return f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
+
+
+@dataclass(frozen=True)
+class PictureTask:
+    """A page to draw."""
+
+    paper: Paper
+    page: int
+    most: int
+    """Bytes it may take."""
+
+
+def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
+    """Data URIs of pages, and why others have none. Drawn in worker processes: a hostile page costs itself alone."""
+    most = min(MAX_BYTES, BUDGET // max(1, len(pages)))
+    drawn: dict[int, str] = {}
+    failed: dict[int, str] = {}
+    executor = LocalExecutor()
+    try:
+        tasks = [PictureTask(paper, page, most) for page in pages]
+        for task, content in executor.map(draw, tasks, TIMEOUT):
+            if isinstance(content, Failure):
+                failed[task.page] = f"{content.reason}: {content.detail}"
+            else:
+                drawn[task.page] = data_uri(content, "image/jpeg")
+    finally:
+        executor.close()
+    return drawn, failed
+
+
+def draw(task: PictureTask) -> bytes:
+    """The page as JPEG."""
+    return jpeg(as_picture(page_image(task.paper, task.page)[0]), task.most)

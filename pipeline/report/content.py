@@ -15,6 +15,7 @@ from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
 from pipeline.report.shown import cut, spread, tally
+from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import Notice, counted
@@ -93,12 +94,7 @@ def labels(build: Build) -> Section | None:
     if few:
         english = ", ".join(f"{name} {count}" for (name, _), count in few.items())
         chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
-        notices.append(
-            Notice(
-                f"Labels with fewer than {_FEW} test questions, so that scores by label are rough: {english}.",
-                f"测试题不足 {_FEW} 道的标签，按标签的得分仅供参考：{chinese}。",
-            )
-        )
+        notices.append(notice("few_questions", few=_FEW, english=english, chinese=chinese))
     values = {
         "dimensions": shown,
         "splits": [(name, words.SPLITS[name], rows.height) for name, rows in splits.items()],
@@ -206,23 +202,14 @@ def _method(params: Mapping[str, Any]) -> str:
 
 
 def _split_notices(facts: Mapping[str, Any]) -> Iterator[Notice]:
-    if count := facts.get("pooled_strata_count"):
-        yield Notice(
-            f"Too small to be split by themselves, and drawn together: {counted(count, 'stratum', 'strata')}. "
-            "Their labels need not be in every split.",
-            f"{count:,} 个层太小，合并抽取，其标签不一定出现在每个划分中。",
-        )
-    if count := facts.get("strata_off_by_more_than_one_count"):
-        yield Notice(
-            f"More than one question off their share: {counted(count, 'stratum', 'strata')}, "
-            "because groups are kept whole.",
-            f"题组整体保留，因此 {count:,} 个层与配额相差一题以上。",
-        )
-    if count := facts.get("retired"):
-        yield Notice(
-            f"Left out, as they would leak: {counted(count, 'question')} of an earlier release.",
-            f"以前版本中的 {count:,} 道题会造成泄漏，未收录。",
-        )
+    told = {
+        "pooled_strata": "pooled_strata_count",
+        "strata_off": "strata_off_by_more_than_one_count",
+        "retired": "retired",
+    }
+    for name, fact in told.items():
+        if count := facts.get(fact):
+            yield notice(name, n=count)
 
 
 def leaking(build: Build) -> Section | None:
@@ -242,26 +229,11 @@ def leaking(build: Build) -> Section | None:
     }
     notices = []
     if across:
-        notices.append(
-            Notice(
-                f"{counted(across, 'question')} of one split found again in another.",
-                f"{across:,} 道题在另一个划分中再次出现。",
-            )
-        )
+        notices.append(notice("across", n=across))
     if published:
-        notices.append(
-            Notice(
-                f"{counted(published, 'question')} overlapping with public benchmarks: models may have seen them.",
-                f"{published:,} 道题与公开评测集重叠：模型可能见过。",
-            )
-        )
+        notices.append(notice("published", n=published))
     if not values["files"]:
-        notices.append(
-            Notice(
-                "No public benchmark was compared with: whether models have seen the questions is unknown.",
-                "没有与任何公开评测集比对：模型是否见过这些题目尚不清楚。",
-            )
-        )
+        notices.append(notice("no_benchmark"))
     return Section("leaking", "Leaks", "泄漏检查", values, notices)
 
 
@@ -293,9 +265,5 @@ def changes(build: Build) -> Section | None:
             }
         )
     moved = found.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
-    notice = Notice(
-        f"{counted(moved, 'question')} moved from test to train since the previous release.",
-        f"与上一版本相比，{moved:,} 道题从测试集移到了训练集。",
-    )
-    notices = [notice] if moved else []
+    notices = [notice("moved", n=moved)] if moved else []
     return Section("changes", "Since the previous release", "与上一版本的差异", {"kinds": kinds}, notices)

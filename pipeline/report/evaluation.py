@@ -17,8 +17,9 @@ from pipeline.evaluate.results.view import run_name
 from pipeline.rendering.html import inline
 from pipeline.report.answers import answers_page
 from pipeline.report.build import Build, Section
+from pipeline.report.words import notice
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
-from schemas.wording import Notice, counted
+from schemas.wording import Notice
 
 PAGE = "answers.html"
 _OVERALL = "overall"
@@ -94,20 +95,10 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
     notices = []
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < _FEW:
-        notices.append(
-            Notice(
-                f"Models were asked {counted(asked, 'question')} only: the intervals of their scores are wide.",
-                f"模型只回答了 {asked:,} 道题：得分的区间很宽。",
-            )
-        )
+        notices.append(notice("few_asked", n=asked))
     lost = {row["run"]: sum(share or 0.0 for share in row["rates"].values()) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
-        notices.append(
-            Notice(
-                f"Questions without a readable answer, which count as not right: {', '.join(much)}.",
-                f"读不出答案的题目（按答错计）：{'，'.join(much)}。",
-            )
-        )
+        notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed(found.scores):
         notices.append(doubt)
     return notices

@@ -14,6 +14,7 @@ from pipeline.rendering.tables import number, percent
 from pipeline.report import words
 from pipeline.report.build import SPLITS, Build, Section, StageRun
 from pipeline.report.shown import item_text
+from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
 from schemas.wording import Notice, counted
 
@@ -104,7 +105,7 @@ def funnel(build: Build) -> Section:
     }
     notices = list(_unfinished(build))
     if empty := [split["name"] for split in splits if not split["count"]]:
-        notices.append(Notice(f"No questions in {' and '.join(empty)}.", f"{'、'.join(empty)} 中没有题目。"))
+        notices.append(notice("empty_splits", names=", ".join(empty)))
     return Section("funnel", "From files to splits", "从文件到数据划分", values, notices)
 
 
@@ -158,22 +159,12 @@ def _unfinished(build: Build) -> Iterator[Notice]:
     for stage in build.ran:
         assert stage.manifest
         if not stage.manifest["complete"]:
-            yield Notice(
-                f"{stage.name} is not complete: run the same command again to finish it.",
-                f"{stage.name} 尚未完成：再次运行同一条命令即可继续。",
-            )
+            yield notice("incomplete", stage=stage.name)
     for name, makers in build.outdated.items():
-        yield Notice(
-            f"{name} was made from an earlier result of {' and '.join(makers)}: "
-            "run `build-dataset run`, or the numbers below do not belong together.",
-            f"{name} 依据的是 {'、'.join(makers)} 以前的结果：请运行 `build-dataset run`，否则下面的数目对不上。",
-        )
+        yield notice("outdated", stage=name, makers=", ".join(makers))
     missing = [stage.name for stage in build.stages if stage.manifest is None]
     if missing:
-        yield Notice(
-            f"Not run yet, and so not in this report: {', '.join(missing)}.",
-            f"尚未运行，因此不在本报告中：{'、'.join(missing)}。",
-        )
+        yield notice("not_run", names=", ".join(missing))
 
 
 def sources(build: Build) -> Section | None:
@@ -202,8 +193,7 @@ def _alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
     more = len(notices) - _ALARMS
     if more <= 0:
         return notices
-    english = f"Losses in {counted(more, 'more file')}: see Source files."
-    return [*notices[:_ALARMS], Notice(english, f"另有 {more:,} 个来源文件损失较多，见“来源文件”。")]
+    return [*notices[:_ALARMS], notice("more_files", n=more)]
 
 
 def rejected(build: Build) -> Section | None:
@@ -225,18 +215,13 @@ def _unsettled(build: Build) -> Iterator[Notice]:
     ran = [stage for stage in build.ran if stage.counts["waiting"]]
     before = [stage for stage in ran if stage.name == "ocr" or stage.rows("questions") is not None]
     if missing := sum(stage.counts["waiting"] for stage in before):
-        yield Notice(
-            f"Waiting for a person to decide, and in no split: {counted(missing, 'item')}.",
-            f"{missing:,} 条等待人工决定，不在任何划分中。",
-            missing,
-        )
+        yield notice("waiting", n=missing, lost=missing)
     for stage in ran:
         if stage not in before:
             count, unit = stage.counts["waiting"], stage.counts["unit"].removesuffix("s")
-            yield Notice(
-                f"Not settled in {stage.name}: {counted(count, unit)}.",
-                f"{words.STAGES.get(stage.name, stage.name)}尚无定论：{count:,} 条。",
-            )
+            chinese = words.STAGES.get(stage.name, stage.name)
+            said = counted(count, unit)
+            yield notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=said)
 
 
 def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:

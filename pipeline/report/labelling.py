@@ -9,9 +9,10 @@ import polars as pl
 from pipeline.rendering.tables import Table, number, percent
 from pipeline.report import words
 from pipeline.report.build import Build, Section
+from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
-from schemas.wording import Notice, counted
+from schemas.wording import Notice
 
 _TENTATIVE = 0.667
 """Below this alpha Krippendorff (Content Analysis, 2nd ed., 11.4) would draw not even tentative conclusions."""
@@ -32,14 +33,14 @@ def labelling(build: Build) -> Section | None:
     by_annotator = _counts(labels.filter(pl.col("annotator").is_not_null()), "annotator")
     sizes = dict(labels.group_by("dimension").len().iter_rows())
     values = {
-        "statuses": [(status.value, *said) for status, said in words.STATUSES.items()],
+        "statuses": [(status, *said) for status, said in words.STATUSES.items()],
         "annotators": sorted({annotator for _, annotator in by_annotator}),
         "dimensions": [
             {
                 "chinese": dimension.zh,
                 "english": dimension.en,
                 "total": sizes.get(name, 0),
-                "statuses": [(one.value, by_status.get((name, one.value), 0)) for one in words.STATUSES],
+                "statuses": [(one, by_status.get((name, one), 0)) for one in words.STATUSES],
                 "annotators": {who: count for (dim, who), count in by_annotator.items() if dim == name},
             }
             for name, dimension in dimensions().items()
@@ -58,30 +59,14 @@ def _notices(labels: pl.DataFrame) -> list[Notice]:
     unreviewed = labels.filter(pl.col("status") == LabelStatus.UNREVIEWED.value).height
     if unreviewed:
         share = percent(unreviewed, labels.height, 0)
-        found.append(
-            Notice(
-                f"{share} of all labels were seen by no expert ({unreviewed:,} of {labels.height:,}).",
-                f"{share} 的标签未经专家审核（{labels.height:,} 个中的 {unreviewed:,} 个）。",
-            )
-        )
+        found.append(notice("unreviewed", share=share, n=unreviewed, total=labels.height))
     if lexicon := labels.filter(pl.col("annotator") == "lexicon").height:
-        found.append(
-            Notice(
-                f"Labelled by the offline lexicon, which counts key words: {counted(lexicon, 'label')}. "
-                "That is good for trying the pipeline, not for conclusions.",
-                f"{lexicon:,} 个标签来自离线词典（按关键词计数），可用于试跑，不能据此下结论。",
-            )
-        )
+        found.append(notice("lexicon", n=lexicon))
     guesses = labels.filter(
         (pl.col("dimension") == "difficulty") & pl.col("estimate") & pl.col("label").is_not_null()
     ).height
     if guesses:
-        found.append(
-            Notice(
-                f"Difficulty is an estimate, not measured on people, of {counted(guesses, 'question')}.",
-                f"{guesses:,} 道题的难度是估计值，并非由考生作答测得。",
-            )
-        )
+        found.append(notice("estimates", n=guesses))
     return found
 
 
@@ -153,12 +138,7 @@ def _weak(rows: list[dict[str, Any]]) -> list[Notice]:
         return []
     english = ", ".join(f"{name} {alpha}" for name, _, alpha in weak)
     chinese = "，".join(f"{name} {alpha}" for _, name, alpha in weak)
-    return [
-        Notice(
-            f"Experts agree too little for conclusions (alpha below {_TENTATIVE}): {english}.",
-            f"专家一致性太低，不足以下结论（α 低于 {_TENTATIVE}）：{chinese}。",
-        )
-    ]
+    return [notice("weak_agreement", limit=_TENTATIVE, english=english, chinese=chinese)]
 
 
 def calibration(build: Build) -> Section | None:

@@ -11,7 +11,7 @@ import polars as pl
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.shown import Row, compare, side_by_side, spread, tally
-from schemas.wording import Notice, counted
+from pipeline.report.words import notice
 
 _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: sound scans are read with .95 and more."""
@@ -46,17 +46,9 @@ def reading(build: Build) -> Section | None:
     doubtful = pages.filter(confidence < _DOUBTFUL).sort("confidence", "document", "page")
     notices = []
     if doubtful.height:
-        notices.append(
-            Notice(
-                f"Read with a confidence below {_DOUBTFUL}: {doubtful.height:,} of "
-                f"{counted(pages.height, 'page')}. Questions there may be misread.",
-                f"{pages.height:,} 页中有 {doubtful.height:,} 页识别置信度低于 {_DOUBTFUL}，其中的题目可能有误。",
-            )
-        )
+        notices.append(notice("doubtful_pages", limit=_DOUBTFUL, n=doubtful.height, pages=pages.height))
     if lost := build.stage("ocr").facts.get("pages_lost"):
-        notices.append(
-            Notice(f"Not readable at all: {counted(len(lost), 'page')}.", f"完全无法识别：{len(lost):,} 页。")
-        )
+        notices.append(notice("lost_pages", n=len(lost)))
     values = {
         "ways": ways.to_dicts(),
         "doubtful": doubtful.head(_PAGES).select("document", "page", "confidence").to_dicts(),
@@ -134,13 +126,8 @@ def conflicts(build: Build) -> Section | None:
             for detail, item in shown.select("detail", "item").iter_rows()
         ],
     }
-    notice = Notice(
-        f"{counted(found.height, 'question')} with contradicting keys: "
-        f"all {copies:,} copies of {'it' if found.height == 1 else 'them'} wait, none is in a split.",
-        f"{found.height:,} 道题的答案互相矛盾：共 {copies:,} 份，全部待处理，都不在划分中。",
-        copies,
-    )
-    return Section("conflicts", "Contradicting keys", "答案冲突", values, [notice])
+    told = notice("conflicts", n=found.height, lost=copies)
+    return Section("conflicts", "Contradicting keys", "答案冲突", values, [told])
 
 
 def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:

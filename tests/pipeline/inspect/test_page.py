@@ -12,7 +12,7 @@ from pipeline.crop import find_paper
 from pipeline.inspect.collect import Tables, cards
 from pipeline.inspect.model import Fate
 from pipeline.inspect.page import inspect_page, look
-from pipeline.inspect.pictures import PictureTask, draw
+from pipeline.inspect.sheets import PictureTask, draw
 from schemas.errors import UserError
 
 

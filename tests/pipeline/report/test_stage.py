@@ -275,7 +275,7 @@ def test_conflicts_stand_side_by_side_and_warn(report):
     dedup = manifest("dedup", 0, waiting={"conflicting_answers": 2})
     result = report({"manifests": manifests(dedup), "dedup/review": conflicting(one, other)})
     assert {"A", "B"} <= set(result.page.marked)
-    assert any("contradicting keys: all 2 copies of it" in warning for warning in result.facts["warnings"])
+    assert any("contradicting keys: all 2 copies wait" in warning for warning in result.facts["warnings"])
 
 
 def test_what_waits_is_counted_over_all_and_shown_in_part(report):
