@@ -1,4 +1,4 @@
-"""Draw docs/img/stages.svg: the way of the data, from the catalogue."""
+"""Draw docs/img/stages.svg, the way of the data, from the catalogue; and docs/img/layers.svg, the parts of the code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.catalogue import STAGES
 
-TARGET = Path(__file__).parent / "img" / "stages.svg"
+IMAGES = Path(__file__).parent / "img"
 HEIGHT, STEP, LEFT, TOP = 400, 104, 150, 128
 BOX_W, BOX_H = 90, 64
 WIDTH = LEFT + len(STAGES) * STEP + 6
@@ -122,5 +122,39 @@ def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
     return f'<path class="way" d="M{x0} {y0} L{x1 - 1} {y1}" marker-end="url(#tip)"/>'
 
 
+LAYERS = (  # from the commands at the top to the records at the bottom
+    ("mind", "commands, notebooks", ("cli/", "api.py", "doctor.py")),
+    ("box", "order and machinery", ("catalogue.py", "runtime/", "config.py", "stage.py", "preflight.py")),
+    ("box", "stages", tuple(stage.name for stage in STAGES)),
+    ("box", "looking at results", ("inspect/", "explain.py", "losses.py", "aside.py", "crop.py")),
+    ("box", "shared by stages", ("rendering/", "stats/", "claims/", "text.py", "releases.py", "archives.py")),
+    ("mind", "annotation/", ("llm/", "lexicon/", "learned/", "rubric/", "label_studio/", "agreement")),
+    ("raw", "schemas/", ("records: one a table", "label sets", "reasons", "ids and hashes", "errors")),
+)
+ROW, NAMES, ROOM = 66, 190, 1060
+
+
+def layers() -> str:
+    """The parts of the code as SVG."""
+    height = 20 + ROW * len(LAYERS)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {NAMES + ROOM + 20} {height}" role="img" '
+        'aria-label="Parts of the code from commands down to records">',
+        f"<style>{STYLE}</style>",
+        f'<rect width="{NAMES + ROOM + 20}" height="{height}" fill="#ffffff"/>',
+    ]
+    for index, (kind, title, names) in enumerate(LAYERS):
+        top, width = 14 + index * ROW, ROOM / len(names)
+        parts.append(f'<text x="14" y="{top + 28}" class="head">{title}</text>')
+        for place, name in enumerate(names):
+            x = NAMES + place * width
+            parts += [
+                f'<rect class="{kind}" x="{x + 3:.1f}" y="{top}" width="{width - 6:.1f}" height="{ROW - 20}"/>',
+                f'<text x="{x + width / 2:.1f}" y="{top + 28}" class="note" text-anchor="middle">{name}</text>',
+            ]
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
 if __name__ == "__main__":
-    TARGET.write_text(text(), encoding="utf-8")
+    (IMAGES / "stages.svg").write_text(text(), encoding="utf-8")
+    (IMAGES / "layers.svg").write_text(layers(), encoding="utf-8")

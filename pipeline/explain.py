@@ -47,7 +47,7 @@ class Story:
 
 
 def explain(build: Path, wanted: str) -> Story:
-    """Tell the story of the question with this id, or of the only one whose id begins so.
+    """Collect the story of the question with this id, or of the only one whose id begins with it.
 
     Raises:
         UserError: nothing was built, no such question, or several.
@@ -66,7 +66,7 @@ def explain(build: Path, wanted: str) -> Story:
 
 
 def place(build: Path, story: Story) -> tuple[str, list[Region]]:
-    """Where a question stands: its document and boxes, of its own record or of the lines the parser cut it from.
+    """Return the document and boxes of a question, of its own record or of the lines the parser cut it from.
 
     Raises:
         UserError: nothing says where; it was never found, or its source has no layout.
@@ -111,7 +111,7 @@ def _follow(build: Path, stage: str, story: Story) -> None:
 
 
 def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
-    """What people corrected, and who they are."""
+    """Return what people corrected, with their names."""
     rows = _rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
     return [
         Event(

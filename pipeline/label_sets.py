@@ -12,7 +12,7 @@ from schemas.questions import Question
 from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import LabelSet
 
-_TAKEN = {
+_RESERVED = {
     *ReleaseRow.model_fields,
     *Question.model_fields,
     "overall",
@@ -42,16 +42,16 @@ def read_label_set(path: Path) -> LabelSet:
     try:
         found = LabelSet.model_validate(content)
     except ValidationError as error:
-        raise UserError("\n".join(_told(path, problem) for problem in error.errors())) from None
+        raise UserError("\n".join(_message(path, problem) for problem in error.errors())) from None
     columns = [column for name in found.by_name for column in label_columns(name)]
-    if taken := [column for column in columns if column in _TAKEN or columns.count(column) > 1]:
+    if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
         raise UserError(
             f"{path}: two columns would be called {taken[0]}: choose another name for the dimension"
         )
     return found
 
 
-def _told(path: Path, problem: object) -> str:
+def _message(path: Path, problem: object) -> str:
     assert isinstance(problem, dict)
     where = ".".join(str(part) for part in problem["loc"])
     return f"{path}: {where}: {problem['msg'].removeprefix('Value error, ')}"

@@ -1,4 +1,4 @@
-"""What became of every source file: kept, merged into which other, rejected, waiting. Pure.
+"""Outcomes of every source file: questions kept, merged into another file, rejected, waiting. Pure.
 
 The end of a command, ``status`` and the report tell of the same numbers.
 """
@@ -21,7 +21,7 @@ from schemas.wording import Notice
 STAGES = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 TABLES = ("ocr/documents", "parse/questions", "dedup/merges")
-"""What else is read, beside rejects and review of these stages and of ``ocr``."""
+"""Further tables that are read, beside rejects and review of these stages and of ``ocr``."""
 
 Read = Callable[[str], pl.DataFrame | None]
 """A table by ``stage/name``; None where it was not made."""
@@ -89,16 +89,16 @@ def from_build(build: Path) -> Read:
 
 def losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
-    fates = _Fates(read)
+    outcomes = _Outcomes(read)
     found: dict[str, SourceLoss] = {}
-    for item, (document, outcome, reason, size) in fates.items.items():
+    for item, (document, outcome, reason, size) in outcomes.items.items():
         loss = found.setdefault(document, SourceLoss(document))
         if outcome == "refused":
             loss.refused = reason
             continue
         loss.n_input += size
         if outcome == "merged":
-            loss.merged_into[fates.document_of(fates.survivors[item]) or document] += size
+            loss.merged_into[outcomes.document_of(outcomes.survivors[item]) or document] += size
         elif outcome == "kept":
             loss.kept += size
         else:
@@ -115,15 +115,15 @@ def alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
 
 def overlaps(read: Read) -> Counter[tuple[str, str]]:
     """Questions that two sources share: by pairs of documents in their order, one question once."""
-    fates = _Fates(read)
+    outcomes = _Outcomes(read)
     groups: dict[str, set[str]] = defaultdict(set)
-    for item, survivor in fates.survivors.items():
-        groups[survivor] |= {name for one in (item, survivor) if (name := fates.document_of(one))}
+    for item, survivor in outcomes.survivors.items():
+        groups[survivor] |= {name for one in (item, survivor) if (name := outcomes.document_of(one))}
     return Counter(pair for names in groups.values() for pair in combinations(sorted(names), 2))
 
 
-class _Fates:
-    """Where every item of every source ended: (document, outcome, reason, questions)."""
+class _Outcomes:
+    """Outcome of every item of every source: (document, outcome, reason, questions)."""
 
     def __init__(self, read: Read) -> None:
         self._read = read

@@ -50,7 +50,7 @@ _SPACED_WORDS = re.compile(
 )
 
 
-MAY_CHANGE = r"[\s．" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
+TIDIABLE = r"[\s．" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from pipeline.characters import UNREADABLE
-from pipeline.text import MAY_CHANGE, tidy
+from pipeline.text import TIDIABLE, tidy
 from schemas.identity import content_hash
 from schemas.questions import TextChange
 
@@ -56,7 +56,7 @@ def tidied(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _tidy_column(texts: pl.Series) -> pl.Series:
     """Tidy what may need it: a glance at all texts takes a twentieth of tidying them."""
-    doubtful = texts.str.contains(f"{MAY_CHANGE}|{UNREADABLE}") | (texts.str.normalize("NFC") != texts)
+    doubtful = texts.str.contains(f"{TIDIABLE}|{UNREADABLE}") | (texts.str.normalize("NFC") != texts)
     if texts.name in _OPTIONAL:
         doubtful |= texts == ""
     rows = doubtful.fill_null(value=False).arg_true()

@@ -26,7 +26,7 @@ from schemas.sources import SourceParams
 
 @dataclass(frozen=True)
 class Sample:
-    """A row as it stands in the file, and what it became."""
+    """A row of the file, and its question."""
 
     row: int
     fields: dict[str, Any]
@@ -51,7 +51,7 @@ class TableView:
 
 @dataclass(frozen=True)
 class BankView:
-    """What people are shown of a bank."""
+    """Content of the view of a bank."""
 
     document: str
     format: str

@@ -13,7 +13,7 @@ import polars as pl
 
 from pipeline.catalogue import STAGES
 from pipeline.explain import Event, set_aside
-from pipeline.inspect.model import Card, Fate
+from pipeline.inspect.model import Fate, ItemCard
 from pipeline.runtime.publish import read_manifest, read_table
 from schemas.documents import Document, Line, Page
 from schemas.errors import UserError
@@ -36,7 +36,7 @@ Place = tuple[int, int]
 """Page and ``Line.order``."""
 
 
-class Tables:
+class PaperTables:
     """The rows of a build folder that speak of one document."""
 
     def __init__(self, build: Path, wanted: str) -> None:
@@ -68,7 +68,7 @@ class Tables:
         return read_table(path).filter(name == self.document.document if exact else self._is_mine(name))
 
     def _is_mine(self, name: pl.Expr) -> pl.Expr:
-        """Whether an id is the document's or one of its items'."""
+        """Return the condition that an id is the document's or one of its items'."""
         return (name == self.document.document) | name.str.starts_with(self.prefix)
 
     def set_aside(self) -> Iterator[tuple[str, Event, str | None]]:
@@ -108,11 +108,11 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
     return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
 
 
-def cards(tables: Tables) -> list[Card]:
+def cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
-    found = {name: Card(name, Fate.KEPT, question=row) for name, row in _questions(tables).items()}
+    found = {name: ItemCard(name, Fate.KEPT, question=row) for name, row in _questions(tables).items()}
     for name, event, item in tables.set_aside():
-        card = found.setdefault(name, Card(name, Fate.KEPT))
+        card = found.setdefault(name, ItemCard(name, Fate.KEPT))
         card.events.append(event)
         card.question = card.question or _item(item)
     for trace in tables.traces:
@@ -139,7 +139,7 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
     return sorted(keys, key=lambda name: keys[name])
 
 
-def _questions(tables: Tables) -> dict[str, dict[str, Any]]:
+def _questions(tables: PaperTables) -> dict[str, dict[str, Any]]:
     """The newest row of each question."""
     rows: dict[str, dict[str, Any]] = {}
     for stage in STAGES:
@@ -155,7 +155,7 @@ def _item(text: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and "stem" in value else None
 
 
-def _fate(card: Card) -> Fate:
+def _fate(card: ItemCard) -> Fate:
     """Return the fate of an item; waiting wins, because a person has to look at it."""
     outcomes = {event.outcome for event in card.events}
     for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
@@ -165,14 +165,14 @@ def _fate(card: Card) -> Fate:
     return Fate.DOUBTFUL if doubtful else Fate.KEPT
 
 
-def _unused(tables: Tables) -> Iterator[Card]:
+def _unused(tables: PaperTables) -> Iterator[ItemCard]:
     """A card for each run of text that became nothing."""
     texts = {(line.page, line.order): line.text for line in tables.lines}
     for name, run in unused_runs(tables).items():
-        yield Card(name, Fate.UNUSED, texts=[texts[place] for place in run], pages=[run[0][0]])
+        yield ItemCard(name, Fate.UNUSED, texts=[texts[place] for place in run], pages=[run[0][0]])
 
 
-def unused_runs(tables: Tables) -> dict[str, list[Place]]:
+def unused_runs(tables: PaperTables) -> dict[str, list[Place]]:
     """Lines of text one after the other on a page that became nothing, by the name of their card."""
     fates = line_fates(tables)
     runs: list[list[Place]] = []
@@ -188,7 +188,7 @@ def unused_runs(tables: Tables) -> dict[str, list[Place]]:
     return {f"unused-{run[0][0]}-{run[0][1]}": run for run in runs}
 
 
-def line_items(tables: Tables) -> dict[Place, list[str]]:
+def line_items(tables: PaperTables) -> dict[Place, list[str]]:
     """The items that each line belongs to."""
     found: dict[Place, list[str]] = defaultdict(list)
     for trace in tables.traces:
@@ -198,7 +198,7 @@ def line_items(tables: Tables) -> dict[Place, list[str]]:
     return found
 
 
-def line_fates(tables: Tables) -> dict[Place, Fate]:
+def line_fates(tables: PaperTables) -> dict[Place, Fate]:
     """Return the fate of lines that belong to no item; those of a key file are key."""
     items = line_items(tables)
     fates: dict[Place, Fate] = {}
@@ -217,14 +217,14 @@ def line_fates(tables: Tables) -> dict[Place, Fate]:
     return fates
 
 
-def key_of(tables: Tables) -> str | None:
+def key_of(tables: PaperTables) -> str | None:
     """The paper whose answers this document holds; None when it is no key."""
     manifest = read_manifest(tables.build / "parse") or {}
     found: str | None = manifest.get("facts", {}).get("keys", {}).get(tables.document.document)
     return found
 
 
-def keys_for(tables: Tables) -> list[str]:
+def keys_for(tables: PaperTables) -> list[str]:
     """The documents that hold this paper's answers."""
     keys = (read_manifest(tables.build / "parse") or {}).get("facts", {}).get("keys", {})
     return sorted(key for key, paper in keys.items() if paper == tables.document.document)

@@ -48,7 +48,7 @@ REGION_NAMES = {
 
 
 @dataclass
-class Card:
+class ItemCard:
     """An item of the paper, or text that became none."""
 
     name: str
@@ -70,7 +70,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Mark:
+class PageMark:
     """A box on a page, in per cent of the page's width and height."""
 
     left: float
@@ -93,11 +93,11 @@ class TextLine:
 
 
 @dataclass
-class Sheet:
+class PageView:
     """A page of the paper."""
 
     page: Page
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[PageMark] = field(default_factory=list)
     texts: list[TextLine] = field(default_factory=list)
     """Its lines, where there is no picture of it."""
     picture: str | None = None
@@ -111,9 +111,9 @@ class PaperView:
     document: str
     format: str
     facts: list[tuple[str, str]]
-    """What is known of the paper, by name."""
-    sheets: list[Sheet]
-    cards: list[Card]
+    """Facts of the paper, by name."""
+    sheets: list[PageView]
+    cards: list[ItemCard]
     counts: dict[Fate, int]
     """Cards by fate."""
     notes: list[str] = field(default_factory=list)

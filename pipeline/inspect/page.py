@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.crop import PAGELESS, find_paper
-from pipeline.inspect.collect import Tables, cards, key_of, keys_for
+from pipeline.inspect.collect import PaperTables, cards, key_of, keys_for
 from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
 from pipeline.inspect.sheets import pictures, sheets
 from pipeline.rendering.html import render
@@ -45,7 +45,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
 
 def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
     """Return the content of the page; see ``inspect_page``."""
-    tables = Tables(build, wanted)
+    tables = PaperTables(build, wanted)
     count = max((page.page for page in tables.pages), default=0)
     shown = pages or range(1, min(count, MAX_PAGES) + 1)
     if len(shown) > MAX_PAGES or shown.start > count:
@@ -76,7 +76,7 @@ def _count(fates: Iterable[Fate]) -> dict[Fate, int]:
     return {fate: counted[fate] for fate in Fate if counted[fate]}
 
 
-def _facts(tables: Tables) -> list[tuple[str, str]]:
+def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     document = tables.document
     methods = Counter(_method(page) for page in tables.pages)
     facts = [

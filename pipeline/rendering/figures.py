@@ -90,7 +90,7 @@ def _chinese_font() -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all: another process may be reading it."""
+    """Write atomically: another process may be reading the file."""
     import os
     import tempfile
 

@@ -40,7 +40,7 @@ _INTERVAL = re.compile(r"(?<=\S) (?=[\[(])")
 """Between a value and its interval: ``61.6 [60.4, 62.8]``."""
 _LATIN_AFTER_CHINESE = re.compile(r"(?<=[\u3007-\u9fff）]) (?=[\x21-\x7e])")
 _BREAKS = re.compile(r"(?<=[ :/_+-])")
-"""Where names of runs may be broken."""
+"""Places at which names of runs may be broken: ``openai:model-7b chain_of_thought``."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _wrapped(text: str, width: float) -> list[str]:
 
 
 def _panels(columns: Sequence[_Column], left: int) -> Iterator[list[_Column]]:
-    """As many columns of numbers at a time as can be read on a page's longer side, behind the columns of text."""
+    """Yield as many columns of numbers as can be read on a page's longer side, each time behind those of text."""
     texts = list(columns[:left])
     room = _HEIGHT / _LEGIBLE / _SLACK - _total(texts)
     numbers: list[_Column] = []

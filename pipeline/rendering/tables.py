@@ -26,7 +26,7 @@ class Table:
     """Tidy, for programs."""
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    """As shown, each as long as ``head``."""
+    """The cells as shown; each row is as long as ``head``."""
     left: int = 1
     """Leading columns of text; the others are numbers."""
     best: frozenset[Cell] = field(default=frozenset())

@@ -20,11 +20,11 @@ Row = Mapping[str, Any]
 _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
 _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
-"""Where items that never became questions keep what they say, by the names sources use."""
+"""Fields that hold the text of items that never became questions, by the names that sources use."""
 
 
 @dataclass(frozen=True)
-class Text:
+class CutText:
     """A text, cut."""
 
     pieces: Sequence[Piece]
@@ -32,12 +32,12 @@ class Text:
     """Characters left out."""
 
 
-def cut(text: str | None, limit: int) -> Text:
+def cut(text: str | None, limit: int) -> CutText:
     """The first ``limit`` characters, nothing marked."""
     return _whole(text or "", limit, marked=False)
 
 
-def compare(one: str | None, other: str | None, limit: int) -> tuple[Text, Text]:
+def compare(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
     """Both texts, with the characters marked that the other does not have (edit script of least length)."""
     from rapidfuzz.distance import Indel
 
@@ -60,8 +60,8 @@ def compare(one: str | None, other: str | None, limit: int) -> tuple[Text, Text]
 class Unfolding:
     """A text at a glance, and as much of it as is worth reading."""
 
-    glance: Text
-    whole: Text | None
+    glance: CutText
+    whole: CutText | None
     """None where the glance is all."""
 
 
@@ -78,7 +78,7 @@ def unfolding(text: str, limit: int, most: int, span: tuple[int, int] | None = N
     return Unfolding(_marked(text, span, limit), whole)
 
 
-def _marked(text: str, span: tuple[int, int] | None, limit: int) -> Text:
+def _marked(text: str, span: tuple[int, int] | None, limit: int) -> CutText:
     start, end = span or (0, 0)
     first = 0 if end <= limit else max(0, min(start, end - limit))
     last = min(len(text), first + limit)
@@ -87,11 +87,11 @@ def _marked(text: str, span: tuple[int, int] | None, limit: int) -> Text:
     for flag, group in groupby(range(first, last), key=lambda place: inside[place - first]):
         places = list(group)
         pieces.append((text[places[0] : places[-1] + 1], flag))
-    return Text(pieces, len(text) - (last - first))
+    return CutText(pieces, len(text) - (last - first))
 
 
 def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
-    """What a rejected or waiting item says: its stem and options where it has such, else its JSON.
+    """Return the stem and options of a rejected or waiting item; its JSON where it has none.
 
     Args:
         item: ``Rejection.item`` or ``ReviewItem.item``.
@@ -152,7 +152,7 @@ def _options(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield str(option.get("label") or ""), str(option.get("text") or "")
 
 
-def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> Text:
+def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> CutText:
     kept: list[Piece] = []
     left = limit
     for text, marked in pieces:
@@ -160,11 +160,11 @@ def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> Text:
             break
         kept.append((_blanks_shown(text[:left], marked), marked))
         left -= len(text)
-    return Text(kept, max(0, length - limit))
+    return CutText(kept, max(0, length - limit))
 
 
-def _whole(text: str, limit: int, *, marked: bool) -> Text:
-    return Text([(_blanks_shown(text[:limit], marked), marked)], max(0, len(text) - limit))
+def _whole(text: str, limit: int, *, marked: bool) -> CutText:
+    return CutText([(_blanks_shown(text[:limit], marked), marked)], max(0, len(text) - limit))
 
 
 def _blanks_shown(text: str, marked: bool) -> str:
@@ -176,27 +176,27 @@ class OptionShown:
     """An option beside that of another question."""
 
     label: Piece
-    text: Text
+    text: CutText
 
 
 @dataclass(frozen=True)
-class Card:
+class QuestionCard:
     """A question beside another."""
 
     question_id: str
     where: str
-    stem: Text
+    stem: CutText
     options: Sequence[OptionShown]
     answer: Piece
 
 
-def side_by_side(one: Row, other: Row, limit: int) -> tuple[Card, Card]:
+def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, QuestionCard]:
     """Both questions, with the characters of stems and options marked that the other does not have."""
     stems = compare(_stem_of(one), _stem_of(other), limit)
     keys = answer(one.get("answer")), answer(other.get("answer"))
     differ = keys[0] != keys[1]
     cards = [
-        Card(
+        QuestionCard(
             question["question_id"],
             where(question),
             stem,

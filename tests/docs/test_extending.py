@@ -36,6 +36,25 @@ def extended(tmp_path):
         code = metrics.read_text(encoding="utf-8")
         [place] = re.finditer(rf'    Metric\(\s*"{before.removeprefix("before ")}"', code)
         metrics.write_text(code[: place.start()] + row + code[place.start() :], encoding="utf-8")
+    filters = tmp_path / "pipeline" / "clean" / "filters.py"
+    [(before, row)] = blocks("filter before")
+    [(_, imports)] = blocks("filter import")
+    code = filters.read_text(encoding="utf-8").replace(
+        f'    Filter("{before}"', f'{row}    Filter("{before}"', 1
+    )
+    filters.write_text(code.replace("import polars", f"{imports}import polars", 1), encoding="utf-8")
+    formats = tmp_path / "pipeline" / "export" / "formats.py"
+    [(_, row)] = blocks("format")
+    code = formats.read_text(encoding="utf-8")
+    formats.write_text(
+        re.sub(r"(FORMATS = \(\n.*?)^\)", lambda found: f"{found[1]}{row})", code, flags=re.S | re.M)
+    )
+    options = tmp_path / "pipeline" / "export" / "params.py"
+    [(before, option)] = blocks("option before")
+    code = options.read_text(encoding="utf-8")
+    options.write_text(
+        code.replace(f"    {before}: bool", f"{option}    {before}: bool", 1), encoding="utf-8"
+    )
     for _, imports in blocks("imports"):
         text = text.replace("from pipeline.leaks.params", imports + "from pipeline.leaks.params", 1)
     catalogue.write_text(text, encoding="utf-8")
@@ -63,6 +82,24 @@ def test_the_guides_metric_stands_in_the_results_and_on_the_leaderboard(extended
     assert "含全部正确项 All right options named" in (extended / "board/tables/leaderboard.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_the_guides_filter_rejects_and_its_format_is_written(extended):
+    bank = extended / "raw" / "bank.csv"
+    bank.parent.mkdir()
+    bank.write_text(
+        "题干,A,B,C,D,答案\n下列哪项正确,甲,乙,丙,以上都是,D\n下列哪项错误,甲,乙,丙,丁,A\n", encoding="utf-8"
+    )
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\n[export]\nanki = true\n', encoding="utf-8")
+    done = run(extended, "run", "--to", "export")
+    assert done.returncode == 0, done.stderr
+    rejects = pl.read_parquet(extended / "build" / "clean" / "rejects.parquet")
+    assert rejects.select("reason", "detail").rows() == [("catch_all", "option D is “以上都是”")]
+    written = [
+        path.read_text(encoding="utf-8") for path in (extended / "build" / "export" / "anki").glob("*.tsv")
+    ]
+    assert any("下列哪项错误\tA" in text for text in written)
+    assert "`anki/*.tsv`" in (extended / "build" / "export" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.cli.inspect import _file_name
 from pipeline.explain import explain, place
-from pipeline.inspect.collect import Tables, cards
+from pipeline.inspect.collect import PaperTables, cards
 from pipeline.inspect.model import Fate
 from schemas.errors import UserError
 
@@ -19,7 +19,7 @@ cli = CliRunner()
 
 
 def named(built, fate: Fate, document: str = "paper.pdf"):
-    return next(card for card in cards(Tables(built.build, document)) if card.fate is fate)
+    return next(card for card in cards(PaperTables(built.build, document)) if card.fate is fate)
 
 
 @pytest.fixture

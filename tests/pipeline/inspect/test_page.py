@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from pipeline.crop import find_paper
-from pipeline.inspect.collect import Tables, cards
+from pipeline.inspect.collect import PaperTables, cards
 from pipeline.inspect.model import Fate
 from pipeline.inspect.page import inspect_page, look
 from pipeline.inspect.sheets import PictureTask, draw
@@ -52,7 +52,7 @@ def test_what_waits_says_why(view):
 
 def test_every_line_of_text_lies_in_a_box(built, view):
     for sheet in view.sheets:
-        for line in Tables(built.build, "paper.pdf").lines:
+        for line in PaperTables(built.build, "paper.pdf").lines:
             if line.page == sheet.page.page and line.text:
                 x, y = 100 * line.box.x0 / 595, 100 * (line.box.y0 + line.box.y1) / 2 / 842
                 assert any(
@@ -131,7 +131,7 @@ def test_pages_that_are_not_there_are_told(built):
 
 
 def test_what_later_stages_did_is_shown(built):
-    name = cards(Tables(built.build, "paper.pdf"))[-1].name
+    name = cards(PaperTables(built.build, "paper.pdf"))[-1].name
     (built.build / "clean").mkdir()
     row = {
         "item_id": name,
@@ -143,7 +143,7 @@ def test_what_later_stages_did_is_shown(built):
     pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(
         built.build / "clean" / "rejects.parquet"
     )
-    found = {card.name: card for card in cards(Tables(built.build, "paper.pdf"))}
+    found = {card.name: card for card in cards(PaperTables(built.build, "paper.pdf"))}
     assert found[name].fate is Fate.REJECTED
     assert found[name].events[0].reason == "figure_item"
 
