@@ -1,0 +1,26 @@
+"""Every reason has a Chinese name; remedies name the file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pipeline
+from schemas.reasons import reason_names, remedy
+
+_REASON = re.compile(r'(?:UnreadableDocument|RowError|Failure)\(\s*"(\w+)"|reason="(\w+)"')
+
+
+def test_every_reason_in_the_code_has_a_chinese_name():
+    files = Path(pipeline.__file__).parent.rglob("*.py")
+    found = {one or other for path in files for one, other in _REASON.findall(path.read_text(encoding="utf-8"))}
+    assert len(found) > 15
+    assert found - set(reason_names()) == set()
+
+
+def test_a_remedy_names_the_file_in_both_languages_and_every_reason_has_one():
+    for reason in (*reason_names(), "something_new"):
+        english, chinese = remedy(reason, "my bank.xlsx")
+        assert "FILE" not in english + chinese
+        assert re.search("[\u4e00-\u9fff]", chinese)
+    assert "my bank.xlsx" in remedy("answer_not_read", "my bank.xlsx")[0]
