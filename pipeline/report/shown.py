@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,12 +32,12 @@ class CutText:
 
 
 def cut(text: str | None, limit: int) -> CutText:
-    """The first ``limit`` characters, nothing marked."""
+    """Return the first ``limit`` characters, nothing marked."""
     return _whole(text or "", limit, marked=False)
 
 
 def compare(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
-    """Both texts, with the characters marked that the other does not have (edit script of least length)."""
+    """Return both texts with the characters marked that the other does not have (shortest edit script)."""
     from rapidfuzz.distance import Indel
 
     left, right = (one or "")[: 4 * limit], (other or "")[: 4 * limit]
@@ -58,7 +57,7 @@ def compare(one: str | None, other: str | None, limit: int) -> tuple[CutText, Cu
 
 @dataclass(frozen=True)
 class Unfolding:
-    """A text at a glance, and as much of it as is worth reading."""
+    """A text at a glance, and in full up to a bound."""
 
     glance: CutText
     whole: CutText | None
@@ -66,7 +65,7 @@ class Unfolding:
 
 
 def unfolding(text: str, limit: int, most: int, span: tuple[int, int] | None = None) -> Unfolding:
-    """``limit`` characters of a text, and it as a whole.
+    """Return ``limit`` characters of a text, and up to ``most`` of it.
 
     Args:
         text: as it came.
@@ -82,12 +81,10 @@ def _marked(text: str, span: tuple[int, int] | None, limit: int) -> CutText:
     start, end = span or (0, 0)
     first = 0 if end <= limit else max(0, min(start, end - limit))
     last = min(len(text), first + limit)
-    inside = [start <= place < end for place in range(first, last)]
+    begin, stop = (min(max(place, first), last) for place in (start, end))
+    parts = ((text[first:begin], False), (text[begin:stop], True), (text[stop:last], False))
     pieces: list[Piece] = [("…", False)] if first else []
-    for flag, group in groupby(range(first, last), key=lambda place: inside[place - first]):
-        places = list(group)
-        pieces.append((text[places[0] : places[-1] + 1], flag))
-    return CutText(pieces, len(text) - (last - first))
+    return CutText(pieces + [part for part in parts if part[0]], len(text) - (last - first))
 
 
 def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
@@ -99,12 +96,7 @@ def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
     """
     if not item:
         return None
-    try:
-        found = json.loads(item)
-    except ValueError:
-        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
-    if not isinstance(found, dict):
-        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
+    found = _question_in(item)
     stem = next((found[name] for name in _PARTS if isinstance(found.get(name), str)), None)
     if stem is None:
         return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
@@ -117,21 +109,30 @@ def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
     }
 
 
+def _question_in(item: str) -> Row:
+    """Return an item's JSON as a dictionary; an empty one where it is something else."""
+    try:
+        found = json.loads(item)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def spread(rows: pl.DataFrame, most: int) -> pl.DataFrame:
-    """At most that many rows, spread evenly over all of them."""
+    """Return at most that many rows, spread evenly over all of them."""
     if not most:
         return rows.clear()
     return rows.gather_every(-(-rows.height // most)) if rows.height else rows
 
 
 def tally(values: pl.Series) -> list[tuple[str, int]]:
-    """Each value and how often it stands there, the most frequent first."""
+    """Count values, the most frequent first."""
     counted = values.drop_nulls().value_counts()
     return [*counted.sort(["count", values.name], descending=[True, False]).iter_rows()]
 
 
 def where(question: Mapping[str, Any]) -> str:
-    """The document, page and number a question stands at, as far as they are known."""
+    """Return the document, page and number of a question, as far as they are known."""
     pages = question.get("pages")
     page = f"p. {', '.join(map(str, pages))}" if isinstance(pages, list) and pages else ""
     number = f"no. {question['number']}" if question.get("number") is not None else ""
@@ -139,7 +140,7 @@ def where(question: Mapping[str, Any]) -> str:
 
 
 def answer(given: Any) -> str:
-    """An answer key as letters."""
+    """Return an answer key as letters."""
     if isinstance(given, list):
         return "".join(map(str, given))
     return str(given or "")
@@ -191,7 +192,7 @@ class QuestionCard:
 
 
 def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, QuestionCard]:
-    """Both questions, with the characters of stems and options marked that the other does not have."""
+    """Return both questions with the characters marked that the other does not have."""
     stems = compare(_stem_of(one), _stem_of(other), limit)
     keys = answer(one.get("answer")), answer(other.get("answer"))
     differ = keys[0] != keys[1]
@@ -212,7 +213,7 @@ def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, Questi
 
 
 def _option(option: Row, place: int, beside: Sequence[Row], limit: int) -> OptionShown:
-    """An option found elsewhere in the other question has only moved: its letter is marked, not its text."""
+    """Return an option with its differences; of one that has only moved the letter alone is marked."""
     same = next((item for item in beside if item["text"] == option["text"]), None)
     if same is not None:
         return OptionShown((option["label"], same["label"] != option["label"]), cut(option["text"], limit))
