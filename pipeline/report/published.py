@@ -42,25 +42,17 @@ def table2(splits: Splits) -> Table:
     found = statistics(splits)
     parts = {name: found[name] for name in (*splits, "total")}
     paper = found["total_as_published"]["mean"]
+    every = parts.values()
     rows = [
-        ("Questions 题数", *(number(part["questions"]) for part in parts.values()), ""),
-        ("Vocabulary 字表", *(number(part["vocabulary"]) for part in parts.values()), ""),
+        ("Questions 题数", *(number(part["questions"]) for part in every), ""),
+        ("Vocabulary 字表", *(number(part["vocabulary"]) for part in every), ""),
     ]
-    for name, short, chinese in _TEXTS:
-        rows.append(
-            (f"Max {short} {chinese}最长", *(number(part[name]["max"]) for part in parts.values()), "")
-        )
-    for name, short, chinese in _TEXTS:
-        rows.append(
-            (
-                f"Mean {short} {chinese}平均",
-                *(number(part[name]["mean"], 2) for part in parts.values()),
-                number(paper[name], 2),
-            )
-        )
-    for name, short, chinese in _TEXTS:
-        quartiles = (_quartiles(part[name]) for part in parts.values())
-        rows.append((f"Median (Q1, Q3) {short} {chinese}中位数", *quartiles, ""))
+    maxima = {name: [number(part[name]["max"]) for part in every] for name, *_ in _TEXTS}
+    means = {name: [number(part[name]["mean"], 2) for part in every] for name, *_ in _TEXTS}
+    medians = {name: [_quartiles(part[name]) for part in every] for name, *_ in _TEXTS}
+    rows += [(f"Max {short} {zh}最长", *maxima[name], "") for name, short, zh in _TEXTS]
+    rows += [(f"Mean {short} {zh}平均", *means[name], number(paper[name], 2)) for name, short, zh in _TEXTS]
+    rows += [(f"Median (Q1, Q3) {short} {zh}中位数", *medians[name], "") for name, short, zh in _TEXTS]
     return Table(
         "table2",
         "Lengths in characters after CMExam's table 2. Q: question, A: answer, E: explanation, a missing one counting "
