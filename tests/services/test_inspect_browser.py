@@ -76,3 +76,16 @@ def test_a_link_to_a_question_leads_to_it(opened):
     opened.evaluate("location.hash = encodeURIComponent(document.querySelectorAll('.card')[5].dataset.name)")
     opened.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))")  # the browser's own comes later
     assert opened.evaluate(CHOSEN) == ["card-5"]
+
+
+def test_on_a_phone_pages_stand_above_questions_and_buttons_walk_through_them(page, path):
+    page.visit(path, width=390, height=844)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    top, bottom = (
+        page.evaluate(f"document.getElementById('{name}').getBoundingClientRect().{side}")
+        for name, side in (("cards", "top"), ("sheets", "bottom"))
+    )
+    assert top >= bottom
+    page.evaluate("document.querySelector('[data-step=\"1\"]').click()")
+    assert page.evaluate(CHOSEN) == ["card-0"]
+    assert page.errors == []
