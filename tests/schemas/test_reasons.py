@@ -13,7 +13,9 @@ _REASON = re.compile(r'(?:UnreadableDocument|RowError|Failure)\(\s*"(\w+)"|reaso
 
 def test_every_reason_in_the_code_has_a_chinese_name():
     files = Path(pipeline.__file__).parent.rglob("*.py")
-    found = {one or other for path in files for one, other in _REASON.findall(path.read_text(encoding="utf-8"))}
+    found = {
+        one or other for path in files for one, other in _REASON.findall(path.read_text(encoding="utf-8"))
+    }
     assert len(found) > 15
     assert found - set(reason_names()) == set()
 
