@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -30,6 +30,10 @@ set them at .58 to .67; the Taiwanese papers at .83."""
 SMALL_SCRIPT = 0.75
 """Letters of at most this share of the line's size are subscripts however little they are lowered: the 2 of Na₂O
 stands .05 to .08 em below the line in papers that word processors wrote."""
+
+LEAST_SHIFT = 0.15
+"""Share of the line's size by which digits as large as the line (word processors raise text without making it smaller)
+stand off its baseline at least to be its super- and subscripts: 10⁹. Fonts of one line differ by .05."""
 
 _OPENING = "（([【〔［《〈「『“‘"
 _CLOSING = "）)]】〕］》〉」』”’"
@@ -133,18 +137,42 @@ def group_rows(runs: Iterable[Run]) -> list[list[Run]]:
             leads.append(run)
             buckets[int(run.baseline // 8)].append(index)
         rows[index].append(run)
-    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows]
+    _join_raised(rows, buckets)
+    return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
+
+
+def _join_raised(rows: list[list[Run]], buckets: dict[int, list[int]]) -> None:
+    """Put digits that are raised or lowered at the size of their line into its row: the 9 of 10⁹."""
+    for row in rows:
+        if len(row) == 1 and row[0].confidence is None and _SIGNS.fullmatch(row[0].text.strip()):
+            (run,) = row
+            near = [rows[index] for index in _near(run, buckets)]
+            base = next((other for other in near if any(_carries(one, run) for one in other)), None)
+            if base is not None:
+                base.append(row.pop())
+
+
+def _carries(base: Run, run: Run) -> bool:
+    """Whether a run follows a letter, a digit or a bracket closely, at the same size and off its baseline."""
+    shift, gap = abs(run.baseline - base.baseline), run.box.x0 - base.box.x1
+    off = LEAST_SHIFT * base.size < shift < 0.6 * base.size and abs(gap) < 0.15 * base.size
+    return off and base.confidence is None and re.search(r"[\w)）]$", base.text) is not None
 
 
 def _find_row(run: Run, rows: list[list[Run]], leads: list[Run], buckets: dict[int, list[int]]) -> int | None:
-    bucket = int(run.baseline // 8)
     best: tuple[float, int] | None = None
-    for key in range(bucket - 3, bucket + 4):
-        for index in buckets.get(key, ()):
-            distance = _row_distance(run, leads[index], rows[index])
-            if distance is not None and (best is None or distance < best[0]):
-                best = (distance, index)
+    for index in _near(run, buckets):
+        distance = _row_distance(run, leads[index], rows[index])
+        if distance is not None and (best is None or distance < best[0]):
+            best = (distance, index)
     return best[1] if best else None
+
+
+def _near(run: Run, buckets: dict[int, list[int]]) -> Iterator[int]:
+    """Indices of rows whose first run stands at nearly the height of a run."""
+    bucket = int(run.baseline // 8)
+    for key in range(bucket - 3, bucket + 4):
+        yield from buckets.get(key, ())
 
 
 def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
@@ -204,7 +232,7 @@ def segment_text(segment: Sequence[Run]) -> str:
     parts: list[str] = []
     last: Run | None = None
     for run in segment:
-        text = _script(run, main)
+        text = _script(run, main, last)
         if last is not None:
             parts.append(_joint(last, run, parts[-1], text))
         parts.append(text)
@@ -224,13 +252,14 @@ def _main(segment: Sequence[Run]) -> Run:
     return max((run for run in segment if round(run.size) == size), key=lambda run: len(run.text))
 
 
-def _script(run: Run, main: Run) -> str:
+def _script(run: Run, main: Run, last: Run | None) -> str:
     text = run.text
-    if run.confidence is not None or run.size >= SCRIPT_SIZE * main.size:
+    large = run.size >= SCRIPT_SIZE * main.size
+    if run.confidence is not None or (large and not (last and _carries(last, run))):
         return text
     shift = run.baseline - main.baseline
     small = run.size <= SMALL_SCRIPT * main.size
-    if not (small or _SIGNS.fullmatch(text.strip())):
+    if not (small or _SIGNS.fullmatch(text.strip())) or (large and abs(shift) < LEAST_SHIFT * main.size):
         return text
     if shift < -0.15 * main.size:
         return glyphs.superscript(text.strip())

@@ -265,3 +265,23 @@ def test_a_picture_at_one_place_of_several_pages_is_no_figure(make_pdf, read_pag
         True,
         False,
     ]
+
+
+SCRIPTS = [("血小板 100×10", "9", "⁹", "/L"), ("共有 2", "10", "¹⁰", "个地址"), ("系数 10", "-6", "⁻⁶", "时")]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.65, 0.83, 0.9, 1.0])
+@pytest.mark.parametrize("rise", [0.2, 0.35, 0.5])
+def test_exponents_are_told_by_their_height_whatever_their_size(tmp_path, cjk, read_page, share, rise):
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    writer = pymupdf.TextWriter(page.rect)
+    for row, (base, script, _, rest) in enumerate(SCRIPTS):
+        x, y = 60.0, 100.0 + 16 * row
+        for text, size, up in ((base, 10.5, 0), (script, 10.5 * share, rise), (rest, 10.5, 0)):
+            writer.append((x, y - 10.5 * up), text, font=cjk, fontsize=size)
+            x += cjk.text_length(text, fontsize=size)
+    writer.write_text(page)
+    document.save(tmp_path / "scripts.pdf")
+    found = [line.text.replace(" ", "") for line in read_page(tmp_path / "scripts.pdf").lines]
+    assert found == [f"{base}{raised}{rest}".replace(" ", "") for base, _, raised, rest in SCRIPTS]
