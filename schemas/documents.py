@@ -97,6 +97,9 @@ class Line(Record):
     column: int
     """Column of the page, from 0; 0 also for lines that span columns."""
     kind: LineKind
+    other: str | None = None
+    """A second reading of the line where it has other digits, negations, signs, option labels or units; null where it
+    has not, or none was made."""
 
 
 class SourceRow(Record):

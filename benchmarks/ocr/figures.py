@@ -32,7 +32,8 @@ from benchmarks.papers.noisy import picture, spoil
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
-from pipeline.ocr.recognise import recognise, to_page
+from pipeline.ocr.scanpage import to_page
+from pipeline.ocr.tasks import PageTask, recognise_page
 from schemas.documents import LineKind
 
 DRAWN = (LineKind.FIGURE, LineKind.TABLE)
@@ -96,7 +97,7 @@ def regions(page: PageRead) -> list[Rect]:
 
 def ours(image: Path, frame: Rect) -> list[Rect]:
     """What the stage finds."""
-    value = recognise(image, "image", 1, OcrParams())
+    value = recognise_page(PageTask("p", image, "image", (1,), OcrParams()))
     scale = frame.width / value["width"]
     return [Rect(*(side * scale for side in box)) for box in regions(to_page(value, "image", "", ""))]
 

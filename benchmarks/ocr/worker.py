@@ -74,10 +74,10 @@ def _cpu() -> float:
 def _ours(image: Path, engine: str = "auto", **options: Any) -> list[Any]:
     """An engine of ours the way the stage calls it, cleaning and the search for figures included."""
     from pipeline.ocr.params import OcrParams
-    from pipeline.ocr.recognise import recognise
+    from pipeline.ocr.tasks import PageTask, recognise_page
 
     params = OcrParams.model_validate({"engine": engine, **options})
-    page = recognise(image, "image", 1, params)
+    page = recognise_page(PageTask("page", image, "image", (1,), params))
     across, down = _scale(image, page)
     return [
         [row[0], [[x * across, y * down] for x, y in zip(row[1:9:2], row[2:9:2], strict=True)]]

@@ -154,7 +154,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
-            _dry_run(loaded)
+            (_dry_run_of_vision if stage.name == "ocr" else _dry_run)(loaded)
             return
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
@@ -169,8 +169,9 @@ def _command(stage: Stage) -> Callable[..., None]:
         keyword("as_json", AsJson, False),
         keyword("log_file", LogFile, None),
     ]
-    if stage.name == "annotate":
-        help_text = "Print the number of questions and tokens, cost and time, without sending anything."
+    if stage.name in ("annotate", "ocr"):
+        unit = "questions" if stage.name == "annotate" else "pages for the vision model"
+        help_text = f"Print the number of {unit}, tokens and cost, without sending anything."
         common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
     parameters = [*stage_options(stage.params), *common]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -208,6 +209,19 @@ def _dry_run(config: ConfigBase) -> None:
     assert isinstance(params, AnnotateParams)
     reviewed = reviewed_questions(questions, tables, params)
     tell_estimate(Console(), estimate(questions, params, runner.context(stage).store, reviewed))
+
+
+def _dry_run_of_vision(config: ConfigBase) -> None:
+    from pipeline.ocr.params import OcrParams
+    from pipeline.ocr.stage import vision_pages
+    from pipeline.runtime.runner import Runner
+
+    stage = stage_named("ocr")
+    runner = Runner(config)
+    params = config.params("ocr")
+    assert isinstance(params, OcrParams)
+    pages = vision_pages(runner.tables(stage), params, runner.context(stage))
+    Console().print(params.vision.estimate(pages), highlight=False, soft_wrap=True, markup=False)
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -121,4 +121,5 @@ def _lines(document: str, number: int, page: PageRead) -> Iterable[Line]:
             confidence=None if line.confidence is None else round(line.confidence, 4),
             column=line.column,
             kind=line.kind,
+            other=line.other,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -317,10 +318,10 @@ def _cut(segment: list[Run], gutter: float) -> list[list[Run]]:
 
 
 def _line(row: list[Run], gutter: float | None) -> PageLine:
+    """The line of a row; it is right where all of its runs are."""
     box = segment_box(row)
-    known = [(run.confidence, len(run.text)) for run in row if run.confidence is not None]
-    weight = sum(length for _, length in known)
-    confidence = sum(value * length for value, length in known) / weight if weight else None
+    known = [run.confidence for run in row if run.confidence is not None]
+    confidence = math.prod(known) if known else None
     return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
 
 

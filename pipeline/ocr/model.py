@@ -88,6 +88,8 @@ class PageLine:
     kind: LineKind = LineKind.TEXT
     column: int = 0
     confidence: float | None = None
+    other: str | None = None
+    """A second reading, where it differs in what matters."""
 
     def __post_init__(self) -> None:
         """Make the text valid: every line of every reader passes here."""

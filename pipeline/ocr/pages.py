@@ -2,24 +2,62 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from pipeline.characters import UNREADABLE
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading
-from pipeline.ocr.keys import ocr_key, text_key
-from pipeline.ocr.mending import lost_lines, mended
+from pipeline.ocr.mending import compared, lost_boxes, mended
 from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import OcrParams
+from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import reader
-from pipeline.ocr.recognise import to_page
+from pipeline.ocr.scanpage import to_page
+from pipeline.runtime.fingerprint import code_hash
 from pipeline.stage import Store
 from schemas.documents import ReadMethod
 from schemas.errors import UserError
+from schemas.identity import sha256
 
-_LOST = re.compile(UNREADABLE)
+Boxes = tuple[Rect, ...]
+"""Lines of a page that are read from their pictures; empty for all of the page."""
+
+
+class Recognition:
+    """An engine with its options: the part of a stored page's key that says what recognised it."""
+
+    def __init__(self, params: OcrParams) -> None:
+        """Args: params: with the engine."""
+        self.params = params
+        self.row = engines.chosen(params)
+
+    @cached_property
+    def version(self) -> str:
+        """Versions of the engine, of what it runs on and of its models."""
+        return engines.version(self.params)
+
+    @cached_property
+    def _options(self) -> str:
+        return json.dumps(engines.semantic(self.params), sort_keys=True, ensure_ascii=False)
+
+    def key(self, reading: Reading, page: int, boxes: Boxes) -> str:
+        """Return the key of what the engine recognises on a page, or in boxes of it; layout comes later."""
+        places = json.dumps([[round(edge, 2) for edge in box] for box in boxes])
+        code = [
+            code_hash(name)
+            for name in (
+                "pipeline.ocr.recognise",
+                self.row.target.partition(":")[0],
+                type(reader(reading.facts.format)).__module__,
+            )
+        ]
+        return sha256("ocr", reading.file.sha256, str(page), self._options, places, self.version, *code)
+
+    def page(self, value: dict[str, Any], reason: str) -> PageRead:
+        """Return a page that it recognised, laid out."""
+        name, calibrated = self.row.name.value, self.row.calibrated
+        return to_page(value, reason, name, self.version, calibrated=calibrated)
 
 
 class PageStore:
@@ -28,40 +66,64 @@ class PageStore:
     def __init__(self, store: Store, params: OcrParams) -> None:
         self._store = store
         self._params = params
-        self._semantic = engines.semantic(params)
-        self._engine = engines.chosen(params).name.value
-        self._version = engines.version(params)
+        self.first = Recognition(params)
+        self.second = (
+            Recognition(params.model_copy(update={"engine": params.second})) if params.second else None
+        )
+        on_lines = {"engine": EngineName.AUTO} if params.engine is EngineName.VISION else {}
+        self.lines = Recognition(params.model_copy(update=on_lines))
+        """Vision models read pages, so lines are read by the embedded engine."""
         self._states: dict[str, tuple[int, int]] = {}
 
     def _text_key(self, reading: Reading, page: int) -> str:
-        params, version = self._params, getattr(reader(reading.facts.format), "version", "")
-        return text_key(reading.file.sha256, page, params.force_ocr, params.max_pixels, version)
-
-    def _ocr_key(self, reading: Reading, page: int, boxes: Boxes = ()) -> str:
-        part = {"boxes": [[round(edge, 2) for edge in box] for box in boxes]} if boxes else {}
-        return ocr_key(reading.file.sha256, page, {**self._semantic, **part}, self._version)
+        """Key of a page's text layer, or of the verdict that it needs OCR; ``max_pixels`` bounds what is looked at."""
+        found, params = reader(reading.facts.format), self._params
+        options = (str(page), str(params.force_ocr), str(params.max_pixels), getattr(found, "version", ""))
+        return sha256("text", reading.file.sha256, *options, code_hash(type(found).__module__))
 
     def unread(self, reading: Reading) -> list[int]:
         """Pages of which nothing is stored."""
         self._states[reading.name] = _state(reading)
+        found = self._texts(reading)
+        return [page for page in reading.pages if page not in found]
+
+    def _texts(self, reading: Reading) -> dict[int, dict[str, Any]]:
         keys = {page: self._text_key(reading, page) for page in reading.pages}
         found = self._store.get_many(keys.values())
-        return [page for page, key in keys.items() if key not in found]
+        return {page: found[key] for page, key in keys.items() if key in found}
 
     def unrecognised(self, reading: Reading) -> dict[int, Boxes]:
         """Pages of which something is to be recognised that is not stored: some lines, or (none named) everything."""
-        keys = {page: self._text_key(reading, page) for page in reading.pages}
-        found = self._store.get_many(keys.values())
-        values = {page: found[key] for page, key in keys.items() if key in found}
         needed = {
-            page: _lost_boxes(value)
-            for page, value in values.items()
-            if "needs_ocr" in value or _lost_boxes(value)
+            page: boxes
+            for page, value in self._texts(reading).items()
+            if (boxes := lost_boxes(value)) or "needs_ocr" in value
         }
-        done = self._store.get_many([self._ocr_key(reading, page, boxes) for page, boxes in needed.items()])
-        return {
-            page: boxes for page, boxes in needed.items() if self._ocr_key(reading, page, boxes) not in done
+        return self._missing(reading, needed, {page: self.by(boxes) for page, boxes in needed.items()})
+
+    def by(self, boxes: Boxes) -> Recognition:
+        """What reads a page, or boxes of it."""
+        return self.lines if boxes else self.first
+
+    def doubtful(self, reading: Reading) -> dict[int, Boxes]:
+        """Pages that the first engine is not sure of and the second one has not read."""
+        if self.second is None:
+            return {}
+        pages = {
+            number: self._first(reading, number) for number in reading.pages if number not in reading.failures
         }
+        needed: dict[int, Boxes] = {number: () for number, page in pages.items() if self._is_doubtful(page)}
+        return self._missing(reading, needed, dict.fromkeys(needed, self.second))
+
+    def _is_doubtful(self, page: PageRead) -> bool:
+        return page.confidence is not None and page.confidence < self._params.second_below
+
+    def _missing(
+        self, reading: Reading, needed: dict[int, Boxes], by: Mapping[int, Recognition]
+    ) -> dict[int, Boxes]:
+        keys = {page: by[page].key(reading, page, boxes) for page, boxes in needed.items()}
+        done = self._store.get_many(keys.values())
+        return {page: boxes for page, boxes in needed.items() if keys[page] not in done}
 
     def put_text(self, reading: Reading, pages: Sequence[int], values: Sequence[dict[str, Any]]) -> None:
         """Keep what ``tasks.read_pages`` said of pages.
@@ -73,10 +135,12 @@ class PageStore:
         for page, value in zip(pages, values, strict=True):
             self._store.put(self._text_key(reading, page), value)
 
-    def put_recognised(self, reading: Reading, page: int, boxes: Boxes, value: dict[str, Any]) -> None:
+    def put_recognised(
+        self, by: Recognition, reading: Reading, page: int, boxes: Boxes, value: dict[str, Any]
+    ) -> None:
         """Keep what ``tasks.recognise_page`` found; raises as ``put_text`` does."""
         self._require_unchanged(reading)
-        self._store.put(self._ocr_key(reading, page, boxes), value)
+        self._store.put(by.key(reading, page, boxes), value)
 
     def _require_unchanged(self, reading: Reading) -> None:
         state = _state(reading)
@@ -85,31 +149,27 @@ class PageStore:
 
     def page(self, reading: Reading, number: int) -> PageRead:
         """The page, laid out; blank with the reason when it could not be read."""
+        page = self._first(reading, number)
+        if self.second is None or not self._is_doubtful(page):
+            return page
+        found = self._store.get(self.second.key(reading, number, ()))
+        return page if found is None else compared(page, self.second.page(found, ""))
+
+    def _first(self, reading: Reading, number: int) -> PageRead:
         failure = reading.failures.get(number)
         if failure is not None:
             reason = f"{failure.reason}: {failure.detail}"
-            return PageRead(0.0, 0.0, ReadMethod.BLANK, self._engine, self._version, reason)
+            return PageRead(0.0, 0.0, ReadMethod.BLANK, self.first.row.name.value, self.first.version, reason)
         value = self._store.get(self._text_key(reading, number))
         assert value is not None, "every page was read or has a failure"
         if "needs_ocr" not in value:
-            boxes = _lost_boxes(value)
+            boxes = lost_boxes(value)
             read = PageRead.from_json(value)
-            again = self._store.get(self._ocr_key(reading, number, boxes)) if boxes else None
+            again = self._store.get(self.lines.key(reading, number, boxes)) if boxes else None
             return mended(read, again["readings"] if again else [["", 0.0]] * len(boxes))
-        found = self._store.get(self._ocr_key(reading, number))
+        found = self._store.get(self.first.key(reading, number, ()))
         assert found is not None, "every page was recognised or has a failure"
-        return to_page(found, value["needs_ocr"], self._engine, self._version)
-
-
-Boxes = tuple[Rect, ...]
-
-
-def _lost_boxes(value: dict[str, Any]) -> Boxes:
-    """Where characters are lost on a stored page with a text layer."""
-    if not any(_LOST.search(line[0]) for line in value.get("lines", ())):
-        return ()
-    lines = PageRead.from_json(value).lines
-    return tuple(box for index in lost_lines(lines) if (box := lines[index].box) is not None)
+        return self.first.page(found, value["needs_ocr"])
 
 
 def _state(reading: Reading) -> tuple[int, int]:

@@ -70,6 +70,12 @@ class TesseractParams(Params):
     )
 
 
+_PROMPT_TOKENS, _ANSWER_TOKENS = 200, 3000
+"""Of a request without its picture; of an answer: 45 lines of 25 characters with their boxes, 65 tokens a line."""
+_PIXELS_A_TOKEN = 784
+"""Of a picture: Qwen-VL makes a token of 28 x 28 pixels; OpenAI's models, which shrink it, count a third of that."""
+
+
 class VisionParams(LlmOptions):
     """The vision engine: a model behind an OpenAI-compatible endpoint that takes pictures."""
 
@@ -84,12 +90,28 @@ class VisionParams(LlmOptions):
         description="Confidence of its lines: models do not tell how sure they are of a line.",
     )
 
+    def estimate(self, pages: int) -> str:
+        """Return what reading so many pages takes, in one line; asks nobody and needs no key."""
+        tokens_in = pages * (_PROMPT_TOKENS + round(self.side * self.side / 2**0.5 / _PIXELS_A_TOKEN))
+        tokens_out = pages * min(self.max_tokens, _ANSWER_TOKENS)
+        cost = self.cost(tokens_in, tokens_out)
+        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.2f} {self.currency}"
+        return f"{pages:,} pages to send, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+
 
 class OcrParams(Params):
     """The ``[ocr]`` section of ``dataset.toml``."""
 
     engine: EngineName = Field(
         EngineName.AUTO, description="OCR engine for pages without a sound text layer; auto is rapidocr."
+    )
+    second: EngineName | None = Field(
+        None,
+        description="A second engine that reads the pages of which the first is unsure: vision, paddleocr, tesseract. "
+        "Lines that differ in digits, negations, units or labels wait.",
+    )
+    second_below: float = Field(
+        0.95, ge=0, le=1, description="Mean confidence of a page below which the second engine reads it."
     )
     force_ocr: bool = Field(False, description="Read every page by OCR, also where the text layer is sound.")
     dpi: int = Field(200, ge=72, le=600, description="Resolution at which pages are rendered for OCR.")
@@ -104,7 +126,7 @@ class OcrParams(Params):
     max_pixels: int = Field(
         60_000_000,
         ge=1_000_000,
-        description="Page images with more pixels are scaled down (rejected above 8 times).",
+        description="Page images with more pixels are scaled down (rejected above 3 times).",
     )
     columns: tuple[str, ...] = Field(
         (), description="Columns that [sources] names: a row with one of them is a header; write them there"

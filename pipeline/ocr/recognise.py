@@ -1,54 +1,45 @@
-"""OCR of one page: pixels, cleaning, recognition; and from what was recognised to lines."""
+"""OCR of the image of one page: cleaning, turning, recognition."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr import engines, layout, mending, skew, tall
 from pipeline.ocr.engines.base import OcrEngine, Word
-from pipeline.ocr.glyphs import is_cjk
-from pipeline.ocr.model import PageRead, Rect, Run
+from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import reader
-from pipeline.ocr.readers.base import PagedReader
-from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
-from schemas.documents import ReadMethod
+from pipeline.ocr.readers.base import PageImage
+from pipeline.ocr.readers.image import page_breaks
 
 if TYPE_CHECKING:
     from pipeline.ocr.scanmarks import Corners
 
 Pixels = NDArray[np.uint8]
 
-_DESCENT = 0.2
-"""How far a line's box reaches below its baseline, in heights of the box."""
+_AROUND = 0.35
+"""Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 
-_DOUBT = 0.75
-"""Mean confidence below which a page may stand on its head: upright pages, also poor ones, are above."""
+LineReading = list[Any]
+"""[text, confidence] of a line's picture."""
+
+_DOUBT = 0.6
+"""Mean confidence below which a page may stand on its head: those have .1 to .4, poor upright ones more."""
 
 
-def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dict[str, Any]:
-    """What the engine finds on a page.
+def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:
+    """Return what the engine finds on a page.
 
     Returns:
         JSON: ``width`` and ``height`` in points once upright; ``turned``, degrees the page was turned
         counter-clockwise to read it; ``legibility``, see ``images.legibility``; ``words`` as [text, x0, y0,
         x1, y1, x2, y2, x3, y3, confidence] with corners in points; ``marks``, boxes in points of rules
         ``across`` and ``down`` and of other ink (``figures``).
-
-    Raises:
-        UnreadableDocument: the page has no image that could be read.
     """
-    found = reader(file_format)
-    assert isinstance(found, PagedReader)
-    image = found.image(path, page, params)
-    engine = engines.load(params)
-    breaks = tall.pages(image.pixels)
+    breaks = page_breaks(image.pixels)
     if len(breaks) == 1:
         turned, seen = _see(engine, image.pixels, params)
     else:  # nobody photographs a long screenshot from the side
@@ -72,13 +63,28 @@ def recognise(path: Path, file_format: str, page: int, params: OcrParams) -> dic
     }
 
 
-def reread(
-    path: Path, file_format: str, page: int, boxes: Sequence[Rect], params: OcrParams
-) -> list[mending.Reading]:
-    """What the engine reads in boxes of a page; raises as ``recognise`` does."""
-    found = reader(file_format)
-    assert isinstance(found, PagedReader)
-    return mending.read_lines(engines.load(params), found.image(path, page, params), boxes)
+def reread(engine: OcrEngine, image: PageImage, boxes: Sequence[Rect]) -> list[LineReading]:
+    """Return what the engine reads in each box of a page, words from left to right."""
+    return [_reread(engine, image, box) for box in boxes]
+
+
+def _reread(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
+    across, down = image.pixels.shape[1] / image.width, image.pixels.shape[0] / image.height
+    margin = _AROUND * box.height
+    left, right = (round(edge * across) for edge in (box.x0 - margin, box.x1 + margin))
+    top, bottom = (round(edge * down) for edge in (box.y0 - margin, box.y1 + margin))
+    pixels: NDArray[np.uint8] = image.pixels[max(0, top) : bottom, max(0, left) : right]
+    if not pixels.size:
+        return ["", 0.0]
+    middle = pixels.shape[0] / 2
+    words = [
+        word
+        for word in engine.recognise(np.ascontiguousarray(pixels))
+        if word.corners[0][1] < middle < word.corners[2][1]
+    ]
+    words.sort(key=lambda word: word.corners[0][0])
+    sure = min((word.confidence for word in words), default=0.0)
+    return ["".join(word.text for word in words), round(sure, 4)]
 
 
 @dataclass(slots=True)
@@ -158,27 +164,6 @@ def _readability(attempt: tuple[int, list[Word]]) -> float:
     return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
 
 
-def _drawing(marks: dict[str, list[list[float]]], angle: float, centre: skew.Point) -> Drawing:
-    """The marks of a scanned page, straightened."""
-
-    def boxes(kind: str) -> list[Rect]:
-        return [skew.moved(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
-
-    return Drawing(boxes("across"), boxes("down"), [], boxes("figures"))
-
-
-def _size(word: Word, box: Rect) -> float:
-    """Font size of a word in points: the width of an ideograph, else a share of the box's height.
-
-    Detection draws boxes 1.2 to 1.6 times as high as the type, by an amount that varies from word to word.
-    """
-    height = skew.word_height(word)
-    ideographs = sum(map(is_cjk, word.text))
-    if ideographs >= 4 and ideographs >= 0.8 * len(word.text):
-        return min(max(box.width / len(word.text), 0.55 * height), height)
-    return 0.72 * height
-
-
 def _stands_on_end(word: Word) -> bool:
     xs, ys = zip(*word.corners, strict=True)
     return len(word.text) > 1 and max(ys) - min(ys) > 1.5 * (max(xs) - min(xs))
@@ -188,45 +173,3 @@ def mean_confidence(words: Sequence[Word]) -> float:
     """Weighted by characters; 0 for no words."""
     weight = sum(len(word.text) for word in words)
     return sum(word.confidence * len(word.text) for word in words) / weight if weight else 0.0
-
-
-def to_page(value: dict[str, Any], reason: str, engine: str, version: str) -> PageRead:
-    """The page that ``recognise`` saw, laid out in lines.
-
-    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
-    the boxes of its lines are where they stand on the page. Confidence is the engine's times the page's
-    legibility.
-    """
-    words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
-    angle = skew.page_angle(words)
-    centre = (value["width"] / 2, value["height"] / 2)
-    runs = []
-    for word in words:
-        if skew.is_slanted(word, angle):
-            continue
-        corners = [skew.turn(point, -angle, centre) for point in word.corners]
-        xs, ys = zip(*corners, strict=True)
-        box = Rect(min(xs), min(ys), max(xs), max(ys))
-        runs.append(
-            Run(
-                word.text,
-                box,
-                box.y1 - _DESCENT * box.height,
-                _size(word, box),
-                word.confidence * value["legibility"],
-            )
-        )
-    frame = Rect(0.0, 0.0, value["width"], value["height"])
-    drawing = _drawing(value["marks"], angle, centre)
-    regions = find_scan_regions(drawing, runs, frame)
-    lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
-    for line in lines:
-        if line.box and angle:
-            line.box = skew.moved(line.box, angle, centre)
-    page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
-    page.turned = value["turned"]
-    if page.turned:
-        page.reason = f"{reason}: turned by {value['turned']} degrees"
-    elif value["legibility"] < 1:
-        page.reason = f"{reason}: dark or uneven paper, confidence lowered"
-    return page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from pipeline.ocr import engines
 from pipeline.ocr.assemble import Reading, TableBuilder
 from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
 from pipeline.ocr.model import PageRead
-from pipeline.ocr.pages import PageStore
+from pipeline.ocr.pages import Boxes, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -62,14 +62,15 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     readings, rejects = _look(files.first, params, context)
     store = PageStore(context.store, params)
     _read_text(readings, store, params, context)
-    _recognise(readings, store, params, context)
+    _recognise(readings, store, context)
     if late := [reading for reading in readings if _timed_out(reading)]:
         for reading in late:
             reading.failures = {
                 n: fault for n, fault in reading.failures.items() if fault.reason != "timeout"
             }
         _read_text(late, store, params, context)
-        _recognise(late, store, params, context)
+        _recognise(late, store, context)
+    all_second = _read_doubtful(readings, store, context)
 
     builder = TableBuilder()
     summary = _Summary()
@@ -93,13 +94,29 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         ),
         rejects=rejects,
         facts=summary.facts(files.duplicates, params),
-        complete=not any(failure.reason in _MENDABLE for failure in _failures(readings)),
+        complete=all_second and not any(failure.reason in _MENDABLE for failure in _failures(readings)),
         notes=[
             *summary.notes(files.duplicates),
             *(f"{reading.name}: {told}" for reading in readings for told in reading.facts.told),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
     )
+
+
+def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
+    """Return how many pages the vision model would be sent: those that need it and are not in the store.
+
+    Text layers are read for that and, where it is the second engine, pages are recognised by the first one.
+    """
+    readings, _ = _look(_sort(RawFile.from_frame(tables["files"])).first, params, context)
+    store = PageStore(context.store, params)
+    _read_text(readings, store, params, context)
+    if params.engine is EngineName.VISION:
+        return sum(not boxes for _, _, boxes in _jobs(readings, store.unrecognised))
+    if params.second is not EngineName.VISION:
+        return 0
+    _recognise(readings, store, context)
+    return len(_jobs(readings, store.doubtful))
 
 
 def _timed_out(reading: Reading) -> bool:
@@ -227,43 +244,76 @@ def _task(reading: Reading, pages: tuple[int, ...], params: OcrParams) -> PageTa
     return PageTask(reading.name, reading.path, reading.facts.format, pages, params)
 
 
-def _recognise(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
-    """Recognise what needs OCR and is not in the store, one page a task: all of it, or lines with lost characters."""
-    by_name = {reading.name: reading for reading in readings}
-    tasks = [
-        replace(_task(reading, (page,), params), boxes=boxes)
+def _recognise(readings: Sequence[Reading], store: PageStore, context: Context) -> None:
+    """Recognise what needs OCR and is not in the store, one page a task: all of it, or lines with lost characters.
+
+    Lines keep what the text layer says where their recognition fails; pages are lost.
+    """
+    jobs = _jobs(readings, store.unrecognised)
+    _recognise_by(store.first, [job for job in jobs if not job[2]], store, context, required=True)
+    _recognise_by(store.lines, [job for job in jobs if job[2]], store, context, required=False)
+
+
+_Job = tuple[Reading, int, Boxes]
+"""A page to recognise, or lines of it."""
+
+
+def _jobs(readings: Sequence[Reading], needed: Callable[[Reading], dict[int, Boxes]]) -> list[_Job]:
+    return [
+        (reading, page, boxes)
         for reading in readings
-        for page, boxes in store.unrecognised(reading).items()
+        for page, boxes in needed(reading).items()
         if page not in reading.failures
     ]
-    if not tasks:
-        return
-    engines.check(params)
+
+
+def _read_doubtful(readings: Sequence[Reading], store: PageStore, context: Context) -> bool:
+    """Have the second engine read the pages of which the first is unsure; whether all of them were read."""
+    jobs = _jobs(readings, store.doubtful)
+    return store.second is None or _recognise_by(store.second, jobs, store, context, required=False)
+
+
+def _recognise_by(
+    by: Recognition, jobs: Sequence[_Job], store: PageStore, context: Context, *, required: bool
+) -> bool:
+    """Have an engine read pages or lines and store that; whether all were read.
+
+    Args:
+        by: the engine.
+        jobs: what it reads.
+        store: of the pages.
+        context: of the stage.
+        required: whether a page that it cannot read is lost.
+    """
+    if not jobs:
+        return True
+    engines.check(by.params)
+    by_name = {reading.name: reading for reading, _, _ in jobs}
+    tasks = [replace(_task(one, (page,), by.params), boxes=boxes) for one, page, boxes in jobs]
+    failed = False
     with context.progress(len(tasks), "pages (OCR)") as advance:
-        sound = _of_papers_that_go_on(tasks, by_name)
-        for task, value in _recognised(sound, params, context):
+        for task, value in _recognised(_of_papers_that_go_on(tasks, by_name), by.params, context):
             advance(1)
+            reading = by_name[task.document]
             if not isinstance(value, Failure):
-                store.put_recognised(by_name[task.document], task.pages[0], task.boxes, value)
-            elif not task.boxes:  # else the text layer is there, and what is lost in it stays lost
-                by_name[task.document].failures[task.pages[0]] = value
+                store.put_recognised(by, reading, task.pages[0], task.boxes, value)
+            elif required:
+                reading.failures[task.pages[0]] = value
+            failed |= isinstance(value, Failure)
+    return not failed
 
 
 def _recognised(
     tasks: Iterator[PageTask], params: OcrParams, context: Context
 ) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
-    """What is read on pages and lines; pages by the vision model where one is chosen, lines always here."""
+    """What an engine reads on pages or lines; vision models are asked from here, other engines run in workers."""
     limit = _HANG * params.page_timeout
     if params.engine is not EngineName.VISION:
         yield from context.map(recognise_page, tasks, timeout=limit)
         return
     from pipeline.ocr.engines.vision import recognise_pages
 
-    every = list(tasks)
-    yield from recognise_pages([task for task in every if not task.boxes], params.vision, context, limit)
-    here = params.model_copy(update={"engine": EngineName.AUTO})
-    lines = (replace(task, params=here) for task in every if task.boxes)
-    yield from context.map(recognise_page, lines, timeout=limit)
+    yield from recognise_pages(list(tasks), params.vision, context, limit)
 
 
 def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Reading]) -> Iterator[PageTask]:

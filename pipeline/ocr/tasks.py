@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.ocr import engines
 from pipeline.ocr.bounds import bounded, processor_time
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
@@ -87,10 +88,13 @@ def _to_json(page: PageRead | NeedsOcr) -> dict[str, Any]:
 
 
 def recognise_page(task: PageTask) -> dict[str, Any]:
-    """What the OCR engine finds on the task's one page, see ``recognise.recognise``; of some lines, ``readings``."""
+    """Return what the OCR engine finds on the task's one page, see ``recognise``; of some lines, ``readings``."""
     from pipeline.ocr.recognise import recognise, reread
 
+    found = reader(task.format)
+    assert isinstance(found, PagedReader)
     with processor_time(task.params.page_timeout):
+        image, engine = found.image(task.path, task.pages[0], task.params), engines.load(task.params)
         if task.boxes:
-            return {"readings": reread(task.path, task.format, task.pages[0], task.boxes, task.params)}
-        return recognise(task.path, task.format, task.pages[0], task.params)
+            return {"readings": reread(engine, image, task.boxes)}
+        return recognise(engine, image, task.params)

@@ -27,6 +27,8 @@ class EngineRow:
     needs: tuple[str, ...]
     """Modules that must be there."""
     remedy: str
+    calibrated: bool = False
+    """Whether of lines at confidence c a share c is right, on photographs as on scans."""
 
 
 ENGINES = (
@@ -37,6 +39,7 @@ ENGINES = (
         ("rapidocr", "openvino", "onnxruntime"),
         ("rapidocr",),
         "pip install rapidocr",
+        calibrated=True,
     ),
     EngineRow(
         EngineName.PADDLEOCR,
@@ -89,11 +92,14 @@ def check(params: OcrParams) -> None:
 
 def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
     """What stands in the way of the chosen engine; empty when nothing does."""
-    try:
-        check(params)
-    except UserError as error:
-        return [str(error)]
-    return []
+    second = [params.model_copy(update={"engine": params.second})] if params.second else []
+    found = []
+    for one in [params, *second]:
+        try:
+            check(one)
+        except UserError as error:
+            found.append(str(error))
+    return found
 
 
 def version(params: OcrParams) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+import tomllib
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +16,12 @@ from numpy.typing import NDArray
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.lineimages import cut
+from pipeline.ocr.engines.lineimages import SUPERSCRIPTS, cut, raise_digits
 from pipeline.ocr.engines.network import Detector, in_package
 from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
 
-_MODELS = Path(str(files("pipeline.ocr.engines") / "models"))
+_MODELS = Path(str(files("pipeline.ocr.engines.models")))
 
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
@@ -111,13 +114,37 @@ class RapidEngine:
                 boxes.append(box)
                 images.append(image)
         lines = self._recogniser_of_lines.read(images)
+        for image, glyphs in zip(images, lines, strict=True):
+            raise_digits(image, glyphs)
         return [word for box, glyphs in zip(boxes, lines, strict=True) if (word := _word(box, glyphs))]
+
+
+_COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
+"""The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
+is counted so."""
+_POWERS = SUPERSCRIPTS | {ord("°"): "⁹"}
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     text = "".join(glyph.char for glyph in glyphs).strip()
-    if not text:
+    if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
-    confidence = sum(glyph.confidence for glyph in glyphs) / len(glyphs)
+    text = _COUNT.sub(lambda found: found[0].translate(_POWERS), text)
     corners = tuple((float(x), float(y)) for x, y in box)
-    return Word(text, corners, round(confidence, 6)) if confidence >= _MIN_SCORE else None
+    return Word(text, corners, round(share_right(math.prod(glyph.confidence for glyph in glyphs)), 6))
+
+
+def share_right(score: float) -> float:
+    """Return the share of lines with such a score whose letters and digits are right.
+
+    Args:
+        score: product of the probabilities of a line's characters. Their mean tells right lines from wrong ones less
+            well (area under the curve .92 on photographs, this one .94), and means other things on photographs.
+    """
+    table = _confidence()
+    return float(np.interp(score, table["score"], table["right"]))
+
+
+@cache
+def _confidence() -> dict[str, list[float]]:
+    return tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import PIL
-from PIL import Image
+from numpy.typing import NDArray
+from PIL import ExifTags, Image
 
 from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
-from pipeline.ocr.readers.pixels import upright, upright_size
-from pipeline.ocr.tall import page_count
 from schemas.errors import UnreadableDocument
+
+Pixels = NDArray[np.uint8]
 
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF")
 
-_REJECT = 8
-"""Pictures of more than this many times ``max_pixels`` are rejected: decoding them takes gigabytes."""
+_REJECT = 3
+"""Pictures of more than this many times ``max_pixels`` are rejected: 180 megapixels, which take .7 GB decoded."""
 
 _A4, _LARGEST = (595.0, 842.0), 1250.0
 """Sides in points of a page whose resolution is not known, and the longest side (a little more than A3's) with which it
@@ -98,13 +102,14 @@ def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            Image.MAX_IMAGE_PIXELS = (
+                None  # Pillow's own limit, 179 megapixels: max_pixels is the one that counts
+            )
             with Image.open(path, formats=_FORMATS) as picture:
                 _check_size(picture, params)
                 yield picture
     except (UnreadableDocument, MemoryError):
         raise
-    except Image.DecompressionBombError as error:
-        raise UnreadableDocument("too_large", str(error)) from error
     except Exception as error:
         # Pillow's decoders raise whatever they stumble on: OSError, SyntaxError, struct.error, ValueError.
         raise UnreadableDocument("broken", f"not a readable picture, perhaps cut short: {error}") from error
@@ -116,3 +121,122 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
         raise UnreadableDocument(
             "too_large", f"{width} x {height} pixels, more than {_REJECT} x max_pixels = {params.max_pixels}"
         )
+
+
+_STRIP = 512
+"""Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
+
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""What puts a picture upright, by EXIF's orientation."""
+
+
+def upright_size(picture: Image.Image) -> tuple[int, int]:
+    """Width and height in pixels of a loaded picture once it is upright."""
+    width, height = picture.size
+    return (height, width) if _orientation(picture) >= 5 else (width, height)
+
+
+def upright(picture: Image.Image, max_pixels: int) -> Pixels:
+    """A loaded picture as its EXIF tag says, RGB on white, scaled down to ``max_pixels``: height x width x 3."""
+    pixels = _rgb(picture, max_pixels)
+    turn = _UPRIGHT.get(_orientation(picture))
+    return pixels if turn is None else np.asarray(Image.fromarray(pixels).transpose(turn), dtype=np.uint8)
+
+
+def _orientation(picture: Image.Image) -> int:
+    """EXIF's orientation; 1, upright, where there is none that means anything."""
+    told = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    return told if told in _UPRIGHT else 1
+
+
+def _rgb(picture: Image.Image, max_pixels: int) -> Pixels:
+    scale = min(1.0, (max_pixels / (picture.width * picture.height)) ** 0.5)
+    width, height = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+    white = _white(picture)
+    pixels = np.empty((height, width, 3), dtype=np.uint8)
+    for first in range(0, height, _STRIP):
+        last = min(height, first + _STRIP)
+        upper, lower = first * picture.height / height, last * picture.height / height
+        start, stop = math.floor(upper), math.ceil(lower)
+        strip = _on_white(picture.crop((0, start, picture.width, stop)), white)
+        if strip.size != (width, last - first):
+            box = (0, upper - start, picture.width, lower - start)
+            strip = strip.resize((width, last - first), Image.Resampling.BOX, box=box)
+        pixels[first:last] = np.asarray(strip)
+    return pixels
+
+
+def _is_deep(picture: Image.Image) -> bool:
+    """Whether channels have more than 8 bits."""
+    return picture.mode.startswith(("I", "F"))
+
+
+def _white(picture: Image.Image) -> float:
+    """The value of white in a picture with deep channels, as its brightest pixel suggests."""
+    if not _is_deep(picture):
+        return 255.0
+    brightest = float(picture.getextrema()[1])  # type: ignore[arg-type]
+    return next((white for white in (1.0, 255.0) if brightest <= white), 65535.0)
+
+
+def _on_white(picture: Image.Image, white: float) -> Image.Image:
+    if _is_deep(picture):
+        values = np.nan_to_num(np.asarray(picture, dtype=np.float32))
+        picture = Image.fromarray(np.clip(values * (255 / white), 0, 255).astype(np.uint8))
+    elif picture.has_transparency_data:
+        layer = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return picture.convert("RGB")
+
+
+TALL = 2.5
+"""Height over width from which a picture is more than one page: telephones' screens have up to 2.3."""
+
+_PAGE = 1.5
+"""Height over width of its pages."""
+
+_MOST, _LEAST = 100, 400
+"""Pages of one picture at most, and rows of pixels of a page at least."""
+
+_REACH = 0.25
+"""Share of a page by which its end may be moved up to stand between two lines."""
+
+
+def page_count(width: int, height: int) -> int:
+    """How many pages a picture of so many pixels is read as."""
+    if height <= TALL * width:
+        return 1
+    return max(1, min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST))
+
+
+def page_breaks(pixels: Pixels) -> list[tuple[int, int]]:
+    """First and last row, the last one not included, of the pages of a picture: height x width x 3.
+
+    Each break stands in the middle of the widest white space near its place, so that no line is cut in two.
+    """
+    height, width = pixels.shape[:2]
+    count = page_count(width, height)
+    ends = [0]
+    for page in range(1, count):
+        end = page * height // count
+        start = end - int(_REACH * height / count)
+        ends.append(start + _calmest(pixels[start:end]))
+    return list(pairwise([*ends, height]))
+
+
+def _calmest(rows: Pixels) -> int:
+    """Middle of the longest run of rows that are as even as the evenest one, up to a hundredth of the liveliest."""
+    changes = np.abs(np.diff(rows.max(axis=2).astype(np.int16), axis=1)).sum(axis=1)
+    low, high = int(changes.min()), int(changes.max())
+    calm = np.concatenate([[False], changes <= low + (high - low) // 100, [False]])
+    edges = np.flatnonzero(calm[1:] != calm[:-1]).reshape(-1, 2)
+    start, stop = edges[(edges[:, 1] - edges[:, 0]).argmax()]
+    return int(start + stop) // 2

@@ -14,7 +14,7 @@ from PIL import Image
 from pipeline.ocr import engines
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.recognise import recognise, to_page
+from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from schemas.errors import UnreadableDocument
 
@@ -98,7 +98,7 @@ def test_the_same_seed_makes_the_same_pictures():
 def test_a_long_screenshot_is_read_in_parts_that_stand_below_each_other(engine, tmp_path):
     path = tmp_path / "a.png"
     Image.new("L", (300, 6000), 255).save(path)
-    page = to_page(recognise(path, "image", 1, OcrParams()), "image", "e", "v")
+    page = to_page(recognise_page(PageTask("p", path, "image", (1,), OcrParams())), "image", "e", "v")
     assert len(engine.shapes) == 14
     assert sum(shape[0] for shape in engine.shapes) == 6000
     tops = [line.box.y0 for line in page.lines]

@@ -102,7 +102,7 @@ def test_the_stage_reads_lost_characters_from_the_page_and_stores_that(
 ):
     files = files_table(context.raw)
     result = stage.run({"files": files}, OcrParams(), context)
-    assert lines(result) == [("1. 单纯疱疹病毒的叙述何者正确", 0.91), ("A.甲", None)]
+    assert lines(result) == [("1. 单纯疱疹病毒的叙述何者正确", 0.9944), ("A.甲", None)]
     assert result.tables["pages"]["method"].to_list() == [ReadMethod.TEXT_LAYER.value]
     monkeypatch.setattr(stage, "recognise_page", None)
     assert lines(stage.run({"files": files}, OcrParams(), context)) == lines(result)

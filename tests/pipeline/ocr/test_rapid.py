@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+import numpy as np
+import pymupdf
 import pytest
 
 from pipeline.ocr import engines
@@ -53,3 +55,23 @@ def test_the_backend_is_the_faster_one_on_this_processor(tmp_path, monkeypatch, 
 
 def test_an_engine_is_made_once_whatever_else_is_configured():
     assert engines.load(OcrParams(columns=("stem",), dpi=300)) is engines.load(OcrParams())
+
+
+def test_confidence_rises_with_the_score_and_is_never_certain():
+    shares = [rapid.share_right(score / 50) for score in range(51)]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] < 1
+
+
+@pytest.mark.parametrize(("printed", "read"), [("WBC 13×10⁹/L", 1), ("共有2¹⁶个", 2), ("PaO₂53，120 cm", 0)])
+def test_raised_digits_stay_raised(printed, read, cjk):
+    document = pymupdf.open()
+    page = document.new_page(width=300, height=60)
+    writer = pymupdf.TextWriter(page.rect)
+    writer.append((20, 30), printed, font=cjk, fontsize=14)
+    writer.write_text(page)
+    pixmap = page.get_pixmap(dpi=200)
+    pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+    text = "".join(word.text for word in engines.load(OcrParams()).recognise(pixels))
+    assert sum(char in "⁰¹²³⁴⁵⁶⁷⁸⁹" for char in text) == read

@@ -8,10 +8,12 @@ import numpy as np
 import pymupdf
 import pytest
 
-from pipeline.ocr import engines, skew
+from pipeline.ocr import engines, scanpage
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
-from pipeline.ocr.recognise import read_upright, recognise, to_page
+from pipeline.ocr.recognise import read_upright
+from pipeline.ocr.scanpage import to_page
+from pipeline.ocr.tasks import PageTask, recognise_page
 
 
 def word(
@@ -48,12 +50,12 @@ class Scripted:
 
 def test_the_angle_of_a_page_is_found_and_straightened_for_layout():
     def tilted(text, x, y):
-        px, py = skew.turn((x, y), 2.0, (297.5, 421.0))
+        px, py = scanpage.turn((x, y), 2.0, (297.5, 421.0))
         return word(text, px, py, 180, angle=2.0)
 
     words = [tilted(f"左第{row}行文字内容", 40, 100 + 14 * row) for row in range(5)]
     words += [tilted(f"右第{row}行文字内容", 340, 100 + 14 * row) for row in range(5)]
-    assert skew.page_angle(words) == pytest.approx(2.0, abs=0.05)
+    assert scanpage.page_angle(words) == pytest.approx(2.0, abs=0.05)
     page = to_page(value(words), "no_text_layer", "e", "v")
     assert [line.text.count("第") for line in page.lines] == [2] * 5, "each row has both halves"
     assert page.lines[0].text.startswith("左第0行")
@@ -110,7 +112,7 @@ def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):
     document = pymupdf.open(path)
     picture = tmp_path / "page.png"
     document[0].get_pixmap(dpi=110, clip=pymupdf.Rect(0, 60, 595, 160)).save(picture)
-    found = recognise(picture, "image", 1, OcrParams())
+    found = recognise_page(PageTask("p", picture, "image", (1,), OcrParams()))
     page = to_page(found, "image", "rapidocr", "v")
     assert [line.text.replace(" ", "") for line in page.lines] == [
         "下列哪项是急性胃炎的病因",

@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw
 
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.model import Rect
-from pipeline.ocr.recognise import to_page
 from pipeline.ocr.scanmarks import find_marks
+from pipeline.ocr.scanpage import to_page
 from schemas.documents import LineKind
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr import tall
+from pipeline.ocr.readers import image as tall
 
 
 @given(st.integers(1, 60_000), st.integers(1, 60_000))
@@ -19,7 +19,7 @@ def test_pages_follow_each_other_and_are_not_many(width, height):
 
 @given(st.integers(1, 40), st.integers(1, 3000))
 def test_every_row_is_on_one_page(width, height):
-    pages = tall.pages(np.zeros((height, width, 3), dtype=np.uint8))
+    pages = tall.page_breaks(np.zeros((height, width, 3), dtype=np.uint8))
     rows = [row for top, bottom in pages for row in range(top, bottom)]
     assert rows == list(range(height))
 
@@ -30,7 +30,7 @@ def test_breaks_stand_between_lines(pitch, type_height):
     pixels = np.full((height, width, 3), 255, dtype=np.uint8)
     for top in range(10, height, pitch):
         pixels[top : top + type_height, 20:380:3] = 0
-    pages = tall.pages(pixels)
+    pages = tall.page_breaks(pixels)
     assert len(pages) == 10
     for _, bottom in pages[:-1]:
         assert pixels[bottom - 1 : bottom + 1].min() == 255

@@ -8,8 +8,9 @@ import pytest
 from PIL import Image
 
 from annotation.llm import pace
-from pipeline.ocr import stage
-from pipeline.ocr.params import OcrParams
+from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr.engines.base import Word
+from pipeline.ocr.params import OcrParams, VisionParams
 from schemas.documents import Line
 from schemas.errors import UserError
 from tests.annotation.scripted_server import Reply, ScriptedServer
@@ -32,16 +33,102 @@ def ask(context, files_table, monkeypatch):
     Image.new("RGB", (600, 800), "white").save(context.raw / "scan.png")
     servers: list[ScriptedServer] = []
 
-    def run(reply: Reply, **options):
+    def run(reply: Reply, engine="vision", second=None, second_below=0.95, **options):
         server = ScriptedServer(lambda question, earlier, body: reply)
         servers.append(server)
         llm = {"base_url": server.url, "model": "eyes", "max_retries": 0, **options}
-        params = OcrParams.model_validate({"engine": "vision", "vision": llm})
+        given = {"engine": engine, "second": second, "second_below": second_below, "vision": llm}
+        params = OcrParams.model_validate(given)
         return stage.run({"files": files_table(context.raw)}, params, context), server
 
     yield run
     for server in servers:
         server.close()
+
+
+class FirstEngine:
+    """An embedded engine that reads the page of ``LINES``, unsure of it, and one number of it wrong."""
+
+    def recognise(self, pixels):
+        height, width = pixels.shape[:2]
+        return [
+            Word(
+                text.replace("乙", "乙 5mg"),
+                tuple((x * width / 1000, y * height / 1000) for x, y in corners(box)),
+                0.8,
+            )
+            for text, box in LINES
+        ]
+
+
+def corners(box):
+    x0, y0, x1, y1 = box
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+
+
+def second(ask, monkeypatch, reply, **options):
+    monkeypatch.setattr(engines, "load", lambda params: FirstEngine())
+    return ask(reply, engine="auto", second="vision", **options)
+
+
+def test_as_second_engine_it_confirms_lines_or_shows_where_they_differ(ask, monkeypatch):
+    result, server = second(ask, monkeypatch, Reply(content=told(LINES)))
+    first, options = Line.from_frame(result.tables["lines"])
+    assert (first.text, first.other) == ("1. 下列何者正确", None)
+    assert first.confidence > 0.95
+    assert (options.text, options.other) == ("A.甲\tB.乙 5mg", "A.甲B.乙")
+    assert options.confidence < 0.8
+    assert sum(server.asked.values()) == 1
+    assert result.complete
+
+
+def test_a_second_engine_that_does_not_answer_costs_nothing_but_another_run(ask, monkeypatch):
+    result, _ = second(ask, monkeypatch, Reply(content="no JSON"))
+    assert lines(result) == ["1. 下列何者正确", "A.甲\tB.乙 5mg"]
+    assert not result.complete
+
+
+def test_pages_that_the_first_engine_is_sure_of_are_not_sent(ask, monkeypatch):
+    _, server = second(ask, monkeypatch, Reply(content=told(LINES)), second_below=0.5)
+    assert not server.asked
+
+
+@pytest.mark.parametrize(("options", "sent"), [({"engine": "vision"}, 1), ({"second": "vision"}, 1), ({}, 0)])
+def test_what_would_be_sent_is_counted_without_sending_it(context, files_table, monkeypatch, options, sent):
+    Image.new("RGB", (600, 800), "white").save(context.raw / "scan.png")
+    monkeypatch.setattr(engines, "load", lambda params: FirstEngine())
+    params = OcrParams.model_validate(options)
+    assert stage.vision_pages({"files": files_table(context.raw)}, params, context) == sent
+
+
+def test_an_estimate_states_pages_tokens_and_cost():
+    assert VisionParams(side=1000).estimate(10).endswith("cost unknown (set price_in and price_out)")
+    priced = VisionParams(side=1000, price_in=1.0, price_out=2.0).estimate(10)
+    assert priced == "10 pages to send, about 11,020 tokens in and 30,000 out: 0.07 USD"
+
+
+def test_single_lines_are_read_by_the_embedded_engine(context, files_table, make_pdf, monkeypatch):
+    path = make_pdf([[(60, 100, "1. 单纯疱疹病毒的叙述"), (60, 130, "A.甲")]])
+    (context.raw / "paper.pdf").write_bytes(path.read_bytes())
+    plain = tasks.read_pages
+
+    def damaged(task):
+        values = plain(task)
+        for line in values[0]["lines"]:
+            line[0] = line[0].replace("疱", "\uef43")
+        return values
+
+    class OneLine:
+        def recognise(self, pixels):
+            height, width = pixels.shape[:2]
+            return [Word("1. 单纯疱疹病毒的叙述", corners((0, 2, width, height - 2)), 0.9)]
+
+    damaged.__module__ = plain.__module__
+    monkeypatch.setattr(stage, "read_pages", damaged)
+    monkeypatch.setattr(engines, "load", lambda params: OneLine())
+    params = OcrParams.model_validate({"engine": "vision"})
+    result = stage.run({"files": files_table(context.raw)}, params, context)
+    assert lines(result) == ["1. 单纯疱疹病毒的叙述", "A.甲"]
 
 
 def lines(result) -> list[str]:

@@ -1,0 +1,1 @@
+"""Models and the measured worth of their confidence, see README.md."""

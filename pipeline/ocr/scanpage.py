@@ -1,0 +1,145 @@
+"""Words recognised on a page to its lines: straightened, laid out, watermarks left out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import atan2, cos, degrees, hypot, radians, sin
+from typing import Any
+
+from pipeline.ocr import layout
+from pipeline.ocr.engines.base import Word
+from pipeline.ocr.glyphs import is_cjk
+from pipeline.ocr.model import PageRead, Rect, Run
+from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
+from schemas.documents import ReadMethod
+
+_DESCENT = 0.2
+"""How far a line's box reaches below its baseline, in heights of the box."""
+
+MAX_SKEW = 8.0
+"""Degrees; a steeper page is not straightened."""
+
+SLANT = 12.0
+"""Degrees off the page's own angle from which a word is a watermark."""
+
+_MIN_ANGLE = 0.15
+"""Degrees below which straightening changes nothing: 2 points over the width of a page."""
+
+Point = tuple[float, float]
+
+
+def page_angle(words: Sequence[Word]) -> float:
+    """Median angle of the words in degrees, weighted by their length; 0 when small or unclear.
+
+    Args:
+        words: with corners as the text runs: top left, top right, bottom right, bottom left.
+    """
+    angles = sorted((angle, length) for word in words for angle, length in [_direction(word)])
+    angles = [(angle, length) for angle, length in angles if abs(angle) <= MAX_SKEW]
+    half = sum(length for _, length in angles) / 2
+    for angle, length in angles:
+        half -= length
+        if half <= 0:
+            return angle if abs(angle) >= _MIN_ANGLE else 0.0
+    return 0.0
+
+
+def _direction(word: Word) -> tuple[float, float]:
+    """Angle in degrees of a word's middle line, and its length."""
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = word.corners[:4]
+    dx, dy = (x1 + x2 - x0 - x3) / 2, (y1 + y2 - y0 - y3) / 2
+    return degrees(atan2(dy, dx)), hypot(dx, dy)
+
+
+def is_slanted(word: Word, angle: float) -> bool:
+    """Whether a word of several characters runs at another angle than its page: a watermark."""
+    own, length = _direction(word)
+    long = len(word.text) > 1 and length > 1.5 * word_height(word)
+    return long and SLANT < abs(own - angle) < 90 - SLANT
+
+
+def word_height(word: Word) -> float:
+    """Height of a word across its own direction."""
+    (x0, y0), (_, _), (_, _), (x3, y3) = word.corners[:4]
+    return hypot(x0 - x3, y0 - y3)
+
+
+def turn(point: Point, angle: float, centre: Point) -> Point:
+    """A point turned clockwise (as seen, y down) by ``angle`` degrees around ``centre``."""
+    c, s = cos(radians(angle)), sin(radians(angle))
+    x, y = point[0] - centre[0], point[1] - centre[1]
+    return centre[0] + c * x - s * y, centre[1] + s * x + c * y
+
+
+def moved(box: Rect, angle: float, centre: Point) -> Rect:
+    """A box whose middle is turned by ``angle`` degrees around ``centre``; its sides stay level."""
+    middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+    x, y = turn(middle, angle, centre)
+    dx, dy = x - middle[0], y - middle[1]
+    return Rect(box.x0 + dx, box.y0 + dy, box.x1 + dx, box.y1 + dy)
+
+
+def _drawing(marks: dict[str, list[list[float]]], angle: float, centre: Point) -> Drawing:
+    """The marks of a scanned page, straightened."""
+
+    def boxes(kind: str) -> list[Rect]:
+        return [moved(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
+
+    return Drawing(boxes("across"), boxes("down"), [], boxes("figures"))
+
+
+def _size(word: Word, box: Rect) -> float:
+    """Font size of a word in points: the width of an ideograph, else a share of the box's height.
+
+    Detection draws boxes 1.2 to 1.6 times as high as the type, by an amount that varies from word to word.
+    """
+    height = word_height(word)
+    ideographs = sum(map(is_cjk, word.text))
+    if ideographs >= 4 and ideographs >= 0.8 * len(word.text):
+        return min(max(box.width / len(word.text), 0.55 * height), height)
+    return 0.72 * height
+
+
+def to_page(
+    value: dict[str, Any], reason: str, engine: str, version: str, *, calibrated: bool = False
+) -> PageRead:
+    """The page that ``recognise`` saw, laid out in lines.
+
+    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
+    the boxes of its lines are where they stand on the page. Confidence is the engine's; where that is not calibrated,
+    times the page's legibility.
+    """
+    words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
+    angle = page_angle(words)
+    centre = (value["width"] / 2, value["height"] / 2)
+    trust = 1.0 if calibrated else value["legibility"]
+    runs = []
+    for word in words:
+        if is_slanted(word, angle):
+            continue
+        corners = [turn(point, -angle, centre) for point in word.corners]
+        xs, ys = zip(*corners, strict=True)
+        box = Rect(min(xs), min(ys), max(xs), max(ys))
+        runs.append(
+            Run(
+                word.text,
+                box,
+                box.y1 - _DESCENT * box.height,
+                _size(word, box),
+                word.confidence * trust,
+            )
+        )
+    frame = Rect(0.0, 0.0, value["width"], value["height"])
+    drawing = _drawing(value["marks"], angle, centre)
+    regions = find_scan_regions(drawing, runs, frame)
+    lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
+    for line in lines:
+        if line.box and angle:
+            line.box = moved(line.box, angle, centre)
+    page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
+    page.turned = value["turned"]
+    if page.turned:
+        page.reason = f"{reason}: turned by {value['turned']} degrees"
+    elif value["legibility"] < 1:
+        page.reason = f"{reason}: dark or uneven paper"
+    return page

@@ -1,0 +1,59 @@
+"""Stored pages are keyed by all code that can change them, found by its imports, and by nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.ocr import engines
+from pipeline.ocr.pages import Recognition
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import readers
+from pipeline.runtime import fingerprint
+
+
+def reached(module: str) -> set[str]:
+    return fingerprint._closure(module)
+
+
+def test_every_reader_reaches_what_makes_characters_valid():
+    for reader in readers():
+        if hasattr(reader, "count_pages"):
+            assert "pipeline.characters" in reached(type(reader).__module__)
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in engines.ENGINES if row.name.value != "vision"], ids=lambda row: row.name
+)
+def test_an_engine_reaches_its_own_code_and_no_other_engines(row):
+    own = row.target.partition(":")[0]
+    others = {other.target.partition(":")[0] for other in engines.ENGINES} - {own}
+    assert own in reached(own)
+    assert not others & (reached(own) | reached("pipeline.ocr.recognise"))
+
+
+def test_recognition_reaches_cleaning_and_not_layout():
+    found = reached("pipeline.ocr.recognise")
+    assert {"pipeline.ocr.images", "pipeline.ocr.scanmarks"} <= found
+    assert "pipeline.ocr.layout" not in found
+
+
+def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code():
+    opened = {
+        file for name in reached("pipeline.ocr.engines.rapid") for file in fingerprint._reached(name).data
+    }
+    assert "pipeline.ocr.engines.models" in opened
+
+
+def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
+    from pipeline.ocr import pages
+    from pipeline.ocr.stage import FileTask, Reading, inspect
+    from schemas.documents import RawFile
+
+    (context.raw / "a.txt").write_text("1. 题干", encoding="utf-8")
+    (file,) = RawFile.from_frame(files_table(context.raw))
+    path = context.raw / "a.txt"
+    reading = Reading(file, path, inspect(FileTask("a.txt", path, OcrParams())))
+    before = Recognition(OcrParams()).key(reading, 1, ())
+    assert Recognition(OcrParams()).key(reading, 1, ()) == before
+    monkeypatch.setattr(pages, "code_hash", lambda module: "changed")
+    assert Recognition(OcrParams()).key(reading, 1, ()) != before
