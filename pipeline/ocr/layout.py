@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -318,10 +317,10 @@ def _cut(segment: list[Run], gutter: float) -> list[list[Run]]:
 
 
 def _line(row: list[Run], gutter: float | None) -> PageLine:
-    """The line of a row; it is right where all of its runs are."""
+    """The line of a row, as sure as the least sure of its runs."""
     box = segment_box(row)
     known = [run.confidence for run in row if run.confidence is not None]
-    confidence = math.prod(known) if known else None
+    confidence = min(known, default=None)
     return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
 
 

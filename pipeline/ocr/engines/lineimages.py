@@ -119,22 +119,20 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
     usual = _USUAL * float(np.median(heights or [0]))
     base: Rows | None = None
     for index in range(1, len(glyphs)):
-        own = rows[index]
-        if not (own and _may_be_raised(glyphs[index - 1], glyphs[index])):
-            base = None
-            continue
         base = base or rows[index - 1]
-        after = next(
-            (other for other in rows[index + 1 : index + 4] if other and other[1] - other[0] >= usual), None
-        )
-        if (
-            base
-            and base[1] - base[0] >= usual
-            and all(_is_above(own, other) for other in (base, after) if other)
-        ):
+        others = (base, _next(glyphs, rows, index, usual))
+        own = rows[index] if _may_be_raised(glyphs[index - 1], glyphs[index]) else None
+        if own and base and base[1] - base[0] >= usual and all(_is_above(own, one) for one in others if one):
             glyphs[index].char = glyphs[index].char.translate(SUPERSCRIPTS)
         else:
             base = None
+
+
+def _next(glyphs: Sequence[Glyph], rows: Sequence[Rows | None], index: int, usual: float) -> Rows | None:
+    """The ink of the next character of usual height behind the digits of a number; None where none is near."""
+    while index + 1 < len(glyphs) and _may_be_raised(glyphs[index], glyphs[index + 1]):
+        index += 1
+    return next((one for one in rows[index + 1 : index + 4] if one and one[1] - one[0] >= usual), None)
 
 
 Rows = tuple[int, int]
