@@ -89,6 +89,7 @@ def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], 
         _check_texts(draft)
         _check_lengths(draft, boxes)
         _check_answers(draft)
+        _check_readings(draft)
         _check_verdict(draft)
         _check_case(draft)
     _check_references(drafts, own)
@@ -99,6 +100,24 @@ def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], 
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
     check_rooms(pieces, heads, drafts, gaps)
     _check_rivals(outline.rivals, drafts)
+
+
+_FLAT_POWER = re.compile(
+    r"[×xX*]\s?10(?:[2-9]|1[0-9]|[-−－]\d)(?![\d.,])|[-+−＋－=]\s?[A-Za-z]\w?\)[2-9](?![\d.])"
+)
+"""An exponent that is printed, or was made, as large as its line: 4×109/L, 1-(1-R)3. 5×100 is a product."""
+
+
+def _check_readings(draft: Draft) -> None:
+    """Two readings of a line that differ in what matters, and exponents that stand on the line."""
+    for piece in draft.all_pieces:
+        if piece.other:
+            draft.doubt("readings_differ", f"read as {piece.text!r} and as {piece.other!r}")
+            break
+    for name, text in _texts(draft):
+        if found := _FLAT_POWER.search(text):
+            draft.doubt("flat_power", f"an exponent may stand on the line in {name}: {_near(text, found)}")
+            break
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:

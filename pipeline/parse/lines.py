@@ -30,6 +30,8 @@ class Piece:
     """Whether it stands inside a table's region."""
     order: int = 0
     """Its line's place in the reading order of the page."""
+    other: str | None = None
+    """A second reading of its line, where that differs in what matters."""
 
 
 def pieces(lines: Iterable[Line]) -> list[Piece]:
@@ -48,7 +50,9 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
         centred = _centred(line, margins)
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
         found.extend(
-            Piece(part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order)
+            Piece(
+                part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order, line.other
+            )
             for part in parts
         )
     return found

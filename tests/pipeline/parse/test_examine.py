@@ -10,6 +10,7 @@ from benchmarks.papers.silent import printed_lines
 from pipeline.parse.answers import concluded
 from pipeline.parse.finish import finish
 from pipeline.parse.paper import judge, read_paper
+from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
 
 
@@ -197,3 +198,29 @@ def test_a_long_last_option_is_sound_where_its_lines_are_full():
 
 def test_sound_papers_do_not_wait(parse):
     assert parse(items(*range(1, 11))).review == []
+
+
+@pytest.mark.parametrize(
+    ("stem", "flat"),
+    [
+        ("白细胞12×109/L，下列哪项对", True),
+        ("可靠度为1-(1-R)3，下列哪项对", True),
+        ("浓度为3×10-6，下列哪项对", True),
+        ("白细胞12×10⁹/L，下列哪项对", False),
+        ("占3×100，共5×10个，下列哪项对", False),
+        ("乘积为2.5×10.5，下列哪项对", False),
+    ],
+)
+def test_an_exponent_as_large_as_its_line_waits(parse, stem, flat):
+    assert ("flat_power" in waits(parse(f"1. {stem}\n{FOUR}\n答案：B"), 1)) == flat
+
+
+def test_two_readings_of_a_line_that_differ_wait_with_both():
+    lines = lines_of(f"1. 每次用5mg的是\n{FOUR}\n答案：B")
+    lines[0] = lines[0].model_copy(update={"other": "1.每次用5μg的是"})
+    paper = read_paper("x.pdf", lines)
+    judge(paper)
+    (item,) = finish(paper, DOCUMENT).review
+    assert "5mg" in item.detail
+    assert "5μg" in item.detail
+    assert waits(finish(paper, DOCUMENT), 1) == ["readings_differ"]
