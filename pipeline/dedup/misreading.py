@@ -132,8 +132,9 @@ class TextPair:
         """Return whether a difference is shown to be a misreading or a misprint.
 
         An unsure recognition reads one or two characters as something that nobody else writes. Elsewhere one
-        character was taken for another that looks like it; where options and answers agree, for one that looks rather
-        like it, or in a set phrase (治疗 typed 治辽) for any. Without enough of a collection nothing looks misread.
+        character was taken for another that looks like it, and nobody else writes it there: on both sides of it, as
+        胃痛 and 骨痛 are two terms, or on one side where options and answers agree. There it may look rather like the
+        other, or stand in a set phrase (治疗 typed 治辽). Without enough of a collection nothing looks misread.
         """
         if not self.vocabulary.is_evidence or edit.is_deliberate or max(len(edit.old), len(edit.new)) > 2:
             return False
@@ -143,7 +144,8 @@ class TextPair:
             return False
         strays = any(self._strays(edit, side) for side in (0, 1))
         if look_alike(edit.old, edit.new):
-            return strays or any(any(self._rare(edit, side)) for side in (0, 1))
+            rare = [self._rare(edit, side) for side in (0, 1)]
+            return strays or any(map(any if self.agreed else all, filter(None, rare)))
         return self.agreed and strays and (look_alike(edit.old, edit.new, loosely=True) or edit.breaks_phrase)
 
     def _strays(self, edit: Edit, side: int) -> bool:

@@ -74,6 +74,8 @@ def collection() -> Vocabulary:
         ("胃炎的治疗方法", "胃炎的治辽方法", True, False),  # a set phrase, whatever it was taken for
         ("胃炎的治疗方法", "胃炎的治愈方法", False, False),  # a word that the collection knows
         ("口服降压药物治疗", "口服升压药物治疗", False, False),
+        ("高血压患者", "高血压惠者", True, True),
+        ("高血压患者用药", "高血压惠济用药", False, False),  # two characters are no misprint
     ],
 )
 def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
