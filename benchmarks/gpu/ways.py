@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.gpu.material import LETTERS
-from pipeline.evaluate.backends.base import Setting
+from pipeline.evaluate.backends import Setting
 from pipeline.evaluate.backends.local import backend as workers
 from pipeline.evaluate.backends.local.backend import TransformersBackend
 from pipeline.evaluate.backends.local.engine import Engine

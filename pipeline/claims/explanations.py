@@ -75,7 +75,7 @@ class _Marks:
     right: Letters
     wrong: Letters
     key: Letters = frozenset()
-    """What is called the answer."""
+    """Options that are called the answer."""
     quoted: bool = True
     """A mark stands behind the text of its option."""
     slipped: bool = False

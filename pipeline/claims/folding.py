@@ -84,6 +84,6 @@ def _without_thoughts(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """What a reader is meant to see of an output, as it was written: no thinking, no turns after the first."""
+    """Return the part of an output that a reader is meant to see: no thinking, no turns after the first."""
     kept = zip(text, fold(text), spoken(text), strict=False)
     return "".join(written for written, folded, said in kept if folded == said).strip()

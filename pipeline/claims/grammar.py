@@ -16,7 +16,7 @@ _MASK = "\ue000"
 
 
 class Stance(StrEnum):
-    """How a text stands to an option."""
+    """The stance of a text to an option."""
 
     ASSERTED = "asserted"
     DENIED = "denied"
@@ -25,7 +25,7 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a text says of some options at one place."""
+    """A statement of a text about some options at one place."""
 
     labels: tuple[str, ...]
     stance: Stance
@@ -57,7 +57,7 @@ PRODUCTIONS = [
 
 
 class Item(NamedTuple):
-    """What a text says of one option that it goes through with others."""
+    """The passage about one option in a text that goes through several."""
 
     label: str
     start: int
@@ -86,7 +86,7 @@ class Text:
 
     @cached_property
     def mentions(self) -> list[Mention]:
-        """Where options are named."""
+        """The mentions of options, in order."""
         return mentions(self.text, self.options, self.multiple)
 
     @cached_property
@@ -164,7 +164,7 @@ class Text:
 
     @cached_property
     def judged(self) -> Judged:
-        """What is said of each option's own text; where it is said twice, what is said in the option's own item."""
+        """The verdicts on each option's own text; where there are two, that of the option's own item."""
         said: dict[str, bool] = {}
         places = []
         for item in self.items:

@@ -1,4 +1,4 @@
-"""Where a text names options: by letter, by their own text, by ordinal; several in a list, or a range."""
+"""Mentions of options in a text: by letter, by their own text, by ordinal; several in a list, or a range."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Mention:
     weak: bool = False
     """A small letter, or an option's text that may be an ordinary word: counts where an answer is expected."""
     letters: int = 0
-    """Where the letters themselves end, without the text of the option that follows them."""
+    """The end of the letters, without the text of the option that follows them."""
     own: bool = False
     """With its letter and the text of its option."""
 
@@ -102,7 +102,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
 
 
 def _broken(compact: str, needle: str) -> int:
-    """How many characters of an option's beginning a text that breaks off ends with; 0 if fewer than two."""
+    """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two."""
     for length in range(min(len(needle) - 1, len(compact)), 1, -1):
         if compact.endswith(needle[:length]):
             return length
@@ -114,12 +114,12 @@ def _compact(text: str) -> str:
 
 
 def _common(text: str) -> bool:
-    """Whether an option's text is an ordinary word or a number, which a text may use without meaning the option."""
+    """Return whether an option's text is an ordinary word or a number, which need not mean the option."""
     return text.lower() in ("正确", "错误", "是的", "不是", "yes", "no", "true", "false") or text.isdigit()
 
 
 def _whole(text: str, start: int, end: int) -> bool:
-    """Whether a stretch is not cut out of a word of Latin letters, or of a number."""
+    """Return whether a stretch is not cut out of a word of Latin letters, or of a number."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (_latin(before) and _latin(text[start])) and not (
         _latin(after) and _latin(text[end - 1]) and text[end : end + 2].rstrip(" .,)\n") not in ("s", "es")
@@ -250,7 +250,7 @@ def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) 
 
 
 def _next_clause(text: str, comma: int, last: Mention) -> bool:
-    """Whether what a comma or a blank adds is the next clause's subject: A,B和C用于…, A、B,C不对, C,ABDE均正确."""
+    """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     if not (last.own or _P["goes_on"].match(text, last.end)) or _P["denied"].match(text, last.end):
         return True
     added = text[comma : last.end]

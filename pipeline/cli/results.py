@@ -106,8 +106,8 @@ def leaderboard(
     ] = None,
 ) -> None:
     """Compare all models that answered the same released questions, from several builds."""
-    from pipeline.evaluate.leaderboard import gather
-    from pipeline.evaluate.leaderboard import leaderboard as rank
+    from pipeline.evaluate.comparing import gather
+    from pipeline.evaluate.comparing import leaderboard as rank
     from pipeline.evaluate.results.build import rich_table
 
     table = rank(gather(builds))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.evaluate.backends.base import Generation
+from pipeline.evaluate.backends import Generation
 from pipeline.evaluate.extraction import Extraction, extract, shown
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.evaluate.scoring import Graded
@@ -59,7 +59,7 @@ def read(
 
 
 def read_text(text: str, finish: str) -> tuple[Outcome, str]:
-    """What became of an output that was to be free text, and what a reader is meant to see of it."""
+    """Return the outcome of an output in free text, and the part that a reader is meant to see."""
     said = shown(text)
     if finish == "refusal" or _REFUSAL.search(said, 0, _OPENING):
         return Outcome.REFUSED, said
@@ -69,7 +69,7 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
 
 
 def _holds(extraction: Extraction, *, answer_first: bool | None) -> bool:
-    """Whether a finding would stand whatever the rest of a cut-off text had said."""
+    """Return whether a finding would stand whatever the rest of a cut-off text had said."""
     return extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
 
 

@@ -27,7 +27,7 @@ Shown = Literal["answers", "texts", "leaderboard"]
 
 
 class Measure(Protocol):
-    """How a metric is computed from the items of a slice."""
+    """The computation of a metric from the items of a slice."""
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
@@ -67,7 +67,7 @@ class Total:
     """A figure that is computed from sums over the items, such as F1 and BLEU."""
 
     rows: Callable[[Sequence[Any]], Floats]
-    """What each item adds: items × columns."""
+    """The summands of each item: items × columns."""
     of: Callable[[Floats], Floats]
     """The figure, from sums of the shape (…, columns)."""
 
@@ -139,15 +139,15 @@ class Metric:
     zh: str
     en: str
     over: tuple[Over, ...]
-    """What it is computed over: graded answers, free texts, all versions of a question, or people."""
+    """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
     measure: Measure | None
     """None where it is not computed from items: see ``human_scores``."""
     shown: tuple[Shown, ...] = ()
     """The tables with a column for it."""
     higher: bool | None = None
-    """Whether a higher value is better; None where runs do not compete in it."""
+    """True if a higher value is better; None where runs do not compete in it."""
     brackets: bool = False
-    """Whether tables print its interval; their data always hold it."""
+    """True if tables print its interval; their data always hold it."""
 
     @property
     def title(self) -> str:
@@ -216,11 +216,20 @@ METRICS: tuple[Metric, ...] = (
     Metric("refused_rate", "拒答", "Refused", ("answers", "texts"), _rate(Outcome.REFUSED), _BOTH),
     Metric("truncated_rate", "截断", "Truncated", ("answers", "texts"), _rate(Outcome.TRUNCATED), _BOTH),
     Metric(
+        "voted_accuracy",
+        "多数票准确率",
+        "Majority vote",
+        ("versions",),
+        share(lambda item: item.voted()),
+        shown=("answers",),
+        higher=True,
+    ),
+    Metric(
         "shuffle_consistency",
         "选项换序一致率",
         "Same in other orders",
         ("versions",),
-        share(lambda item: item.alike("shuffle")),
+        share(lambda item: item.alike()),
         shown=("answers",),
         higher=True,
         brackets=True,

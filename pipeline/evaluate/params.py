@@ -34,7 +34,7 @@ _FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Ta
 
 
 class Asked(Params):
-    """What a model is asked, and how often."""
+    """The task, the prompt and the number of times a model is asked."""
 
     task: Task = Field(Task.ANSWER, description=_TASK)
     prompt: str | None = Field(None, description=_PROMPT)
@@ -47,7 +47,7 @@ class Asked(Params):
         return self.prompt or _FIRST_PROMPT[self.task]
 
     def manner(self) -> str:
-        """How it is asked where that is not the default, for the names of runs; else empty."""
+        """Return the manner of asking for the names of runs; empty where it is the default."""
         prompt = "" if self.template() == _FIRST_PROMPT[Task.ANSWER] else f" {self.template()}"
         return f"{prompt}{f' {self.shots}-shot' if self.shots else ''}"
 
@@ -66,7 +66,7 @@ class OpenAiModel(LlmOptions, ReadingModel):
     kind: Literal["openai"] = "openai"
 
     def run_name(self) -> str:
-        """What the results call this model: also says the prompt and the shots where they are not the default."""
+        """Return the name in results; it says the prompt and the shots where they are not the default."""
         return self.name or f"openai:{self.model}{self.manner()}"
 
 
@@ -101,13 +101,13 @@ class LocalModel(ReadingModel):
     )
 
     def run_name(self) -> str:
-        """What the results call this model."""
+        """Return the name in results."""
         likelihood = f" by {self.compared()}" if self.answer_by == "likelihood" else ""
         adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
         return self.name or f"{Path(self.model).name}{adapter}{self.manner()}{likelihood}"
 
     def compared(self) -> str:
-        """What the answer is chosen by, for names: the likelihood of what."""
+        """Return what the answer is chosen by, for names."""
         return "likelihood" if self.compare == "letter" else f"likelihood of {self.compare}"
 
 
@@ -147,7 +147,7 @@ class MultipleChoiceModel(Asked):
     batch_size: int = non_semantic(32, "Questions read at once.", ge=1)
 
     def run_name(self) -> str:
-        """What the results call this model."""
+        """Return the name in results."""
         return self.name or Path(self.model).name
 
 
@@ -167,7 +167,7 @@ class RandomModel(Baseline):
     )
 
     def run_name(self) -> str:
-        """What the results call this model."""
+        """Return the name in results."""
         return self.name
 
 
@@ -178,7 +178,7 @@ class MajorityModel(Baseline):
     name: str = Field("majority", description="Name in the results.")
 
     def run_name(self) -> str:
-        """What the results call this model."""
+        """Return the name in results."""
         return self.name
 
 
@@ -186,7 +186,7 @@ ModelOptions = Annotated[
     OpenAiModel | TransformersModel | VllmModel | MultipleChoiceModel | RandomModel | MajorityModel,
     Field(discriminator="kind"),
 ]
-"""What ``[[evaluate.models]]`` may hold; ``kind`` selects the backend (``backends.BACKENDS``)."""
+"""The tables of ``[[evaluate.models]]``; ``kind`` selects the backend (``backends.BACKENDS``)."""
 
 
 def _baselines() -> list[ModelOptions]:
@@ -202,12 +202,12 @@ class JudgeOptions(LlmOptions):
     )
 
     def judge_name(self) -> str:
-        """What results call it."""
+        """Return the name in results."""
         return f"llm:{self.model}"
 
 
 class ScoringOptions(Params):
-    """How experts score free text in Label Studio: ``[evaluate.scoring]``."""
+    """Options of scoring by experts in Label Studio: ``[evaluate.scoring]``."""
 
     sample: int = non_semantic(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
     overlap: int = non_semantic(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
@@ -265,7 +265,7 @@ class EvaluateParams(Params):
     )
 
     def more_than(self) -> dict[str, int]:
-        """How many questions a label must exceed to stand in its dimension's table."""
+        """Return the number of questions that a label must exceed to stand in its dimension's table."""
         return {
             "disease_group": self.more_than_disease_group,
             "clinical_department": self.more_than_department,

@@ -1,4 +1,4 @@
-"""What would stand in the way of an evaluation, found before anything is asked."""
+"""Obstacles to an evaluation, found before anything is asked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
 
 
 def _unusable(model: Asked, cases: Path | None) -> list[str]:
-    """What is wrong with the files that a model is asked with."""
+    """Return the problems of the files that a model is asked with."""
     found = _said(partial(load_template, model.template(), model.task))
     if (
         isinstance(model, LocalModel | MultipleChoiceModel)
@@ -48,7 +48,7 @@ def _unusable(model: Asked, cases: Path | None) -> list[str]:
 
 
 def _said(attempt: Callable[[], object]) -> list[str]:
-    """What an attempt complains of."""
+    """Return the error of an attempt."""
     try:
         attempt()
     except UserError as error:

@@ -39,7 +39,7 @@ class Shown:
 
 
 def shufflable(question: ReleaseRow) -> bool:
-    """Whether the options mean the same in any order: none speaks of another, and the stem names none by letter."""
+    """Return whether the options mean the same in any order: neither they nor the stem name one by letter."""
     texts = [option.text for option in question.options]
     return (
         len(texts) > 1
@@ -85,24 +85,24 @@ _FIELDS: dict[Task, dict[str, frozenset[str]]] = {
         "system": frozenset(),
     },
 }
-"""What each part of a task's template may name; no question may give its key away."""
+"""The fields that each part of a task's template may name; no question may give its key away."""
 _SETTINGS = frozenset({"answer_first", "version", "task"})
 _SEVERAL = "X"
 
 
 @dataclass(frozen=True)
 class Template:
-    """How a question, and a worked example's answer, are put to a model."""
+    """The wording of a question and of a worked example's answer."""
 
     question: str
     answer: str
     system: str | None = None
     follow_up: str | None = None
-    """How a case's later questions are put, where the first one carries the case."""
+    """The wording of a case's later questions, where the first one carries the case."""
     version: int | str | None = None
-    """As the template says."""
+    """The version that the template states."""
     answer_first: bool = True
-    """Whether an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
+    """True if an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Prompt:
     """Unique among a run's prompts: the question's id, and which repetition or order it is."""
     messages: tuple[Message, ...]
     question: ReleaseRow | None = None
-    """As printed; None where nothing is to be chosen."""
+    """The question as printed; None where nothing is to be chosen."""
     repeat: int = 0
     shown: Shown | None = None
     """The question as the model sees it, where its options are not in the printed order."""
@@ -130,7 +130,7 @@ class Prompt:
 
 
 def is_multiple(question: ReleaseRow) -> bool:
-    """Whether the question asks for several answers."""
+    """Return whether the question asks for several answers."""
     return question.question_type == _SEVERAL
 
 

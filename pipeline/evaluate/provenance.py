@@ -1,4 +1,4 @@
-"""How a run was asked and made: for tables, for manifests, and for ``run.json``."""
+"""The settings and the provenance of a run, for tables, manifests and ``run.json``."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Asking:
 
     @property
     def setting(self) -> str:
-        """How the model was asked, for people."""
+        """The manner of asking, for people."""
         prompt = prompt_name(self.prompt)
         return " · ".join(filter(None, (prompt, f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
 def asking(options: Asked) -> Asking:
-    """How a configured model is asked."""
+    """Return the settings of a configured model."""
     name = getattr(options, "model", None) or getattr(options, "name", None) or type(options).__name__
     model = str(name).rstrip("/").rpartition("/")[2]
     if adapter := getattr(options, "adapter", None):
@@ -58,7 +58,7 @@ def asking(options: Asked) -> Asking:
 
 
 def fingerprint(questions: Iterable[ReleaseRow]) -> str:
-    """What was asked: ids, texts and the answers that earn the mark, wherever and however they are stored."""
+    """Return a hash of the questions: ids, texts and the answers that earn the mark, wherever they are stored."""
     return sha256(
         *sorted(
             " ".join(

@@ -34,7 +34,7 @@ class Graded:
 
     @cached_property
     def correct(self) -> bool:
-        """Whether the set of letters is exactly one that earns the mark."""
+        """Return whether the set of letters is exactly one that earns the mark."""
         return self.letters is not None and frozenset(self.letters) in accepted(self.question)
 
     @property
@@ -76,15 +76,26 @@ class Versions:
         """See the function ``cluster``."""
         return self.items[0].cluster
 
-    def alike(self, version: str) -> bool | None:
-        """Return whether every answer is the same; None where that version was not asked beside the printed one.
+    def alike(self) -> bool | None:
+        """Return whether the answers in all orders are the same; None where only one was asked.
 
-        No answer is an answer of its own. ``version`` names a field of ``Graded`` that is not 0 there.
+        No answer is an answer of its own.
         """
         first = [item for item in self.items if item.repeat == 0]
-        asked = [item for item in first if getattr(item, version)]
-        printed = [item for item in first if not item.shuffle]
-        return len({item.letters for item in [*printed, *asked]}) == 1 if asked and printed else None
+        asked = {bool(item.shuffle) for item in first}
+        return len({item.letters for item in first}) == 1 if len(asked) == 2 else None
+
+    def voted(self) -> bool | None:
+        """Return whether the most frequent answer of several repetitions is right; None where there was only one.
+
+        Outputs without an answer have no vote; of answers given equally often, the earliest counts.
+        """
+        asked = [item for item in self.items if not item.shuffle]
+        votes = [item for item in asked if item.letters is not None]
+        counts = Counter(item.letters for item in votes)
+        if len(asked) < 2 or not votes:
+            return None if len(asked) < 2 else False
+        return max(votes, key=lambda item: counts[item.letters]).correct
 
 
 @dataclass(frozen=True, order=True)
@@ -113,7 +124,7 @@ def partial_credit(letters: Iterable[str] | None, question: ReleaseRow) -> float
 
 
 def cluster(question: ReleaseRow) -> str:
-    """What a question is not independent of: the case it shares with others, or itself."""
+    """Return the cluster of a question for the bootstrap: the case it shares with others, or itself."""
     return question.group_id or question.question_id
 
 
@@ -180,10 +191,10 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class TextCounts:
-    """What BLEU and ROUGE need to know of one text and its reference."""
+    """Counts of one text and its reference that BLEU and ROUGE are computed from."""
 
     sums: tuple[int, ...]
-    """What it adds to corpus BLEU: clipped n-gram matches for n = 1 … 4, n-grams of the text for n = 1 … 4, tokens of
+    """Summands of corpus BLEU: clipped n-gram matches for n = 1 … 4, n-grams of the text for n = 1 … 4, tokens of
     the reference."""
     rouge: tuple[float, float, float]
     """F1 of 1-grams, 2-grams and the longest common subsequence."""

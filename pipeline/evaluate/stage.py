@@ -46,10 +46,10 @@ class _Run:
 
 @dataclass
 class _Outcomes:
-    """What came of all runs so far."""
+    """Results of all runs so far."""
 
     questions: str
-    """What was asked, see ``fingerprint``."""
+    """See ``provenance.fingerprint``."""
     open_questions: list[OpenQuestion]
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Outcomes:
     written: dict[str, list[Written]] = field(default_factory=dict)
     verdicts: Verdicts = field(default_factory=Verdicts)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What is known of each run's model, see ``told_of``."""
+    """The provenance of each run's model, see ``told_of``."""
     ended: dict[str, UserError] = field(default_factory=dict)
     """Runs that could not go on, and why."""
     stray: int = 0
@@ -136,7 +136,7 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
 
 
 def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdicts:
-    """What the judge says of the free texts, and what experts said of them."""
+    """Return the judge's and the experts' verdicts on the free texts."""
     verdicts = Verdicts()
     if params.judge is not None and made.written:
         requests = requests_of(made.written, compare=params.judge.compare)
@@ -182,7 +182,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
-    """Who judged, by which rubric, and what came of it."""
+    """Return the judge, its rubric, and the number and cost of its verdicts."""
     if params.judge is None:
         return {}
     found = made.verdicts
@@ -198,7 +198,7 @@ def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
 
 
 def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
-    """What all outputs and verdicts cost together, where all that costs money has prices in one currency."""
+    """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
     costs = [made.facts[model.run_name()]["cost"] for model in asked]
     currencies = {model.currency for model in asked}

@@ -34,7 +34,7 @@ Neither are 不定项选择题, and multiple choice, which says that there are o
 
 
 class _Row(BaseModel):
-    """What a row must say; anything else it says is passed on as it is."""
+    """The required fields of a row; other fields are passed on as they are."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -134,7 +134,7 @@ def first_problem(error: ValidationError) -> str:
 
 
 def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
-    """Whether the outputs of the rows that do not say open with their answers."""
+    """Return whether the outputs of the rows that do not say open with their answers."""
     return answers_first(
         (row["raw_output"] or "", row["options"]) for row in rows if row.get("answer_first") is None
     )
@@ -179,7 +179,7 @@ _NAMES = ("exam_type", "exam_class", "exam_subject")
 
 @dataclass(frozen=True)
 class Submitted:
-    """What became of a submission."""
+    """Results of a submission."""
 
     rows: Sequence[Mapping[str, Any]]
     """A row a question of the key, in its order: ``id, answer, model_answer, extracted, rule, correct``."""

@@ -32,7 +32,7 @@ _LONGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Standing:
-    """How a release stands to the previous one.
+    """A release compared with the previous one.
 
     Attributes:
         version: of this one.
@@ -50,12 +50,12 @@ class Standing:
 
     @property
     def level(self) -> Level | None:
-        """Whether the changes make a major, minor or patch release; None for the first."""
+        """Return whether the changes make a major, minor or patch release; None for the first."""
         return self.changes.level() if self.previous is not None else None
 
     @property
     def is_draft(self) -> bool:
-        """Whether the version is too low for what changed, or released already."""
+        """Return whether the version is too low for what changed, or released already."""
         return self.suggested is not None and parse_version(self.version) < parse_version(self.suggested)
 
     def facts(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _text(version: Version) -> str:
 
 
 def _version(folder: Path) -> Version | None:
-    """What the release says, else what its folder is called."""
+    """Return the version that the release states, else that of its folder's name."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         return parse_version(manifest["facts"]["release"]["version"])
@@ -154,7 +154,7 @@ class Changes:
         return {kind: found[kind] for kind in KINDS}
 
     def level(self) -> Level:
-        """How much the version has to go up.
+        """Return the part of the version that has to go up.
 
         major: a result on the old validation or test questions no longer compares, or a reader's code breaks. One of
         these questions was removed or asks something else, any question moved to another split or has another id, or
@@ -280,7 +280,7 @@ def changelog(dataset: DatasetParams, standing: Standing) -> str:
 
 
 def summary(standing: Standing) -> str:
-    """What changed, in numbers."""
+    """Return the numbers of changes as Markdown."""
     if standing.previous is None:
         return "The first release."
     counts = standing.changes.counts()

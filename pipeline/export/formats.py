@@ -39,7 +39,7 @@ class Format:
     write: Callable[[pl.DataFrame], bytes]
     """A split's rows (``ReleaseRow``) as the file."""
     about: str
-    """What the card says of it, in Markdown."""
+    """Its line in the card, in Markdown."""
 
 
 def question_text() -> pl.Expr:

@@ -74,7 +74,7 @@ def _copy(build: Path, folder: Path, stages: Iterable[str]) -> None:
 
 
 def _what_then(dataset: DatasetParams) -> str:
-    """What to do about a version that is taken, by what the export says of changes since."""
+    """Return what to do about a version that is taken, by the export's changes since."""
     made = read_manifest(dataset.build / "export")
     facts = made["facts"]["release"] if made else {}
     if facts.get("previous") != dataset.version:
@@ -176,14 +176,14 @@ def _label(rows: pl.DataFrame, labels: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _estimates(labels: pl.DataFrame) -> pl.DataFrame:
-    """Whether difficulty is a guess, where there is one."""
+    """Return whether difficulty is a guess, where there is one."""
     return labels.filter((pl.col("dimension") == "difficulty") & pl.col("label").is_not_null()).select(
         "question_id", difficulty_estimate="estimate"
     )
 
 
 def _annotators(labels: pl.DataFrame) -> pl.DataFrame:
-    """Who gave the labels of a question that are no expert's, sorted and joined with commas."""
+    """Return the annotators of the labels that are no expert's, sorted and joined with commas."""
     theirs = labels.filter(pl.col("annotator").is_not_null() & pl.col("label").is_not_null())
     return theirs.group_by("question_id").agg(pl.col("annotator").unique().sort().str.join(", "))
 
@@ -228,7 +228,7 @@ def _unanswered(question_id: str) -> Rejection:
 
 @dataclass(frozen=True)
 class Upload:
-    """What is, or would be, uploaded."""
+    """The files of an upload."""
 
     repo: str
     endpoint: str
@@ -294,6 +294,6 @@ def push(dataset: DatasetParams, upload: Upload) -> str:
 
 
 def _line(error: Exception) -> str:
-    """What an error says, in one line."""
+    """Return the message of an error in one line."""
     said = [line for line in str(error).strip().splitlines() if line.strip()]
     return (said or [type(error).__name__])[-1][:200]

@@ -15,7 +15,7 @@ from schemas.taxonomy import dimensions
 
 
 def meanings() -> dict[str, str]:
-    """What each column of ``ReleaseRow`` means, in order.
+    """Return the meaning of each column of ``ReleaseRow``, in order.
 
     Raises:
         KeyError: a column is not explained.

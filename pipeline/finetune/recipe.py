@@ -30,7 +30,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Usable:
-    """What training can use, and how many questions it cannot."""
+    """The questions that training can use, and the number of those it cannot."""
 
     written: list[Written]
     too_long: int
@@ -79,7 +79,7 @@ def to_write(
 
 
 RECORD = "training.json"
-"""What a folder of tuned weights says of itself; it is there only when training has ended."""
+"""The description of a folder of tuned weights; it is there only when training has ended."""
 
 
 class Lora(Params):

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 pytest.importorskip("transformers", reason="needs the extra 'local'")
 
-from pipeline.evaluate.backends.base import Setting  # noqa: E402
+from pipeline.evaluate.backends import Setting  # noqa: E402
 from pipeline.evaluate.backends.local import engine as engines  # noqa: E402
 from pipeline.evaluate.backends.local.backend import TransformersBackend  # noqa: E402
 from pipeline.evaluate.params import EvaluateParams, TransformersModel  # noqa: E402

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("vllm", reason="needs the package vllm, in an environment of its own")
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; tiny models need no more
 
-from pipeline.evaluate.backends.base import Setting
+from pipeline.evaluate.backends import Setting
 from pipeline.evaluate.backends.local.backend import TransformersBackend
 from pipeline.evaluate.backends.local.vllm import VllmBackend
 from pipeline.evaluate.params import EvaluateParams, TransformersModel, VllmModel

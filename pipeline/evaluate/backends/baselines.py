@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any
 
-from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.backends import Backend, Generation, Setting
 from pipeline.evaluate.params import MajorityModel, RandomModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.evaluate.scoring import accepted
@@ -39,7 +39,7 @@ class RandomBackend:
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 
-class MajorityBackend:
+class MajorityBackend(Backend):
     """The most frequent answer of training questions of the same type (one or several) and number of options.
 
     Where train has none of that size, the most frequent one of that type which the options allow; where it has none
@@ -64,10 +64,6 @@ class MajorityBackend:
             letters = self._answer(prompt.asked())
             yield Generation(prompt.id, "".join(letters), letters=letters)
             advance(1)
-
-    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
-        """Nothing is left to chance."""
-        return None
 
     def _answer(self, question: ReleaseRow) -> tuple[str, ...]:
         labels = sorted(option.label for option in question.options)

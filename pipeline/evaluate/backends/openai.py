@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, ChatRequest, Failed
-from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.backends import Backend, Generation, Setting
 from pipeline.evaluate.params import OpenAiModel
 from pipeline.evaluate.prompting import Prompt
 from pipeline.stage import Failure
 
 
-class OpenAiBackend:
+class OpenAiBackend(Backend):
     """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing.
 
     Raises:
@@ -33,10 +33,6 @@ class OpenAiBackend:
         ]
         for outcome in self._client.complete_many(requests, self._store, advance):
             yield _generation(outcome, self._options)
-
-    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
-        """A model that reads the question has no expected score."""
-        return None
 
 
 def _whole(text: str) -> str:

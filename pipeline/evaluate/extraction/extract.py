@@ -18,12 +18,12 @@ _STILL = ("head", "concluded", "verdicts", "first_listed")
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
 _HABIT, _FEWEST = 0.75, 20
-"""What share of how many outputs makes a habit."""
+"""The share of outputs, and the fewest outputs, that make a habit."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What was read, and why.
+    """An answer that was read, and the rule that read it.
 
     Attributes:
         letters: the answer's labels in order; None when the text states no answer.
@@ -81,14 +81,14 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
 
 
 def _may_be_several(task: Task, found: Extraction) -> bool:
-    """Whether a list can be the answer; that all are right says nothing where a text opens by going through all."""
+    """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
     items = task.said.items
     all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
     return task.multiple is not False and (task.multiple or not all_named)
 
 
 def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
-    """Whether a run's outputs open with their answers as a habit: three in four, of 20 or more.
+    """Return whether a run's outputs open with their answers as a habit: three in four, of 20 or more.
 
     One output alone does not show whether "A：…。B：…" is an answer with an explanation or the beginning of an
     analysis; how the model answers the other questions does.

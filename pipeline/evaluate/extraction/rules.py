@@ -1,4 +1,4 @@
-"""How a task decides among a text's claims: rules from the surest to the weakest."""
+"""Rules that decide among a text's claims, from the surest to the weakest."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def stated(task: Task) -> Found | None:
 
 
 def _own(task: Task, claim: Claim) -> bool:
-    """Whether a claim about an option stands in what a text that goes through the options says of that option."""
+    """Return whether a claim about an option stands in the passage about that option."""
     return any(
         item.start <= claim.start < item.end for item in task.said.items if claim.labels == (item.label,)
     )

@@ -18,7 +18,7 @@ from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed,
 from annotation.rubric.aspects import LEAST, MOST, Aspect, aspects
 from pipeline.evaluate.params import JudgeOptions
 from pipeline.evaluate.prompting import Message
-from pipeline.evaluate.tasks.base import Written
+from pipeline.evaluate.tasks import Written
 from pipeline.stage import Store
 from schemas.evaluation import Judgement, Preference, Winner
 from schemas.questions import ReviewItem
@@ -37,7 +37,7 @@ class Rubric(BaseModel):
 
     @property
     def aspects(self) -> tuple[Aspect, ...]:
-        """What is scored, by experts too."""
+        """The aspects that are scored, by experts too."""
         return aspects()
 
 
@@ -157,7 +157,7 @@ def _spoken(conversation: Sequence[Message]) -> str:
 
 @dataclass
 class Verdicts:
-    """What a judge said."""
+    """Verdicts of a judge."""
 
     judgements: list[Judgement] = field(default_factory=list)
     preferences: list[Preference] = field(default_factory=list)
@@ -214,7 +214,7 @@ def judge(
 
 
 def requests_of(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> int:
-    """How many requests a judge will get."""
+    """Return the number of requests to a judge."""
     return sum(1 for _ in plan(texts, compare=compare))
 
 
@@ -269,7 +269,7 @@ def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]
 
 
 def _about(text: Written, judge_name: str) -> dict[str, Any]:
-    """What every verdict says of the answer."""
+    """Return the columns that identify the answer of a verdict."""
     return {
         "task": text.task,
         "question_id": text.item_id,

@@ -57,7 +57,7 @@ class Given:
 def open_questions(
     tasks: Container[Task], rows: Iterable[ReleaseRow], cases: Path | None
 ) -> list[OpenQuestion]:
-    """What is asked in free text, as people see it.
+    """Return the questions in free text as people see them.
 
     Args:
         tasks: what models are asked to do.
@@ -187,7 +187,7 @@ SENT = Path(FOLDER) / "scoring" / "sent.parquet"
 
 @dataclass(frozen=True)
 class ScoringStatus:
-    """How far the experts have come, as of the last pull."""
+    """Progress of the experts as of the last pull."""
 
     answers: int
     """Texts that were sent; equal ones of several runs are one."""
@@ -262,7 +262,7 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
 
 
 def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
-    """How far scoring has come, and how far experts agree with each other and with the models that judged.
+    """Return the progress of scoring, and the agreement of experts with each other and with the models that judged.
 
     Args:
         build: folder of the dataset.

@@ -1,4 +1,4 @@
-"""What judges and experts gave, as scores of runs, and how far the two agree."""
+"""Judges' and experts' verdicts as scores of runs, and the agreement of the two."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"
-"""What the name of a judge who is a person begins with."""
+"""Prefix of the name of a judge who is a person."""
 _COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
 AVERAGE = "average"
 """The aspect that is the mean of all."""
@@ -117,7 +117,7 @@ def _case(row: Judgement) -> str:
 
 
 def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
-    """How far each judge agrees with the experts' mean, aspect by aspect and on average, and experts among themselves.
+    """Return the agreement of each judge with the experts' mean by aspect, and of experts with each other.
 
     Answer by answer, Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and
     Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from itertools import combinations
 
 import polars as pl
@@ -16,6 +18,8 @@ from pipeline.evaluate.results.view import REFERENCES, p_value, ranked, run_name
 from pipeline.rendering.tables import Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 
+_WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
+"""Captions and heads of tables."""
 _JUDGED = "judged ("
 
 
@@ -34,23 +38,19 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
         )
         for row in found
     ]
-    head = (
-        "A",
-        "B",
-        "题数 n",
-        "仅A对 only A right",
-        "仅B对 only B right",
-        "差 A − B, points",
-        "p",
-        "p (Holm)",
-    )
-    caption = (
-        "Pairs of runs 两两比较: McNemar's exact test; p (Holm) is corrected for the number of pairs, and "
-        "where it is below 0.05 the difference is in bold."
-    )
     sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
     return (
-        Table("pairs", caption, Comparison.to_frame(found), head, rows, left=2, best=sure) if rows else None
+        Table(
+            "pairs",
+            _WORDS["pairs"]["caption"],
+            Comparison.to_frame(found),
+            _WORDS["pairs"]["head"],
+            rows,
+            left=2,
+            best=sure,
+        )
+        if rows
+        else None
     )
 
 
@@ -77,9 +77,9 @@ def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | 
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
     return Table(
         "cmb_table7",
-        "Rank correlation 排名相关 (Spearman) of models asked in two ways (CMB's table 7).",
+        _WORDS["cmb_table7"]["caption"],
         pl.DataFrame(rows, schema=names, orient="row"),
-        ("评分 Score", "设置 Setting A", "设置 Setting B", "模型数 Models", "排名相关 Rank correlation"),
+        _WORDS["cmb_table7"]["head"],
         [(*texts, number(models), number(found, 3)) for *texts, models, found in rows],
         left=3,
     )
@@ -88,7 +88,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | 
 def _measured(
     scores: Sequence[Score], askings: Mapping[str, Asking]
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """What ranks models: its name, then a value by setting and model."""
+    """Return the measures that rank models: by name, setting and model."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         judged = score.metric.startswith(_JUDGED)
@@ -152,7 +152,7 @@ def _grade(score: Score | None) -> str:
 
 
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
-    """How far judges agree with experts, aspect by aspect (the paper's section 5.3, figures 3 and 5)."""
+    """Return the agreement of judges with experts by aspect (the paper's section 5.3, figures 3 and 5)."""
     names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
     rows = [
         (
@@ -166,30 +166,22 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
         )
         for row in found
     ]
-    head = (
-        "评分者 Judge",
-        "对照 Against",
-        "方面 Aspect",
-        "答案数 Answers",
-        "Pearson",
-        "Spearman",
-        "Krippendorff α",
-        "模型数 Models",
-        "排名相关 Rank correlation",
-    )
-    caption = (
-        "Agreement of judges with experts 评分一致性, answer by answer; rank correlation: Spearman's, of the order in "
-        "which both put the models (CMB's figures 3 and 5). A dash where it is undefined."
-    )
     return (
-        Table("judge_agreement", caption, JudgeAgreement.to_frame(found), head, rows, left=3)
+        Table(
+            "judge_agreement",
+            _WORDS["judge_agreement"]["caption"],
+            JudgeAgreement.to_frame(found),
+            _WORDS["judge_agreement"]["head"],
+            rows,
+            left=3,
+        )
         if rows
         else None
     )
 
 
 def preferences(found: Sequence[Preference]) -> Table | None:
-    """Whom a judge prefers, pair by pair, each asked in both orders."""
+    """Return a judge's preferences pair by pair, each asked in both orders."""
     pairs: dict[tuple[str, str, str], list[Preference]] = {}
     for row in found:
         pairs.setdefault((row.run_a, row.run_b, row.judge), []).append(row)
@@ -200,15 +192,15 @@ def preferences(found: Sequence[Preference]) -> Table | None:
         ]
         steady = sum(row.consistent for row in given) / len(given)
         rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
-    head = (
-        "A",
-        "B",
-        "评分者 Judge",
-        "答案数 n",
-        "A 胜 wins",
-        "B 胜 wins",
-        "平 ties",
-        "换序一致 same in both orders, %",
+    return (
+        Table(
+            "preferences",
+            _WORDS["preferences"]["caption"],
+            Preference.to_frame(found),
+            _WORDS["preferences"]["head"],
+            rows,
+            left=3,
+        )
+        if rows
+        else None
     )
-    caption = "Preferences 优选: which of two answers is better; a contradiction of the two orders is a tie."
-    return Table("preferences", caption, Preference.to_frame(found), head, rows, left=3) if rows else None

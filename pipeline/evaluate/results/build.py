@@ -26,7 +26,7 @@ _CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the r
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What an evaluation left behind."""
+    """Results of an evaluation."""
 
     scores: Sequence[Score]
     comparisons: Sequence[Comparison] = ()

@@ -83,7 +83,7 @@ def _by_metric(view: View, table: Shown, name: str, caption: str) -> Table | Non
 
 
 def _merit(metric: Metric, score: Score | None) -> float | None:
-    """What a run is ranked by: the higher, the better."""
+    """Return the value that a run is ranked by: the higher, the better."""
     found = value(score)
     return found if found is None or metric.higher else -found
 
@@ -137,7 +137,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
 
 
 def table_name(dimension: str) -> str:
-    """What the files of a dimension's table are called."""
+    """Return the name of the files of a dimension's table."""
     return f"cmexam_table{LABELLED[dimension]}" if dimension in LABELLED else f"by_{dimension}"
 
 

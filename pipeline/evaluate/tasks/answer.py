@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.evaluate.backends.base import Backend, Generation
+from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import grade
 from pipeline.evaluate.metrics import score_items
@@ -13,7 +13,7 @@ from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Prompt, load_template, messages, shufflable, shuffled
 from pipeline.evaluate.scoring import Graded, Versions
 from pipeline.evaluate.slices import OVERALL, by_slice
-from pipeline.evaluate.tasks.base import LeftOut, Material, Reading
+from pipeline.evaluate.tasks import LeftOut, Material, Reading
 from schemas.release import ReleaseRow
 
 
@@ -72,7 +72,7 @@ class AnswerWork:
             yield Prompt(f"{row.question_id}~{shuffle}", asked, row, shown=shown)
 
     def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
-        """How a run's outputs are to be read: never from the opening where the prompt asks for reasoning first.
+        """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.
 
         Where it asks for the answer first, a model that obeys is read so; one that reasons all the same is read text
         by text, so that its analysis of option A is not taken for its answer.

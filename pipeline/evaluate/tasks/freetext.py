@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from pipeline.evaluate.backends.base import Backend, Generation
+from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.grading import READABLE, provenance, read_text
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Message, Prompt, Template, load_template, messages
 from pipeline.evaluate.scoring import GradedText, Slice, cluster, compare
 from pipeline.evaluate.slices import OVERALL, slices_of
-from pipeline.evaluate.tasks.base import LeftOut, Material, Reading, Written
+from pipeline.evaluate.tasks import LeftOut, Material, Reading, Written
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Task
+from schemas.release import ReleaseRow
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is known of the item a prompt asks about."""
+    """The item that a prompt asks about."""
 
     item_id: str
     reference: str
@@ -31,89 +32,87 @@ class Wanted:
     cluster: str
 
 
-def read_texts(
-    run: str,
-    task: Task,
-    prompts: Sequence[Prompt],
-    wanted: Mapping[str, Wanted],
-    made: Mapping[str, Generation],
-    *,
-    keep_prompts: bool = False,
-) -> Reading:
-    """Score every text against its reference; ``wanted`` is by prompt id."""
-    reading = Reading()
-    graded: dict[Slice, list[GradedText]] = {}
-    for prompt in prompts:
-        given = made[prompt.id]
-        outcome, said = _read(given)
-        reading.predictions.append(
-            Prediction(
-                run=run,
-                task=task,
-                question_id=wanted[prompt.id].item_id,
-                repeat=prompt.repeat,
-                raw_output=given.text,
-                extracted=None,
-                rule=None,
-                outcome=outcome,
-                correct=None,
-                **provenance(prompt, given, keep_prompt=keep_prompts),
+class _TextWork:
+    """A task whose answers are free text, each compared with a reference."""
+
+    task: Task
+
+    def __init__(self, options: Asked, material: Material) -> None:
+        self.left_out: list[LeftOut] = []
+        self.prompts: list[Prompt] = []
+        self._wanted: dict[str, Wanted] = {}
+        self._keep_prompts = material.keep_prompts
+        self._repeats = options.repeats
+        self._template = load_template(options.template(), options.task)
+        self._ask(options, material)
+
+    def _ask(self, options: Asked, material: Material) -> None:
+        """Make the prompts."""
+        raise NotImplementedError
+
+    def _add(self, asked: tuple[Message, ...], wanted: Wanted, row: ReleaseRow | None = None) -> None:
+        for repeat in range(self._repeats):
+            name = wanted.item_id if repeat == 0 else f"{wanted.item_id}#{repeat}"
+            self.prompts.append(Prompt(name, asked, row, repeat=repeat))
+            self._wanted[name] = wanted
+
+    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
+        """See ``TaskWork``."""
+        reading = Reading()
+        graded: dict[Slice, list[GradedText]] = {}
+        for prompt in self.prompts:
+            given, about = made[prompt.id], self._wanted[prompt.id]
+            outcome, said = _read(given)
+            reading.predictions.append(
+                Prediction(
+                    run=run,
+                    task=self.task,
+                    question_id=about.item_id,
+                    repeat=prompt.repeat,
+                    raw_output=given.text,
+                    extracted=None,
+                    rule=None,
+                    outcome=outcome,
+                    correct=None,
+                    **provenance(prompt, given, keep_prompt=self._keep_prompts),
+                )
             )
-        )
-        if outcome is not Outcome.FAILED:
-            about = wanted[prompt.id]
+            if outcome is Outcome.FAILED:
+                continue
             if outcome in READABLE:
-                text = Written(run, task, about.item_id, prompt, outcome, said, about.reference)
+                text = Written(run, self.task, about.item_id, prompt, outcome, said, about.reference)
                 reading.written.append(text)
-            item = GradedText(
-                about.item_id, about.cluster, outcome, compare(said, about.reference), prompt.repeat
-            )
+            counts = compare(said, about.reference)
+            item = GradedText(about.item_id, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded.setdefault(part, []).append(item)
-    for part, items in graded.items():
-        reading.scores += score_items(run, part, items, "texts", task)
-    return reading
+        for part, items in graded.items():
+            reading.scores += score_items(run, part, items, "texts", self.task)
+        return reading
 
 
 def _read(given: Generation) -> tuple[Outcome, str]:
     return (Outcome.FAILED, "") if given.text is None else read_text(given.text, given.finish)
 
 
-class ExplanationWork:
+class ExplanationWork(_TextWork):
     """Every question of the split that the paper explains."""
 
-    def __init__(self, options: Asked, material: Material) -> None:
-        self._keep_prompts = material.keep_prompts
-        template = load_template(options.template(), options.task)
-        examples = material.examples(options.shots)
-        explained = [row for row in material.questions if row.explanation]
-        self.left_out = [
-            *(
-                LeftOut(row.question_id, "no_answer_key", "the question has no key to explain")
-                for row in material.keyless
-            ),
-            *(
-                LeftOut(row.question_id, "no_explanation", "the paper does not explain the question")
-                for row in material.questions
-                if not row.explanation
-            ),
-        ]
-        self.prompts: list[Prompt] = []
-        self._wanted: dict[str, Wanted] = {}
-        for row in explained:
-            asked = messages(template, row, examples.of(row))
-            for repeat in range(options.repeats):
-                name = row.question_id if repeat == 0 else f"{row.question_id}#{repeat}"
-                self.prompts.append(Prompt(name, asked, row, repeat=repeat))
-                self._wanted[name] = Wanted(
-                    row.question_id, row.explanation or "", tuple(slices_of(row)), cluster(row)
-                )
+    task = Task.EXPLANATION
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
-        """See ``TaskWork``."""
-        return read_texts(
-            run, Task.EXPLANATION, self.prompts, self._wanted, made, keep_prompts=self._keep_prompts
-        )
+    def _ask(self, options: Asked, material: Material) -> None:
+        examples = material.examples(options.shots)
+        self.left_out = [
+            LeftOut(row.question_id, "no_answer_key", "the question has no key to explain")
+            for row in material.keyless
+        ]
+        for row in material.questions:
+            if not row.explanation:
+                detail = "the paper does not explain the question"
+                self.left_out.append(LeftOut(row.question_id, "no_explanation", detail))
+                continue
+            wanted = Wanted(row.question_id, row.explanation, tuple(slices_of(row)), cluster(row))
+            self._add(messages(self._template, row, examples.of(row)), wanted, row)
 
 
 _LARGEST = 64 * 1024 * 1024
@@ -165,32 +164,16 @@ def load_cases(path: Path | None) -> list[Case]:
     return cases
 
 
-class ClinicalWork:
+class ClinicalWork(_TextWork):
     """Every question of every case."""
 
-    def __init__(self, options: Asked, material: Material) -> None:
-        self._keep_prompts = material.keep_prompts
-        template = load_template(options.template(), options.task)
-        self.left_out: Sequence[LeftOut] = ()
-        self.prompts: list[Prompt] = []
-        self._wanted: dict[str, Wanted] = {}
-        asked = 0
-        for case in load_cases(material.cases):
-            for number, turn in enumerate(case.turns):
-                if material.limit is not None and asked >= material.limit:
-                    return
-                asked += 1
-                item = item_id(case, number)
-                for repeat in range(options.repeats):
-                    name = item if repeat == 0 else f"{item}#{repeat}"
-                    self.prompts.append(Prompt(name, conversation(template, case, number), repeat=repeat))
-                    self._wanted[name] = Wanted(item, turn.solution, (OVERALL,), case.id)
+    task = Task.CLINICAL
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
-        """See ``TaskWork``."""
-        return read_texts(
-            run, Task.CLINICAL, self.prompts, self._wanted, made, keep_prompts=self._keep_prompts
-        )
+    def _ask(self, options: Asked, material: Material) -> None:  # noqa: ARG002
+        turns = [(case, number) for case in load_cases(material.cases) for number in range(len(case.turns))]
+        for case, number in turns[: material.limit]:
+            wanted = Wanted(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
+            self._add(conversation(self._template, case, number), wanted)
 
 
 def item_id(case: Case, number: int) -> str:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pipeline.evaluate.leaderboard import gather, leaderboard
+from pipeline.evaluate.comparing import gather, leaderboard
 from pipeline.evaluate.provenance import fingerprint
 from pipeline.runtime import publish
 from pipeline.runtime.publish import sealed

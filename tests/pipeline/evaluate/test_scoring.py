@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from pipeline.evaluate.metrics import METRICS, metric, score_items, shown_in
 from pipeline.evaluate.scoring import (
     Graded,
     Slice,
+    Versions,
     accepted,
     human_scores,
     partial_credit,
@@ -196,3 +198,20 @@ def test_the_human_line_equals_the_counts_it_comes_from(shared_data):
     right, total = sum(item["n_right"] for item in items), sum(item["n_total"] for item in items)
     found = {score.metric: score.value for score in human_scores(ALL, questions)}
     assert found["accuracy"] == pytest.approx(right / total)
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        (["B", "A", "A"], True),
+        (["B", "B", "A"], False),
+        (["A", "B"], True),
+        (["B", "A"], False),
+        ([None, None, "A"], True),
+        ([None, None], False),
+        (["A"], None),
+    ],
+)
+def test_the_answer_given_most_often_is_the_vote_and_the_earliest_of_equals(said, right):
+    items = tuple(replace(graded(1, "A", answer), repeat=repeat) for repeat, answer in enumerate(said))
+    assert Versions(items).voted() is right

@@ -39,7 +39,7 @@ class Job:
 
 
 Answers = list[Made] | list[float]
-"""What became of each prompt of a batch: what was written or chosen, or the likelihood of its scored tokens."""
+"""The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
 Done = tuple[Job, Answers | Full]
 
 
@@ -153,7 +153,7 @@ class TransformersBackend(LocalBackend):
 
 
 def _sequences(item: Asked, index: int) -> list[Sequenced]:
-    """What goes through the model for a prompt: it alone, or with every continuation that is compared."""
+    """Return the sequences that go through the model for a prompt: it alone, or with every continuation compared."""
     if not item.choices or item.letters:
         return [Sequenced(index, item.tokens, item.seed)]
     found = []

@@ -1,4 +1,4 @@
-"""What backends on this machine share: prompts as tokens, batches of them, the store, what is kept of an output."""
+"""The common part of backends on this machine: prompts as tokens, batches of them, the store of outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.backends import Backend, Generation, Setting
 from pipeline.evaluate.backends.local.loading import (
     context_length,
     fingerprint,
@@ -37,21 +37,21 @@ class Choice:
     label: str
     tokens: tuple[int, ...]
     length: int = 1
-    """What its log-likelihood is divided by."""
+    """Divisor of its log-likelihood."""
     alone: tuple[int, ...] = ()
     """The same continuation after no prompt at all, where its likelihood there is taken off."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a model made of one prompt, as it is stored."""
+    """The output for one prompt, as it is stored."""
 
     text: str
     finish: str
     prompt_tokens: int
     completion_tokens: int
     likelihoods: dict[str, float] | None = None
-    """What was compared: the log-likelihood of each option, normalised as the options say."""
+    """The log-likelihood of each option that was compared, normalised as the options say."""
     made_with: dict[str, str] | None = None
     """Versions of the libraries that made it."""
 
@@ -69,7 +69,7 @@ class Asked:
     prompt: Prompt
     tokens: tuple[int, ...]
     choices: tuple[Choice, ...]
-    """What is compared; empty where a text is to be written."""
+    """The continuations that are compared; empty where a text is to be written."""
     key: str
     text: str
     """The prompt as the model reads it."""
@@ -88,7 +88,7 @@ class Asked:
         return len(self.tokens) + max((len(choice.tokens) - 1 for choice in self.choices), default=0)
 
 
-class LocalBackend(ABC):
+class LocalBackend(Backend, ABC):
     """Asks one model on this machine; every output is kept the moment it is made.
 
     Raises:
@@ -122,17 +122,13 @@ class LocalBackend(ABC):
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, stored=False, temperature=self._options.temperature)
 
-    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
-        """A model that reads the question has no expected score."""
-        return None
-
     def _context(self) -> int:
         """Tokens that the model can read and write together."""
         return context_length(self._options)
 
     @abstractmethod
     def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
-        """What the model makes of every prompt, in any order; all of them fit its context, and there is one."""
+        """Yield the output for every prompt, in any order; all of them fit its context, and there is at least one."""
 
     def _fitting(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
         if not asked:
@@ -217,14 +213,14 @@ class LocalBackend(ABC):
 
 
 def _continuation(how: str, option: Option) -> str:
-    """What is put after the prompt for an option."""
+    """Return the continuation of the prompt for an option."""
     if how == "letter":
         return option.label
     return f" {option.label}" if how == "spaced_letter" else option.text
 
 
 def _identity(options: LocalModel) -> dict[str, Any]:
-    """What the model is: the contents of its folder, or its name and revision on a hub; and what reads it."""
+    """Return the identity of the model: the hash of its folder, or its name and revision on a hub."""
 
     def one(name: str) -> str:
         return fingerprint(Path(name)) if Path(name).is_dir() else name
@@ -278,7 +274,7 @@ class Batch:
     head: tuple[int, ...]
     """Tokens that all of them begin with, read once; may be empty."""
     tails: tuple[Sequenced, ...]
-    """What follows the head, never empty."""
+    """The tokens after the head, never empty."""
 
     def halves(self) -> tuple[Batch, Batch]:
         """The same prompts in two batches, for when one is too large."""

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate.backends.base import Generation, Setting
+from pipeline.evaluate.backends import Backend, Generation, Setting
 from pipeline.evaluate.backends.local.loading import fingerprint, missing_packages
 from pipeline.evaluate.params import MultipleChoiceModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
@@ -66,7 +66,7 @@ def choice_batch(batch: Sequence[Chosen], *, tokenizer: Any, longest: int) -> di
     }
 
 
-class MultipleChoiceBackend:
+class MultipleChoiceBackend(Backend):
     """Chooses the option with the highest score; where several are asked for, all above one half, two at least.
 
     Raises:
@@ -102,10 +102,6 @@ class MultipleChoiceBackend:
                 self._store.put(keys[prompt.id], scores)
                 yield _generation(prompt, scores, stored=False)
             advance(len(batch))
-
-    def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
-        """A model that reads the question has no expected score."""
-        return None
 
     def _key(self, question: ReleaseRow) -> str:
         chosen = to_choose(question)

@@ -102,7 +102,7 @@ def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
 
 
 class ChatTokenizer(Protocol):
-    """What is asked of a tokenizer."""
+    """The methods that are used of a tokenizer."""
 
     chat_template: Any
 
@@ -157,7 +157,7 @@ def load_tokenizer(options: LocalModel) -> Any:
 
 
 def keeps_heads(options: LocalModel) -> bool:
-    """Whether a common head can be kept: not where attention slides, as padding after it would take its place."""
+    """Return whether a common head can be kept: not where attention slides, as padding would take its place."""
     kinds = getattr(_config(options), "layer_types", None) or []
     # An adapter may keep keys and values of its own before every prompt.
     return options.adapter is None and all(kind == "full_attention" for kind in kinds)
@@ -221,5 +221,5 @@ def _dtype(options: TransformersModel, device: str) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
+    """Return the message of an error in one line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
