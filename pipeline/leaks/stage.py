@@ -101,7 +101,7 @@ def _in_benchmarks(
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            found = [_leak(questions, whole, name, match, params) for match in matches]
+            found = [_overlap(questions, whole, name, match, params) for match in matches]
             here = [leak for leak in found if leak is not None]
             phrases += len(found) - len(here)
             here += meaning.leaks(path, {leak.question_id for leak in here if leak.kind == "copy"}, name)
@@ -137,21 +137,12 @@ class _Meaning:
         """Paraphrases and translations in a file, of questions that are no copies there."""
         if self._ours is None:
             return []
-        found = meant_alike(self._rows, self._ours, read_texts(path), self._embedder, self._least)
-        return [leak for match in found if (leak := self._leak(match, file)).question_id not in copies]
-
-    def _leak(self, match: BenchmarkMatch, file: str) -> Leak:
-        question_id, split = self._questions.select("question_id", "split").row(match.row)
-        return Leak(
-            question_id=question_id,
-            split=split,
-            kind="paraphrase",
-            score=round(min(match.share, 1.0), 4),
-            file=file,
-            line=match.line,
-            rows=match.records,
-            span=match.text[:_SPAN],
+        alike = meant_alike(self._rows, self._ours, read_texts(path), self._embedder, self._least)
+        found = (
+            _leak(self._questions, file, match, "paraphrase", min(match.share, 1.0), match.text)
+            for match in alike
         )
+        return [leak for leak in found if leak.question_id not in copies]
 
 
 def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
@@ -167,31 +158,36 @@ def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> Benchm
     )
 
 
-def _leak(
+def _overlap(
     questions: pl.DataFrame, texts: Sequence[str], file: str, match: BenchmarkMatch, params: LeaksParams
 ) -> Leak | None:
     """A match as a leak; None where the two have no more in common than set phrases or a list of options."""
-    text = texts[match.row]
+    text, stem = texts[match.row], questions["stem"][match.row]
     tokens = tokenise([text])
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
-    question_id, split, stem = questions.select("question_id", "split", "stem").row(match.row)
     share = max(match.share, lines_shared(text, match.text))
     if share < params.copied:
         often = match.records > params.common
         if often or is_phrase(text[start:end]) or start >= text.index(stem) + len(stem):
             return None
+    kind = "copy" if share >= params.copied else "overlap"
+    return _leak(questions, file, match, kind, share, text[start:end], start=start, end=end)
+
+
+def _leak(
+    questions: pl.DataFrame,
+    file: str,
+    match: BenchmarkMatch,
+    kind: str,
+    score: float,
+    span: str,
+    **place: int,
+) -> Leak:
+    question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(
-        question_id=question_id,
-        split=split,
-        kind="copy" if share >= params.copied else "overlap",
-        score=round(share, 4),
-        file=file,
-        line=match.line,
-        rows=match.records,
-        span=text[start : min(end, start + _SPAN)],
-        start=start,
-        end=end,
-    )
+        question_id=question_id, split=split, kind=kind, score=round(score, 4), file=file, line=match.line,
+        rows=match.records, span=span[:_SPAN], **place,
+    )  # fmt: skip
 
 
 def _counted(leaks: Sequence[Leak]) -> dict[str, dict[str, int]]:
