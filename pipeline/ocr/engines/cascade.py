@@ -26,7 +26,7 @@ _ALIKE = frozenset("0Oo1lI")
 _PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃μ²Ⅱ")
 """Marks that the quick model knows; of others it takes 0.3~0.7 for 0.3-0.7, and drops what is raised in 10⁹/L."""
 
-_TAKEN = frozenset(
+_CONFUSABLES = frozenset(
     "峭肮钉壶啧怅惚偕憧氽诘隍恺芫茆芘莨荬葳籁妃妍呷峋喽冽邃屐螯蟑璁衲桀楣睽瞑靓盹荥胗钰钜铈镖锉鹂鹑蠖蝠蛭蝾螨嫖蠡砥篁"
     "笠箐菀蔸胪朦嵯珈瓒鎏鲨鲮蝙魉髻麋黟"
 )
@@ -165,7 +165,7 @@ _FIRST_IDEOGRAPH = "\u3400"
 @cache
 def _least(char: str) -> float:
     """Confidence from which an ideograph is believed; more than 1 where it never is."""
-    if char in _TAKEN:
+    if char in _CONFUSABLES:
         return 2.0
     if not is_cjk(char):
         return SURE_IDEOGRAPH
