@@ -12,9 +12,8 @@ from pathlib import Path
 from pipeline.catalogue import STAGES
 from schemas.annotations import ExpertReview
 from schemas.base import Record
-from schemas.documents import RawFile
+from schemas.documents import RawFile, StageManifest
 from schemas.questions import Rejection, ReviewItem
-from schemas.runs import StageManifest
 
 TARGET = Path(__file__).with_name("tables.md")
 INTRODUCTION = """# Tables

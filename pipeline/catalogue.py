@@ -55,7 +55,6 @@ STAGES: tuple[Stage, ...] = (
         params=ParseParams,
         target="pipeline.parse.stage:run",
         parallel=True,
-        examples=("build-dataset parse",),
     ),
     Stage(
         name="clean",
@@ -65,7 +64,6 @@ STAGES: tuple[Stage, ...] = (
         writes={"questions": Question, "changes": TextChange, "corrections": Correction},
         params=CleanParams,
         target="pipeline.clean.stage:run",
-        examples=("build-dataset clean",),
     ),
     Stage(
         name="dedup",
@@ -75,7 +73,6 @@ STAGES: tuple[Stage, ...] = (
         writes={"questions": Question, "merges": Merge, "clusters": Cluster},
         params=DedupParams,
         target="pipeline.dedup.stage:run",
-        examples=("build-dataset dedup",),
     ),
     Stage(
         name="annotate",
@@ -168,7 +165,6 @@ STAGES: tuple[Stage, ...] = (
         params=ExportParams,
         target="pipeline.export.stage:run",
         names_dataset=True,
-        examples=("build-dataset export",),
     ),
     Stage(
         name="evaluate",
@@ -244,7 +240,6 @@ STAGES: tuple[Stage, ...] = (
         params=ReportParams,
         target="pipeline.report.stage:run",
         names_dataset=True,
-        examples=("build-dataset report",),
     ),
 )
 

@@ -18,8 +18,8 @@ from annotation.label_studio.installation import EXTRA, START
 from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
-from pipeline.runtime import executors
 from pipeline.runtime.executor import available_cores
+from pipeline.runtime.ray_executor import room
 from schemas.errors import UserError
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
@@ -150,7 +150,7 @@ def _gpu() -> Check:
 def _cluster(config: ConfigBase) -> Iterator[Check]:
     """The Ray cluster, where one is asked for."""
     try:
-        found = executors.room(config.executor)
+        found = room(config.executor)
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
     else:

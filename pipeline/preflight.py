@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
-from pipeline.runtime import executors
+from pipeline.runtime.ray_executor import problems as executor_problems
 from schemas.errors import UserError
 
 _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers about 150 MB
@@ -27,7 +27,7 @@ def preflight(config: ConfigBase, due: Collection[str]) -> None:
     stages = [stage for stage in STAGES if stage.name in due]
     problems = _disk(config.dataset.build) if stages else []
     if any(stage.parallel for stage in stages):  # joining a cluster takes seconds
-        problems += executors.problems(config.executor)
+        problems += executor_problems(config.executor)
     for stage in stages:
         problems += stage.problems(config.params(stage.name), config.dataset)
     if problems:

@@ -7,6 +7,16 @@ from enum import StrEnum
 from schemas.base import Record
 
 
+class StageManifest(Record):
+    """A stage and its manifest."""
+
+    stage: str
+    title: str
+    manifest: str | None
+    """Its ``manifest.json`` without the fingerprint: counts, reasons, facts, params, inputs, outputs, versions; null
+    when it has not run."""
+
+
 class RawFile(Record):
     """A file found under the raw folder."""
 

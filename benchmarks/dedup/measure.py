@@ -24,7 +24,7 @@ from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questi
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.stage import run
-from pipeline.runtime.collection import relaxed_gc
+from pipeline.runtime.runner import relaxed_gc
 from pipeline.stage import Result
 from schemas.questions import Question
 

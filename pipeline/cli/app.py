@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, finetune, inspect, release, results, review, score_answers, setup
+from pipeline.cli import build, inspect, results, review, score_answers, setup
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -34,23 +34,26 @@ app = typer.Typer(
 _BUG = 1
 _STOPPED = 130
 _OF_THE_MACHINE = {
-    errno.EACCES,
-    errno.EDQUOT,
-    errno.EFBIG,
-    errno.EIO,
-    errno.EISDIR,
-    errno.EMFILE,
-    errno.ELOOP,
-    errno.ENAMETOOLONG,
-    errno.ENFILE,
-    errno.ENOMEM,
-    errno.ENOSPC,
-    errno.ENOTDIR,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-}
+    getattr(errno, name, None)  # some systems lack some of them
+    for name in [
+        "EACCES",
+        "EDQUOT",
+        "EFBIG",
+        "EIO",
+        "EISDIR",
+        "EMFILE",
+        "ELOOP",
+        "ENAMETOOLONG",
+        "ENFILE",
+        "ENOMEM",
+        "ENOSPC",
+        "ENOTDIR",
+        "EPERM",
+        "EROFS",
+        "ESTALE",
+        "ETIMEDOUT",
+    ]
+} - {None}
 """Disks, rights and limits, which users can put right; other system errors are bugs of ours."""
 
 
@@ -93,7 +96,7 @@ def _options(
     """Nothing but ``--version`` goes before a command."""
 
 
-for part in (setup, build, inspect, review, score_answers, release, results, finetune):
+for part in (setup, build, inspect, review, score_answers, results):
     part.register(app)
 
 

@@ -60,7 +60,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=examples, rich_help_panel=BEGIN)(run)
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
-            examples = _examples(stage.examples)
+            examples = _examples(stage.examples or (f"build-dataset {stage.name}",))
             add = app.command(stage.name, help=stage.title, epilog=examples, rich_help_panel=SINGLE)
             add(_command(stage))
 

@@ -1,7 +1,9 @@
-"""``score``, ``submission`` and ``leaderboard``: answers of others, answers for others, everybody's in one table."""
+"""``release``, ``finetune``, ``score``, ``submission`` and ``leaderboard``: what comes after a build."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,9 +11,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, shown
+from pipeline.config import ConfigBase
+from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.wording import counted
 
 if TYPE_CHECKING:
     from pipeline.rendering.tables import Table
@@ -22,10 +28,22 @@ build-dataset score answers.jsonl --out scored.jsonl
 
 build-dataset score model_answer.json --key CMB-test-choice-answer.json --out scored.jsonl
 """
+_FINETUNE = """[bold]Examples[/bold]
+
+build-dataset finetune models/Qwen2.5-7B --recipe lora --out build/models/qwen-lora
+
+build-dataset finetune models/chinese-roberta --recipe encoder --out build/models/roberta
+"""
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(
+        epilog="Example: set dataset.version in dataset.toml, then "
+        "[cyan]build-dataset run --to export && build-dataset release[/cyan]",
+        rich_help_panel=RESULTS,
+    )(release)
+    app.command(epilog=_FINETUNE, rich_help_panel=RESULTS)(finetune)
     app.command(epilog=_SCORE, rich_help_panel=RESULTS)(score)
     app.command(
         epilog="Example: [cyan]build-dataset submission openai:gpt-4o --out model_answer.json[/cyan]",
@@ -127,3 +145,107 @@ def _write(table: Table, folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def release(
+    config: ConfigPath = DEFAULT_CONFIG,
+    push: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORG/NAME",
+            help="List the files that would be uploaded to this dataset on the hub; --yes uploads them.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --push: upload.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Freeze this export as a release. Its questions keep their splits from now on."""
+    loaded = configure(config, overrides)
+    if push is None or not (loaded.dataset.releases / loaded.dataset.version).exists():
+        _freeze(loaded)
+    if push is not None:
+        _push(loaded.dataset, push, yes=yes)
+
+
+def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
+    """Say what would be uploaded, or upload it."""
+    if find_spec("huggingface_hub") is None:
+        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+    from pipeline.export.release import plan
+    from pipeline.export.release import push as upload
+
+    console = Console(stderr=True)
+    found = plan(dataset, repo)
+    size = sum(found.files.values()) / 1e6
+    for name, count in found.files.items():
+        console.print(f"  {count:>12,}  {escape(name)}", highlight=False)
+    files = counted(len(found.files), "file")
+    if not yes:
+        console.print(
+            f"{files}, {size:.1f} MB, would go to {escape(found.endpoint)}/datasets/{escape(repo)} (private if new); "
+            "nothing was sent: add --yes",
+            highlight=False,
+            soft_wrap=True,
+        )
+        return
+    address = upload(dataset, found)
+    console.print(f"[green]✓[/green] {files} uploaded: {escape(address)}", highlight=False, soft_wrap=True)
+
+
+def _freeze(loaded: ConfigBase) -> None:
+    from pipeline.export.release import freeze
+    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.runner import Runner
+
+    runner = Runner(loaded)
+    names = [stage.name for stage in STAGES]
+    with build_lock(loaded.dataset.build):
+        states = dict(islice(runner.states().items(), names.index("export") + 1))
+        made = freeze(loaded.dataset, states)
+    console = Console(stderr=True)
+    previous, changes = made.facts["previous"], made.facts["changes"] or {}
+    told = ", ".join(f"{count:,} {kind}" for kind, count in changes.items() if count) or "no changes"
+    since = f"{made.facts['level']} since {previous}: {told}" if previous else "the first release"
+    console.print(
+        f"[green]✓[/green] released [bold]{loaded.dataset.version}[/bold] ({escape(since)})", highlight=False
+    )
+    console.print(
+        f"  {escape(shown(made.folder))}: keep this folder, and publish it", highlight=False, soft_wrap=True
+    )
+    console.print("  its questions keep their splits in every further run", highlight=False)
+
+
+def finetune(
+    model: Annotated[str, typer.Argument(help="Folder of the model, or its name on a hub.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder for the tuned weights. An interrupted run continues from there.")
+    ],
+    recipe: Annotated[
+        str, typer.Option(help="lora, p_tuning_v2, encoder (the papers' settings), or the path of a .toml.")
+    ] = "lora",
+    limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many questions.")] = None,
+    config: ConfigPath = DEFAULT_CONFIG,
+    overrides: Overrides = None,
+) -> None:
+    """Fine-tune a model on the training split, as the papers did."""
+    from pipeline.finetune.recipe import load_recipe
+    from pipeline.finetune.train import tune
+    from pipeline.runtime.publish import read_table
+    from schemas.release import ReleaseRow
+
+    settings = load_recipe(recipe)
+    path = configure(config, overrides).dataset.build / "export" / "train.parquet"
+    if not path.is_file():
+        raise UserError("there is no export to learn from: run `build-dataset run` first")
+    rows = list(ReleaseRow.from_frame(read_table(path)))[:limit]
+    done = tune(model, rows, settings, out)
+    console = Console()
+    console.print(f"{done['learned']} questions learned, loss {done['loss']:.4f}", highlight=False)
+    if left := done["too_long"] + done["incomplete"]:
+        console.print(
+            f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out"
+        )
+    kind = "multiple_choice" if settings.method == "multiple_choice" else "transformers"
+    named = f'model = "{out}"' if kind == "multiple_choice" else f'model = "{model}", adapter = "{out}"'
+    told = f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}'
+    console.print(told, markup=False, highlight=False, soft_wrap=True)

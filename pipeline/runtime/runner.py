@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -21,13 +22,12 @@ from pipeline.aside import Documents, aside_workbook
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime import ledger
-from pipeline.runtime.collection import relaxed_gc
 from pipeline.runtime.context import RunContext
-from pipeline.runtime.executors import executor
 from pipeline.runtime.fingerprint import fingerprint
 from pipeline.runtime.inputs import Inputs, makers
 from pipeline.runtime.lock import build_lock
 from pipeline.runtime.publish import Publication, intact, read_manifest, recover
+from pipeline.runtime.ray_executor import executor
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
@@ -35,6 +35,10 @@ from schemas.questions import Rejection, ReviewItem
 from schemas.taxonomy import own_label_set
 
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
+
+_ALLOCATIONS = 200_000
+"""Python looks after every 700 new objects, and then again at all old ones. Stages make records by the million, none
+in a cycle: parsing 100,000 rows takes 9.3 s of processor time with 700, 7.2 s with this."""
 
 
 class LostItemsError(RuntimeError):
@@ -227,6 +231,17 @@ class Runner:
         if stage.uses_labels and (own := own_label_set()):
             params = {**params, "labels": own.digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
+
+
+@contextmanager
+def relaxed_gc() -> Iterator[None]:
+    """Let Python look for garbage in cycles seldom while the block runs."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _is_done(folder: Path, manifest: dict[str, Any], mark: str) -> bool:

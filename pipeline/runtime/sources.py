@@ -19,11 +19,10 @@ from schemas.annotations import ExpertReview
 from schemas.base import Record
 from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
-from schemas.documents import RawFile
+from schemas.documents import RawFile, StageManifest
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore
 from schemas.identity import file_sha256
-from schemas.runs import StageManifest
 
 MANIFESTS = "build/manifests"
 PULLED = Path("reviews") / "pulled.parquet"

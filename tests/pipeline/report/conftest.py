@@ -12,9 +12,9 @@ import pytest
 
 from pipeline import catalogue
 from pipeline.report.params import ReportParams
+from schemas.documents import StageManifest
 from schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
 from schemas.release import ReleaseRow
-from schemas.runs import StageManifest
 from schemas.taxonomy import dimensions
 
 STAGES = tuple(stage.name for stage in catalogue.STAGES if stage.name != "report")

@@ -9,7 +9,7 @@ import pytest
 from pipeline.config import ExecutorParams, load
 from pipeline.doctor import CheckState, examine
 from pipeline.preflight import preflight
-from pipeline.runtime import executors, ray_cluster
+from pipeline.runtime import ray_cluster, ray_executor
 from pipeline.runtime.ray_cluster import ClusterResources, is_address
 from pipeline.runtime.ray_executor import RayExecutor
 from pipeline.runtime.ray_worker import RayWorker, expected
@@ -46,8 +46,8 @@ def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(config):
 
 
 def test_a_dataset_of_one_machine_asks_for_no_cluster(tmp_path):
-    assert executors.problems(ExecutorParams()) == []
-    assert executors.room(ExecutorParams()) is None
+    assert ray_executor.problems(ExecutorParams()) == []
+    assert ray_executor.room(ExecutorParams()) is None
 
 
 def test_no_items_ask_no_cluster():
