@@ -1,1 +1,1 @@
-"""Who says what a question is: annotators, Label Studio, agreement, adjudication."""
+"""Labels of questions: annotators, Label Studio, adjudication."""

@@ -1,14 +1,15 @@
-"""What an annotator is, and how one is chosen."""
+"""The interface of annotators, and difficulty that was measured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 from schemas.annotations import AnnotationRequest
 from schemas.questions import Question
-from schemas.taxonomy import LabelName
+from schemas.taxonomy import DIFFICULTY, LEVELS, LabelName, dimensions
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,12 @@ class Unlabelled:
     reason: str
     detail: str
     requests: Sequence[AnnotationRequest] = ()
-    """What was billed, or may have been."""
+    """Requests that were billed, or may have been."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What stands on every annotation of an annotator."""
+    """Facts that stand on every annotation of an annotator."""
 
     name: str
     model: str | None = None
@@ -52,7 +53,7 @@ class Identity:
     notes: Sequence[str] = field(default_factory=tuple)
     """Lines for the user."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else the manifest should say of it."""
+    """Further facts for the manifest."""
 
 
 class Annotator(Protocol):
@@ -60,7 +61,7 @@ class Annotator(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Who it is."""
+        """Its name and the facts about it."""
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
@@ -73,4 +74,32 @@ class Annotator(Protocol):
         """
 
     def units(self, questions: Sequence[Question]) -> int:
-        """How many units of work those questions are."""
+        """Return the number of units of work in those questions."""
+
+
+ANNOTATOR = "human_accuracy"
+BINS = LEVELS
+"""Bins of equal width over 0..1, as CMExam cuts its human accuracy (section 3)."""
+
+
+def difficulty_bin(accuracy: float) -> int:
+    """The level of difficulty, from 0 (easy: 0.8 to 1) to 4 (extra difficult: below 0.2).
+
+    A value on the border of two bins belongs to the easier one.
+
+    Raises:
+        ValueError: the accuracy is not in 0..1.
+    """
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"an accuracy of {accuracy} is not in 0..1")
+    # 0.6 is 0.59999…78 in binary; as people wrote it, it is the border.
+    from_hard = int(Fraction(repr(float(accuracy))) * BINS)
+    return BINS - 1 - min(from_hard, BINS - 1)
+
+
+def measured_difficulty(question: Question) -> Verdict | None:
+    """The label that people's answers give; None where nobody's were recorded, or the label set has no difficulty."""
+    if question.human_accuracy is None or question.respondents == 0 or DIFFICULTY not in dimensions():
+        return None
+    label = dimensions()[DIFFICULTY].labels[difficulty_bin(question.human_accuracy)]
+    return Verdict(label, confidence=None, estimate=False)

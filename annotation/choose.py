@@ -1,4 +1,4 @@
-"""Which annotator labels the questions."""
+"""Choice of the annotator that labels the questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
     chosen = params.chosen(len(reviewed))
     if chosen == "llm":
         from annotation.llm_annotator import LlmAnnotator  # openai takes half a second to import
-        from annotation.shots import choose_shots
+        from annotation.prompt import choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen == "learned":
@@ -36,14 +36,14 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
                 f"{len(reviewed)} questions are reviewed, learned needs {LEAST}: run `build-dataset review pull`, "
                 "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
-        from annotation.learned_annotator import LearnedAnnotator
+        from annotation.learned.classifier import LearnedAnnotator
 
         return LearnedAnnotator(reviewed)
     return LexiconAnnotator()
 
 
 def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
-    """What stands in the way of annotating, each with its remedy; empty when nothing does."""
+    """Return the obstacles to annotating, each with its remedy."""
     found = []
     if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
         found.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")

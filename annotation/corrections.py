@@ -1,4 +1,4 @@
-"""Which corrections count, and which flags they answer. Pure."""
+"""Corrections that count, and the flags that they answer. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDI
 from schemas.corrections import Correction, CorrectionStatus
 
 ALONE = frozenset({"adjudication", "verification"})
-"""Where one person decides."""
+"""Projects in which one person decides."""
 _ENOUGH = 2
 _ACCEPTED, _PROPOSED, _DECLINED = (
     CorrectionStatus.ACCEPTED,

@@ -14,7 +14,7 @@ NAME = "lexicon"
 EXAM_BONUS = 30.0
 """Score of a label that the exam's own name states: more than any text adds up to."""
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
-"""How much a term counts by where it stands; the stem says what a question is about, wrong options less so.
+"""Weights of a term by its place; the stem says what a question is about, wrong options less so.
 
 On 1,000 of CMExam's expert labels: disease group .67, department .69, discipline .66, competency .68 (always
 the most frequent label: .34, .24, .33, .44); without explanations .64, .67, .65, .66.
@@ -134,7 +134,7 @@ def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
 
 @cache
 def _links(words: Lexicon) -> tuple[tuple[str, str, str, float], ...]:
-    """What labels of other dimensions add: (label, other dimension, label there, score at its full share)."""
+    """Return what labels of other dimensions add: (label, other dimension, label there, score at its full share)."""
     return tuple(
         (item.name, other, label_there, weight)
         for item in words.labels

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -11,7 +13,6 @@ from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.llm.batches import BatchClient
 from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
-from annotation.llm.confidence import value_probability
 from annotation.llm.messages import (
     Answer,
     AnswerStore,
@@ -22,8 +23,8 @@ from annotation.llm.messages import (
     Reason,
     Usage,
     Waste,
+    final_part,
 )
-from annotation.llm.replies import final_part
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import Prompt, Shot, by_code, prompts
 from schemas.annotations import AnnotationRequest
@@ -156,7 +157,7 @@ def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Shot] = ()) -> list
 
 
 def _verdicts(answers: Sequence[Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
-    """What the answers to one prompt add up to: the label said most often, of several the one said first.
+    """Return the label that the answers to one prompt give most often; of several, the one given first.
 
     With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
     probability of its tokens, where the endpoint gave it.
@@ -220,3 +221,39 @@ def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
 def _keys(dimension: Dimension) -> tuple[str, ...]:
     """Names under which a model may put its label."""
     return (dimension.zh, dimension.name, dimension.en)
+
+
+def value_probability(answer: Answer, keys: Sequence[str]) -> float | None:
+    """The probability that the model gave the value of a key in its JSON answer.
+
+    The product over the tokens that the value touches: with closed sets of short codes that is the one token
+    that decides, so it can be read as the model's belief (Kadavath et al. 2022, section 2, find such
+    probabilities of lettered choices well calibrated in large models).
+
+    Args:
+        answer: with ``logprobs``.
+        keys: names under which the value may stand; the last mention of the first that is there counts.
+
+    Returns:
+        0..1; None without logprobs or where the key is not found.
+    """
+    span = _span(answer.text, keys)
+    if not answer.logprobs or span is None:
+        return None
+    total, at = 0.0, 0
+    for length, logprob in answer.logprobs:
+        if at < span[1] and at + length > span[0]:
+            total += min(logprob, 0.0)
+        at += length
+    return math.exp(total)
+
+
+def _span(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
+    """Return the place of the value, in bytes of UTF-8."""
+    for key in keys:
+        name = re.escape(json.dumps(key, ensure_ascii=False))
+        found = [*re.finditer(name + r'\s*:\s*"?([^",}\s]+)', text)]
+        if found:
+            start, end = found[-1].span(1)
+            return len(text[:start].encode()), len(text[:end].encode())
+    return None

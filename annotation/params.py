@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, NonNegativeInt, model_validator
 
 from annotation.learned import LEAST
 from annotation.llm.options import LlmOptions
@@ -81,7 +81,7 @@ class AnnotateParams(Params):
         return "learned" if reviewed >= self.learn_from else "lexicon"
 
     def learns(self) -> bool:
-        """Whether reviewed labels can change the result."""
+        """Return whether reviewed labels can change the result."""
         asks = self.chosen() == "llm"
         return self.llm.shots > 0 if asks else self.annotator != "lexicon"
 
@@ -90,7 +90,7 @@ class AnnotateParams(Params):
         return frozenset() if self.learns() else frozenset({"reviews/pulled"})
 
     def semantic(self) -> dict[str, Any]:
-        """As settled, without the options of annotators that are not asked."""
+        """Return the settled options, without those of annotators that are not asked."""
         asks = self.chosen() == "llm"
         settled: dict[str, Any] = {"annotator": "llm" if asks else self.annotator}
         if asks:
@@ -126,12 +126,34 @@ class ReviewParams(Params):
         description="E-mails of those whose review settles disputes and flags; they do not enter agreement",
     )
     majority: bool = Field(True, description="Two of three experts settle a dispute")
+    overlap: float = Field(
+        1.0,
+        description="Share of questions that two experts review, drawn by lot; one the others",
+        ge=0,
+        le=1,
+    )
     bootstrap: int = Field(
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
     )
     blind: float = non_semantic(
         0.0,
         "Share of questions sent without labels filled in, drawn by lot, to measure anchoring",
+        ge=0,
+        le=1,
+    )
+    assign: bool = non_semantic(
+        False, "Give each of reviewers a project of their own with their part of the questions"
+    )
+    quotas: dict[str, NonNegativeInt] = non_semantic(
+        {},
+        "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest",
+    )
+    gold: Path | None = non_semantic(
+        None, "Labelled questions to mix in, as a measure of the experts: CSV, JSONL or Parquet"
+    )
+    probes: float = non_semantic(
+        0.0,
+        "Share of questions in which one proposed label is wrong on purpose, to see who only clicks",
         ge=0,
         le=1,
     )
@@ -146,3 +168,19 @@ class ReviewParams(Params):
     )
     batch: int = non_semantic(500, "Questions in one import", ge=1, le=5000)
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer of Label Studio", gt=0)
+
+    @model_validator(mode="after")
+    def _consistent_people(self) -> ReviewParams:
+        if both := sorted({*self.reviewers} & {*self.adjudicators}):
+            raise ValueError(
+                f"{both[0]} is among reviewers and adjudicators: nobody rules on their own labels"
+            )
+        if strangers := sorted({*self.quotas} - {*self.reviewers}):
+            raise ValueError(f"{strangers[0]} has a quota and is none of reviewers")
+        if not self.reviewers and (self.assign or self.quotas):
+            raise ValueError("assign and quotas need reviewers, the experts by e-mail")
+        if self.overlap < 1 and not self.assign:
+            raise ValueError(
+                "overlap below 1 needs assign = true: in one project for all, two answer each question"
+            )
+        return self

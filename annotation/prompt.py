@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
+from annotation.reviewed import Reviewed
 from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, dimensions, own_label_set
@@ -64,7 +65,7 @@ class Prompt:
 
     @cached_property
     def hash(self) -> str:
-        """Which prompt this is: 16 hex digits over all that is sent beside the question."""
+        """16 hex digits over all that is sent beside the question."""
         form = json.dumps(self.form, ensure_ascii=False, sort_keys=True)
         shown = [message["content"] for shot in self.shots for message in self._example(shot)]
         return sha256(self.system, _QUESTION, form, str(MOST_EXPLANATION), *shown)[:16]
@@ -164,3 +165,34 @@ def _json(said: Mapping[str, str]) -> str:
 
 def _read(name: str) -> str:
     return (files("annotation.prompts") / name).read_text(encoding="utf-8")
+
+
+_LONGEST = 400
+"""Characters of an example; a long one costs tokens with every question."""
+
+
+def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Shot]:
+    """``count`` examples and one in reserve, for questions that are examples themselves.
+
+    Each next one shows the most labels that no earlier one shows; of equals, the first by content hash. Fewer when
+    fewer questions are labelled in every dimension. The same for the same reviewed questions in any order.
+
+    Args:
+        reviewed: to choose from.
+        count: wanted; 0 for none.
+    """
+    complete = [item for item in reviewed if set(item.labels) == set(dimensions())]
+    short = [item for item in complete if len(render(item.question)) <= _LONGEST]
+    waiting = sorted(short, key=lambda item: item.question.content_hash)
+    shown: set[tuple[str, str]] = set()
+    chosen: list[Shot] = []
+    while waiting and len(chosen) < count + (count > 0):
+        best = max(waiting, key=lambda item: len(_labels(item) - shown))
+        waiting.remove(best)
+        shown |= _labels(best)
+        chosen.append(Shot(best.question, best.labels))
+    return chosen
+
+
+def _labels(item: Reviewed) -> set[tuple[str, str]]:
+    return {(name, label.zh) for name, label in item.labels.items()}

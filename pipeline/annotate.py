@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
+from annotation.annotator import ANNOTATOR as HUMAN_ACCURACY
+from annotation.annotator import Identity, Labelled, Unlabelled, Verdict, measured_difficulty
 from annotation.choose import choose
-from annotation.difficulty import ANNOTATOR as HUMAN_ACCURACY
-from annotation.difficulty import measured_difficulty
-from annotation.labelled_file import read_labelled
 from annotation.params import AnnotateParams
-from annotation.reviewed import Reviewed, from_reviews, merged
+from annotation.reviewed import Reviewed, from_reviews, merged, read_labelled
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.questions import Question, ReviewItem
@@ -54,7 +52,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
 def reviewed_questions(
     questions: Sequence[Question], tables: Tables, params: AnnotateParams
 ) -> list[Reviewed]:
-    """What experts have labelled: here, as far as it was pulled, and in the file that is named; none if unused."""
+    """Return questions that experts labelled, here and in the file that is named; none if unused."""
     if not params.learns():
         return []
     here = from_reviews(questions, ExpertReview.from_frame(tables["pulled"])) if "pulled" in tables else []
@@ -104,7 +102,7 @@ def _facts(
     annotations: Sequence[Annotation],
     params: AnnotateParams,
 ) -> dict[str, Any]:
-    """What the manifest says: the same for the same answers and bills, however many runs it took to get them."""
+    """Return facts for the manifest: the same for the same answers and bills, however many runs it took to get them."""
     measured = sum(row.annotator == HUMAN_ACCURACY for row in annotations)
     facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
     facts |= identity.facts
@@ -123,7 +121,7 @@ def _facts(
 
 
 def _waste(requests: Sequence[AnnotationRequest]) -> dict[str, Any]:
-    """What was billed for nothing, or may have been; nothing where nothing was."""
+    """Return the calls that were billed for nothing, or may have been; empty where there are none."""
     sums: dict[str, float] = {
         "unusable_calls": sum(request.unusable for request in requests),
         "unusable_cost": round(sum(request.unusable_cost for request in requests), 6),

@@ -155,7 +155,7 @@ class AnswerScore(Record):
     """An expert's score of an answer in one aspect, as pulled from Label Studio."""
 
     answer_id: str
-    """Names what stood on the screen, whoever wrote it (``annotation.rubric.answers``)."""
+    """Names what stood on the screen, whoever wrote it (``annotation.rubric``)."""
     aspect: str
     score: int
     """From 1 to 5."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from annotation.label_studio.installation import EXTRA, START
+from annotation.label_studio.process import EXTRA, START
 from schemas.errors import UserError
 
 _ONCE = {"max_retries": 0}
@@ -21,7 +21,7 @@ tasks for 100 while the caller saw success."""
 _PAGE = 500  # tasks
 _LISTED = "id,data,total_annotations"
 _ANSWERED = "id,data,updated_at,annotations,result,completed_by,updated_by,was_cancelled,lead_time"
-"""What is asked for of a task, its annotations included: all fields take the server five times as long."""
+"""The fields of a task and its annotations that are asked for: all of them take the server five times as long."""
 
 Filter = Mapping[str, Any]
 
@@ -214,7 +214,7 @@ class Studio:
         return found
 
     def _get(self, path: str, **params: Any) -> Any:
-        """What the server answers, as it is: the SDK would make a model of every part, 1.5 ms a task."""
+        """Return the server's reply as plain JSON: the SDK would make a model of every part, 1.5 ms a task."""
         from label_studio_sdk.core.api_error import ApiError
 
         reply = self._sdk._client_wrapper.httpx_client.request(path, method="GET", params=params)

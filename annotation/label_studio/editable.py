@@ -25,14 +25,14 @@ class UnreadableTextError(ValueError):
 
 @dataclass(frozen=True)
 class Base:
-    """What a person saw when correcting, as it travels through the screen and back."""
+    """The text that a person saw when correcting; it travels through the screen and back."""
 
     content_hash: str
     text: str
     key: str
 
     def dumps(self) -> str:
-        """As one line."""
+        """Return it as one line of JSON."""
         return json.dumps([self.content_hash, self.text, self.key], ensure_ascii=False)
 
     @classmethod
@@ -46,7 +46,7 @@ class Base:
 
 
 def base_of(question: Question) -> Base:
-    """What is shown of a question for correction."""
+    """Return the text of a question that is shown for correction."""
     return Base(question.content_hash, text_of(question), "".join(question.answer or []))
 
 
@@ -78,7 +78,7 @@ def name_of(field: str) -> str:
 
 
 def difference(before: str | None, after: str | None) -> str:
-    """What was changed, without what is the same around it."""
+    """Return a change without the text that is the same around it."""
     if not before or not after:
         return f"{before or '（无）'} → {after or '（删）'}"
     head = _common(before, after)
@@ -158,7 +158,7 @@ def _bare(text: str | None) -> str | None:
 
 
 def _first_option(lines: list[str]) -> int | None:
-    """Where the last run A, B … begins."""
+    """Return the line where the last run A, B … begins."""
     for place in range(len(lines) - 1, -1, -1):
         found = _LABEL.match(lines[place])
         if found and found[1] == "A":

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import quote
 
-from annotation.label_studio.scoring import scoring_config
-from annotation.label_studio.screen import adjudication_config, review_config
-from annotation.label_studio.verification import verification_config
+from annotation.label_studio.screen import (
+    adjudication_config,
+    review_config,
+    scoring_config,
+    verification_config,
+)
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a project is: two folders may give their datasets one name."""
+    """The owner of a project: two folders may give their datasets one name."""
 
     dataset: str
-    """Its name."""
     token: str
     """Of the folder, drawn once."""
 
@@ -33,26 +36,33 @@ class Kind:
     config: Callable[[], str]
     """Its screen."""
     prune: bool
-    """Whether questions that nobody answered leave it when they no longer belong there."""
+    """True where questions that nobody answered leave it when they no longer belong there."""
     nothing: str
-    """What it means when there is nothing to send."""
+    """Message for when there is nothing to send."""
     command: str = "build-dataset review push"
-    """What sends its questions, for messages."""
+    """Sends its questions; for messages."""
+    expert: str = ""
+    """Its expert where each has a project; empty where all share one."""
+
+    @property
+    def key(self) -> str:
+        """The name of its folder and in its marker: ``review``, ``review of zhang@example.org``."""
+        return f"{self.name} of {quote(self.expert, safe='@+')}" if self.expert else self.name
 
     def marker(self, owner: Owner) -> str:
-        """What identifies the dataset's project: it stands in its description, whatever people call it."""
-        return f"[build-dataset {self.name}: {owner.dataset} #{owner.token}]"
+        """Return what identifies the project: it stands in its description, whatever people call it."""
+        return f"[build-dataset {self.key}: {owner.dataset} #{owner.token}]"
 
     def old_marker(self, owner: Owner) -> str:
-        """The same before folders had tokens: such a project goes to the first folder that asks for it."""
-        return f"[build-dataset {self.name}: {owner.dataset}]"
+        """Return the marker of before folders had tokens: such a project goes to the first folder that asks."""
+        return f"[build-dataset {self.key}: {owner.dataset}]"
 
     def title(self, dataset: str) -> str:
-        """Its title when it is made."""
-        return f"{dataset} {self.zh} {self.name}"
+        """Return its title when it is made."""
+        return f"{dataset} {self.zh} {self.key}"
 
     def description(self, owner: Owner) -> str:
-        """Its description, with the marker."""
+        """Return its description, with the marker."""
         return f"{self.purpose} {self.marker(owner)}"
 
 
@@ -96,3 +106,8 @@ SCORING = Kind(
     nothing="there are no answers in free text",
     command="build-dataset score-answers push",
 )
+
+
+def of_expert(expert: str) -> Kind:
+    """Return the review project of one expert. Questions that are assigned to somebody else leave it."""
+    return replace(REVIEW, expert=expert, experts=1, prune=True)

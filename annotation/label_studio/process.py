@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-from annotation.label_studio.installation import Installation
 from schemas.errors import UserError
 
 HOST = "127.0.0.1"
@@ -57,16 +59,12 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     """
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
-    done = subprocess.run(  # noqa: S603 (our own words alone)
+    _run(
         [str(installation.python), str(files("annotation.label_studio") / "_accounts.py")],
+        f"cannot set up Label Studio in {home}",
         input=json.dumps([asdict(account) for account in accounts]),
         env=installation.environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    if done.returncode != 0:
-        raise UserError(f"cannot set up Label Studio in {home}: {_last_line(done.stderr)}")
 
 
 def start(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
@@ -99,13 +97,12 @@ def start(installation: Installation, home: Path, port: int, *, timeout: float =
             start_new_session=True,
         )  # fmt: skip
     server = Server(process.pid, port)
-    _write_record(home, server)
+    (home / _RECORD).write_text(json.dumps(asdict(server)), encoding="utf-8")
     deadline = time.monotonic() + timeout
     while not answers(server.url):
         if process.poll() is not None:
-            raise UserError(
-                f"Label Studio stopped while starting: {_last_line(_log(home))} (see {home / _LOG})"
-            )
+            said = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
+            raise UserError(f"Label Studio stopped while starting: {said} (see {home / _LOG})")
         if time.monotonic() > deadline:
             stop(home)
             raise UserError(f"Label Studio did not answer within {timeout:.0f} s: see {home / _LOG}")
@@ -139,7 +136,7 @@ def running(home: Path) -> Server | None:
 
 
 def answers(url: str) -> bool:
-    """Whether a healthy Label Studio answers there."""
+    """Return whether a healthy Label Studio answers there."""
     try:
         return bool(httpx.get(f"{url}/health", timeout=2.0).json().get("status") == "UP")
     except (httpx.HTTPError, ValueError, AttributeError):
@@ -147,7 +144,7 @@ def answers(url: str) -> bool:
 
 
 def is_free(port: int) -> bool:
-    """Whether nothing listens on that port of this machine."""
+    """Return whether nothing listens on that port of this machine."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -158,7 +155,7 @@ def is_free(port: int) -> bool:
 
 
 def _is_label_studio(pid: int) -> bool:
-    """Whether that process is a Label Studio: numbers of processes are used again, and no other may be stopped."""
+    """Return whether that process is a Label Studio: process ids are used again, and no other may be stopped."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
     listing = subprocess.run(  # noqa: S603
@@ -170,14 +167,84 @@ def _is_label_studio(pid: int) -> bool:
     return "label-studio" in listing.stdout and not listing.stdout.startswith("Z")
 
 
-def _write_record(home: Path, server: Server) -> None:
-    (home / _RECORD).write_text(json.dumps(asdict(server)), encoding="utf-8")
-
-
-def _log(home: Path) -> str:
-    return (home / _LOG).read_text(encoding="utf-8", errors="replace")
-
-
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no output"
+
+
+_STAMP = ".installed"
+
+_CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()
+START = "make label-studio" if _CLONE else f"python -m {__package__}.server install (then start)"
+"""Command that installs and starts Label Studio: of a clone, or of an installed package."""
+STOP = "make label-studio-stop" if _CLONE else f"python -m {__package__}.server stop"
+EXTRA = "pip install -e '.[review]'" if _CLONE else "pip install 'build-dataset[review]'"
+"""Command that installs the client of Label Studio."""
+
+_QUIET_SERVER = {
+    "LABEL_STUDIO_COLLECT_ANALYTICS": "0",
+    "LABEL_STUDIO_SENTRY_DSN": "",
+    "LABEL_STUDIO_FRONTEND_SENTRY_DSN": "",
+    "LABEL_STUDIO_LATEST_VERSION_CHECK": "0",
+    "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "1",
+    "DJANGO_DB": "sqlite",
+}
+"""No analytics, no crash reports, no version check, no sign-up without an invitation."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A virtual environment with Label Studio in it, or the place for one."""
+
+    venv: Path
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.venv / "bin" / "python"
+
+    @property
+    def label_studio(self) -> Path:
+        """Its ``label-studio`` command."""
+        return self.venv / "bin" / "label-studio"
+
+    def ready(self) -> bool:
+        """Return whether it was completely installed from the present requirements."""
+        stamp = self.venv / _STAMP
+        return stamp.is_file() and stamp.read_text(encoding="utf-8") == _requirements_hash()
+
+    def install(self) -> None:
+        """Create the environment and install Label Studio into it; a half-made one is made anew.
+
+        Takes about 1 GB and 1.5 to 3 minutes, once.
+
+        Raises:
+            UserError: the environment cannot be made or a package cannot be had.
+        """
+        if self.ready():
+            return
+        _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
+        requirements = str(files("annotation.label_studio") / "requirements.txt")
+        pip = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, "--requirement", requirements], "cannot install Label Studio")
+        (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
+
+    def environment(self, home: Path) -> Mapping[str, str]:
+        """Environment variables for a server whose data lie in ``home``; settings of other servers are left out."""
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("LABEL_STUDIO_", "DJANGO_", "PYTHON"))
+        }
+        return {**inherited, **_QUIET_SERVER, "LABEL_STUDIO_BASE_DATA_DIR": str(home.resolve())}
+
+
+def _requirements_hash() -> str:
+    requirements = (files("annotation.label_studio") / "requirements.txt").read_bytes()
+    return hashlib.sha256(requirements).hexdigest()
+
+
+def _run(command: list[str], complaint: str, **more: Any) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)  # noqa: S603 (our own words)
+    if done.returncode != 0:
+        raise UserError(f"{complaint}: {_last_line(done.stderr or done.stdout)}")

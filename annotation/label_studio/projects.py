@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from annotation.label_studio.client import Project, ReplyLostError, Studio
@@ -10,7 +11,7 @@ from annotation.label_studio.kinds import Kind, Owner
 from schemas.errors import UserError
 
 SETTLE_SECONDS = 10.0
-"""What was asked for in a request whose reply is lost is in the database by then: also an import of 5,000
+"""Time after which a request whose reply was lost has reached the database: also an import of 5,000
 questions, or a project for which the server waited for its locked database."""
 SETTLE_PAUSE = 0.5
 _TITLE_LENGTH = 50  # characters: what Label Studio allows
@@ -21,22 +22,16 @@ class NothingToSendError(UserError):
 
 
 def find(studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False) -> Project | None:
-    """The folder's project; of several the one with most answers, so that pushing and pulling choose alike.
+    """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
-    A project from before folders had tokens is taken over by the first that asks.
-
-    Args:
-        studio: the connection.
-        kind: of the project.
-        owner: whose it is.
-        adopt: take over another folder's.
+    A project from before folders had tokens is taken over by the first that asks; with ``adopt``, another folder's too.
 
     Raises:
         UserError: see ``Studio``; the only project for that dataset is another folder's.
     """
-    if own := _own(studio, kind, owner):
+    if own := studio.projects(kind.marker(owner)):
         return max(own, key=lambda each: (each.annotations, each.tasks, -each.id))
-    others = studio.projects(f"[build-dataset {kind.name}: {owner.dataset}")
+    others = studio.projects(f"[build-dataset {kind.key}: {owner.dataset}")
     old = [each for each in others if kind.old_marker(owner) in each.description]
     foreign = [each for each in others if f"{kind.old_marker(owner)[:-1]} #" in each.description]
     if found := (old or foreign if adopt else old):
@@ -44,25 +39,32 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False) -> Pr
         return studio.project(found[0].id)
     if foreign:
         raise UserError(
-            f"{kind.name} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
+            f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
             " choose another dataset.name, or, if that folder is gone, take it over with --adopt"
         )
     return None
 
 
 def make(
-    studio: Studio, kind: Kind, owner: Owner, title: str | None, *, settle_seconds: float, **settings: Any
+    studio: Studio,
+    kind: Kind,
+    owner: Owner,
+    title: str | None,
+    settle_seconds: float,
+    *,
+    wanted: bool,
+    **settings: Any,
 ) -> Project:
     """Make the folder's project, of which there is none yet.
 
     The server runs a half-done request again when its database was locked, and leaves a project each time: those
-    that came with ours, empty all, go.
+    that came with ours, empty all, are deleted.
 
     Raises:
-        UserError: see ``Studio``.
+        UserError: see ``Studio``; there is nothing to send.
     """
-    if not settings.pop("wanted"):
-        raise NothingToSendError(f"nothing to send for {kind.name}: {kind.nothing}")
+    if not wanted:
+        raise NothingToSendError(f"nothing to send for {kind.key}: {kind.nothing}")
     made: int | None = None
     try:
         made = studio.create_project(
@@ -72,28 +74,22 @@ def make(
             **settings,
         )
     except ReplyLostError:
-        if not _arrived(studio, kind, owner, settle_seconds):
+        if not wait_until(lambda: len(studio.projects(kind.marker(owner))), 1, settle_seconds):
             raise
-    own = {each.id: each for each in _own(studio, kind, owner)}
-    chosen = own.get(made) if made is not None else None
-    chosen = chosen or own[max(own)]  # the last that was begun is the one that was finished
+    own = {each.id: each for each in studio.projects(kind.marker(owner))}
+    # The last that was begun is the one that was finished.
+    chosen = own[made if made in own else max(own)]
     for each in own.values():
         if each.id != chosen.id and not each.tasks:
             studio.delete_project(each.id)
     return chosen
 
 
-def _own(studio: Studio, kind: Kind, owner: Owner) -> list[Project]:
-    return studio.projects(kind.marker(owner))
-
-
-def _arrived(studio: Studio, kind: Kind, owner: Owner, settle_seconds: float) -> bool:
-    """Whether a project is there; waits a while, and as long as their number still changes."""
+def wait_until(count: Callable[[], int], least: int, settle_seconds: float) -> int:
+    """Wait until there are so many and their number does not change any more, but no longer than that."""
     deadline = time.monotonic() + settle_seconds
     before = -1
-    while (count := len(_own(studio, kind, owner))) != before or not count:
-        if time.monotonic() >= deadline:
-            break
-        before = count
+    while ((found := count()) != before or found < least) and time.monotonic() < deadline:
+        before = found
         time.sleep(SETTLE_PAUSE)
-    return count > 0
+    return found

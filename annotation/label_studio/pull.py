@@ -13,7 +13,7 @@ import polars as pl
 from annotation.label_studio.client import Filter, Project, Studio, where
 from annotation.label_studio.kinds import Kind, Owner
 from annotation.label_studio.projects import find
-from annotation.label_studio.read import Reading, read_task, signed, timestamp
+from annotation.label_studio.read import PulledRows, read_task, signed, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import ExpertReview
 from schemas.base import Record
@@ -23,9 +23,15 @@ from schemas.questions import Rejection
 
 _OVERLAP = timedelta(seconds=10)
 """Looked at again each time: a transaction may become visible after a later one. Reading twice changes nothing."""
-
-
-_ORDER = {"reviews": ("question_id", "dimension", "reviewer"), "corrections": ("question_id", "field", "by")}
+_ORDER = {
+    "reviews": ("question_id", "dimension", "reviewer"),
+    "corrections": ("question_id", "field", "by"),
+    "rejects": ("item_id", "reason", "detail", "item"),
+    "annotations": ("question_id", "annotation_id"),
+}
+"""Columns that each table is sorted by, the question first."""
+_KEY = list(_ORDER["annotations"])
+_GONE = pl.col("gone").fill_null(value=False)
 
 
 class SeenAnnotation(Record):
@@ -36,16 +42,16 @@ class SeenAnnotation(Record):
     updated_at: str
     skipped: bool
     reviewer: str | None = None
-    """Who made it; null where the server does not say."""
+    """Its author; null where the server does not say."""
     answer: str | None = None
-    """As it is imported again, JSON; null where it was pulled before that was kept."""
+    """JSON in the form of an import; null where it was pulled before that was kept."""
     gone: bool | None = None
     """True where the server has it no more."""
 
 
 @dataclass(frozen=True)
 class Pulled:
-    """Everything that was pulled of one project so far, and how to go on from there.
+    """Tables of everything that was pulled of one project so far, and how to go on from there.
 
     Tables, not records: a pull of one change among 20,000 annotations touches the rows of one question.
     """
@@ -55,14 +61,14 @@ class Pulled:
     rejects: pl.DataFrame = field(default_factory=lambda: Rejection.to_frame([]))
     annotations: pl.DataFrame = field(default_factory=lambda: SeenAnnotation.to_frame([]))
     project: str | None = None
-    """Which project on which server it is from."""
+    """The project and the server that it is from."""
     since: str | None = None
     """The latest change that was seen."""
     people: Mapping[int, str] = field(default_factory=dict)
     """E-mail addresses by user id, as of then."""
 
     def answers(self, known: Iterable[str]) -> dict[str, list[Mapping[str, Any]]]:
-        """The latest annotation of each of the ``known`` people by question, as they are imported."""
+        """Return the latest annotation of each of the ``known`` people by question, as they are imported."""
         rows = self.annotations.filter(pl.col("answer").is_not_null() & pl.col("reviewer").is_in(list(known)))
         latest = rows.sort("updated_at", "annotation_id").unique(
             ["question_id", "reviewer"], keep="last", maintain_order=True
@@ -77,11 +83,11 @@ class Pulled:
 
 @dataclass(frozen=True)
 class PullReport:
-    """What a pull found."""
+    """Result of a pull."""
 
     kind: str
     full: bool
-    """Whether everything was read, not only what changed."""
+    """True where everything was read, not only what changed."""
     new: int
     """Annotations that were not there the last time."""
     changed: int
@@ -93,7 +99,7 @@ class PullReport:
     questions: int
     """Questions with at least one annotation that counts."""
     rejects: Mapping[str, int]
-    """What does not count, by reason, in all."""
+    """Annotations that do not count, by reason, in all."""
     third_experts: tuple[str, ...]
     """Questions that more people reviewed than were asked."""
     kept: int = 0
@@ -120,15 +126,17 @@ def pull(
     Raises:
         UserError: see ``Studio``; there is no project, or it is another folder's.
     """
-    project = _project(studio, kind, owner, before, adopt=adopt)
-    name = _name(studio, project)
+    project = find(studio, kind, owner, adopt=adopt)
+    if project is None:
+        raise _no_project(studio, kind, owner, before)
+    name = f"{studio.url}/projects/{project.id} {project.created_at}"
     people = studio.reviewers()
     # A person who changed address would otherwise count under both.
     renamed = any(people.get(user, name) != name for user, name in before.people.items())
     empty = Pulled(project=name)
     start = empty if full or force or renamed or before.project != name else before
     after = _fetch(studio, kind, project, start, people, advance)
-    if start.since is not None and not _whole(studio, project, after):
+    if start.since is not None and not _is_whole(studio, project, after):
         start = empty
         after = _fetch(studio, kind, project, start, people, advance)
     if not force:
@@ -137,51 +145,44 @@ def pull(
 
 
 def with_lost(before: Pulled, after: Pulled) -> Pulled:
-    """What was pulled now, with what was pulled earlier and is gone: nobody's work is lost by deleting it there.
+    """Return what was pulled now, with what was pulled earlier and is gone: nobody's work is lost by deleting it.
 
     An annotation counts as there, whoever it is now ascribed to, unless the server does not say; and it is not
     missed where its author has given another answer to the question.
     """
-    key = ["question_id", "annotation_id"]
     named = after.annotations.filter(pl.col("reviewer").is_not_null())
     missed = (
         before.annotations.filter(~pl.col("skipped") & pl.col("reviewer").is_not_null())
-        .join(named, on=key, how="anti")
+        .join(named, on=_KEY, how="anti")
         .join(named.filter(~pl.col("skipped")), on=["question_id", "reviewer"], how="anti")
     )
     if missed.is_empty():
         return after
-    there = after.annotations.select(key).with_columns(there=True)
-    missed = missed.join(there, on=key, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
+    there = after.annotations.select(_KEY).with_columns(there=True)
+    missed = (
+        missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
+    )
     kept: dict[str, Any] = {
-        "annotations": pl.concat([after.annotations.join(missed, on=key, how="anti"), missed]).sort(key)
+        "annotations": pl.concat([after.annotations.join(missed, on=_KEY, how="anti"), missed]).sort(_KEY)
     }
     for name, author in (("reviews", "reviewer"), ("corrections", "by")):
-        own: pl.DataFrame = getattr(before, name).join(missed, on=key, how="semi")
+        own: pl.DataFrame = getattr(before, name).join(missed, on=_KEY, how="semi")
         now: pl.DataFrame = getattr(after, name)
-        order = _ORDER[name]
         lost = own.join(now, on=["question_id", author], how="anti")
-        kept[name] = pl.concat([now, lost]).sort(order, nulls_last=False, maintain_order=True)
+        kept[name] = _sorted(name, pl.concat([now, lost]))
     return replace(after, **kept)
 
 
-def _project(studio: Studio, kind: Kind, owner: Owner, before: Pulled, *, adopt: bool) -> Project:
-    project = find(studio, kind, owner, adopt=adopt)
-    if project is not None:
-        return project
+def _no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> UserError:
     if before.project is None:
-        raise UserError(
-            f"Label Studio at {studio.url} has no {kind.name} project for dataset {owner.dataset}: run"
+        return UserError(
+            f"Label Studio at {studio.url} has no {kind.key} project for dataset {owner.dataset}: run"
             f" `{kind.command}`"
         )
-    raise UserError(
-        f"the {kind.name} project of dataset {owner.dataset} is gone from Label Studio at {studio.url}: what was"
+    return UserError(
+        f"the {kind.key} project of dataset {owner.dataset} is gone from Label Studio at {studio.url}: what was"
         f" pulled stays; `{kind.command}` makes a new project and puts the answers back into it"
     )
-
-
-def _name(studio: Studio, project: Project) -> str:
-    return f"{studio.url}/projects/{project.id} {project.created_at}"
 
 
 def _fetch(
@@ -206,14 +207,20 @@ def _fetch(
         since = moment if since is None else max(since, moment)
     if not seen:
         return replace(start, since=since)
-    reading = Reading()
+    rows = PulledRows()
     for question_id, found in seen.items():
-        reading.extend(read_task(data[question_id], found, people, kind.name))
-    return _merge(start, reading, seen, people, since)
+        rows.extend(read_task(data[question_id], found, people, kind.name))
+    annotations = [_seen(question_id, item, people) for question_id, items in seen.items() for item in items]
+    tables = {name: getattr(rows, name) for name in ("reviews", "corrections", "rejects")}
+    fresh: dict[str, Any] = {
+        name: _replaced(name, getattr(start, name), list(seen), new)
+        for name, new in (tables | {"annotations": annotations}).items()
+    }
+    return Pulled(**fresh, project=start.project, since=since)
 
 
 def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
-    """Tasks that changed since then; without a date, all that were answered or skipped."""
+    """Yield tasks that changed since then; without a date, all that were answered or skipped."""
     skipped = (where("total_annotations", "equal", 0), where("cancelled_annotations", "greater", 0))
     choices: list[tuple[Filter, ...]] = [(where("total_annotations", "greater", 0),), skipped]
     if since is not None:
@@ -223,43 +230,8 @@ def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Map
         yield from studio.tasks(project_id, *filters, answers=True)
 
 
-def _merge(
-    start: Pulled,
-    reading: Reading,
-    seen: Mapping[str, Iterable[Mapping[str, Any]]],
-    people: Mapping[int, str],
-    since: str | None,
-) -> Pulled:
-    """What was pulled before, with everything about the questions that were seen replaced."""
-    gone = list(seen)
-    annotations = [
-        SeenAnnotation(
-            question_id=question_id,
-            annotation_id=item["id"],
-            updated_at=timestamp(item["updated_at"]),
-            skipped=bool(item.get("was_cancelled")),
-            reviewer=signed(item, people)[0],
-            answer=_as_imported(item, people),
-            gone=False,
-        )
-        for question_id, items in seen.items()
-        for item in items
-    ]
-    return Pulled(
-        reviews=_replaced(start.reviews, gone, reading.reviews, _ORDER["reviews"]),
-        corrections=_replaced(start.corrections, gone, reading.corrections, _ORDER["corrections"]),
-        rejects=_replaced(start.rejects, gone, reading.rejects, ("item_id", "reason", "detail", "item")),
-        annotations=_replaced(start.annotations, gone, annotations, ("question_id", "annotation_id")),
-        project=start.project,
-        since=since,
-    )
-
-
-def _as_imported(item: Mapping[str, Any], people: Mapping[int, str]) -> str | None:
-    """An annotation as it goes back into the server, JSON; None where it does not say whose it is."""
+def _seen(question_id: str, item: Mapping[str, Any], people: Mapping[int, str]) -> SeenAnnotation:
     reviewer, problem = signed(item, people)
-    if reviewer is None or problem is not None:
-        return None
     answer = {
         "result": item.get("result") or [],
         "completed_by": {"email": reviewer},
@@ -267,58 +239,63 @@ def _as_imported(item: Mapping[str, Any], people: Mapping[int, str]) -> str | No
         "lead_time": item.get("lead_time"),
         "ground_truth": False,
     }
-    return json.dumps(answer, ensure_ascii=False)
+    is_signed = reviewer is not None and problem is None
+    return SeenAnnotation(
+        question_id=question_id,
+        annotation_id=item["id"],
+        updated_at=timestamp(item["updated_at"]),
+        skipped=bool(item.get("was_cancelled")),
+        reviewer=reviewer,
+        answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
+        gone=False,
+    )
 
 
 def _replaced(
-    frame: pl.DataFrame, gone: Sequence[str], rows: Sequence[Any], order: tuple[str, ...]
+    name: str, frame: pl.DataFrame, questions: Sequence[str], rows: Sequence[Record]
 ) -> pl.DataFrame:
+    """Return a table with everything about these questions replaced."""
     if not rows and frame.is_empty():
         return frame
-    kept = frame.filter(~pl.col(order[0]).is_in(gone))
+    kept = frame.filter(~pl.col(_ORDER[name][0]).is_in(questions))
     new = pl.DataFrame([row.model_dump(mode="json") for row in rows], schema=frame.schema)
-    return pl.concat([kept, new]).sort(order, nulls_last=False, maintain_order=True)
+    return _sorted(name, pl.concat([kept, new]))
+
+
+def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.sort(_ORDER[name], nulls_last=False, maintain_order=True)
 
 
 def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullReport:
-    key = ["question_id", "annotation_id"]
     old = before.annotations if before.project == after.project else before.annotations.clear()
-    old = old.filter(~pl.col("gone").fill_null(value=False))
-    kept = after.annotations.filter(pl.col("gone").fill_null(value=False))
-    kept_before = before.annotations.filter(pl.col("gone").fill_null(value=False))
-    there = after.annotations.join(kept, on=key, how="anti")
-    both = there.join(old, on=key, suffix="_old")
-    signed = [
+    old = old.filter(~_GONE)
+    kept = after.annotations.filter(_GONE)
+    there = after.annotations.join(kept, on=_KEY, how="anti")
+    both = there.join(old, on=_KEY, suffix="_old")
+    signed_rows = [
         frame.select("question_id", reviewer=name)
         for frame, name in ((after.reviews, "reviewer"), (after.corrections, "by"))
     ]
-    people = pl.concat(signed).unique().group_by("question_id").len()
+    people = pl.concat(signed_rows).unique().group_by("question_id").len()
     third = people.filter(pl.col("len") > kind.experts)["question_id"].sort()
-    reasons = after.rejects["reason"].value_counts().sort("reason")
     return PullReport(
-        kind=kind.name,
+        kind=kind.key,
         full=full,
         new=there.height - both.height,
         changed=both.filter(pl.col("updated_at") != pl.col("updated_at_old")).height,
         deleted=old.height - both.height,
         reviews=after.reviews.height,
         questions=people.height,
-        rejects=dict(reasons.iter_rows()),
+        rejects=dict(after.rejects["reason"].value_counts().sort("reason").iter_rows()),
         third_experts=tuple(third),
         kept=kept.height,
-        newly_gone=kept.join(kept_before, on=key, how="anti").height,
+        newly_gone=kept.join(before.annotations.filter(_GONE), on=_KEY, how="anti").height,
     )
 
 
-def _whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
-    """Whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
-    count = _submitted(pulled)
+def _is_whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
+    """Return whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
+    count = pulled.annotations.filter(~pl.col("skipped") & ~_GONE).height  # as Label Studio counts them
     if count == project.annotations:
         return True
     return project.annotations < count <= studio.project(project.id).annotations
-
-
-def _submitted(pulled: Pulled) -> int:
-    """Annotations without skipped ones, as Label Studio counts them."""
-    gone = pl.col("gone").fill_null(value=False)
-    return pulled.annotations.filter(~pl.col("skipped") & ~gone).height

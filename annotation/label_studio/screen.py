@@ -1,59 +1,100 @@
-"""The reviewer's and the adjudicator's screen: Label Studio's configuration, made from the taxonomy. Pure."""
+"""The screens of reviewers, adjudicators, verifiers and scorers: Label Studio's configuration from templates. Pure.
+
+Results carry the Chinese name of a label; its English name shows on hover. Nothing scrolls at 1440 by 900 but a text
+that is too long, and that on its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 from xml.etree import ElementTree as ET
 
-from annotation.label_studio import widgets
-from annotation.label_studio.widgets import BASE, CROP, NOTE, TEXT, Offer
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from annotation.rubric import aspects
 from schemas.errors import UserError
 from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
 
-FLAGS = "flags"
+TEXT = "question"
+"""The object that all controls belong to."""
+NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"
 CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
-BASE_KEY = "base_key"
-OPINIONS = "opinions"
-_TEXTS = ("options", "answer", "explanation")
+BASE, BASE_KEY = "base", "base_key"
+"""The text that fields for corrections were filled with, in a task's data and in fields that never show."""
+_TAKEN = {
+    TEXT, NOTE, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY, "options", "answer", "explanation",
+}  # fmt: skip
 
 _UNREACHABLE = "ctrl+alt+shift+f19"
 # A choice without a key is given one by Label Studio: pressing 6 then silently changed the disease group.
 # Labels of long lists are parked on a chord that no keyboard has, and are picked by mouse or Tab and space.
 _ROWS = ("12345", "asdfg", "zxcvb", "qwetyio")
 """Keys that Label Studio leaves free. A dimension gets the shortest row that is left and long enough."""
+SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
+"""Of each aspect: a row of the keyboard, its leftmost key the worst score."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A choice that is no label of the taxonomy: a flag, or a verdict."""
+
+    kind: str
+    """Its name in tables."""
+    zh: str
+    en: str
+    key: str
+
 
 FLAG_NAMES = (
     Offer("wrong_stem", "题干有误", "The stem is wrong", "7"),
     Offer("wrong_key", "答案有误", "The answer key is wrong", "8"),
     Offer("out_of_scope", "超出范围", "Out of scope", "9"),
 )
+VERDICTS = (
+    Offer("keep", "保留（如上所改）", "Keep it, as corrected above", "1"),
+    Offer("drop", "剔除", "Drop it: no sound question", "2"),
+    Offer("unsure", "无法判断", "I cannot tell", "3"),
+)
 _CORRECT = "请在此改正 · correct it here"
 _PROPOSED = "请在此改正；专家提出的改正已填入 · correct it here; what experts proposed is filled in"
 
 
 def review_config() -> str:
-    """The screen as XML: the question on the left, the dimensions of the taxonomy on the right.
-
-    Results carry the Chinese name of a label; its English name shows on hover. Nothing scrolls at 1440 by 900
-    but a question that is too long, and that on its own.
-    """
-    return _config(opinions=False)
+    """Return the experts' screen: the question on the left, the dimensions of the taxonomy on the right."""
+    return _labels_config(correct=_CORRECT, opinions=False)
 
 
 def adjudication_config() -> str:
-    """The same screen with what two experts said above the question, without their names."""
-    return _config(opinions=True)
+    """Return the same screen with what two experts said above the question, without their names."""
+    return _labels_config(correct=_PROPOSED, opinions=True)
+
+
+@cache
+def verification_config() -> str:
+    """Return the verifier's screen: why it waits and the page on the left, the text to correct on the right."""
+    keys_zh = " · ".join(f"{verdict.key} {verdict.zh}" for verdict in VERDICTS)
+    keys_en = "; ".join(f"{verdict.key}: {verdict.en}" for verdict in VERDICTS)
+    return _rendered("verification", verdicts=VERDICTS, keys_zh=keys_zh, keys_en=keys_en)
+
+
+@cache
+def scoring_config() -> str:
+    """Return the screen for free text: what was known on the left; question, answer and scales on the right."""
+    return _rendered("scoring", "scoring.css", scales=list(zip(aspects(), SCORE_KEYS, strict=True)))
 
 
 def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
-    """The dimensions with ①, ②, ③ … as screens and opinions name them.
+    """Yield the dimensions with ①, ②, ③ … as screens and opinions name them.
 
     Raises:
         UserError: a dimension has the name of another part of the screen.
     """
-    taken = {TEXT, NOTE, FLAGS, BASE, BASE_KEY, CORRECTED, CORRECTED_KEY, OPINIONS, CROP, *_TEXTS}
-    if clash := sorted(taken & dimensions().keys()):
+    if clash := sorted(_TAKEN & dimensions().keys()):
         raise UserError(
             f"the experts' screen has a part {clash[0]!r} already: call that dimension something else"
         )
@@ -61,44 +102,34 @@ def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
         yield chr(ord("①") + place), dimension
 
 
-def _config(*, opinions: bool) -> str:
-    root = widgets.screen()
-    columns = widgets.view(root, "bd")
-    paper = widgets.view(columns, "bd-paper")
-    if opinions:
-        widgets.text(widgets.view(paper, "bd-box bd-said"), OPINIONS)
-    _paper(paper, _PROPOSED if opinions else _CORRECT)
-    labels = widgets.view(columns, "bd-labels")
+def _labels_config(*, correct: str, opinions: bool) -> str:
     rows = _rows()
-    for numeral, dimension in numbered_dimensions():
-        _choices(labels, numeral, dimension, rows.get(dimension.name, ""))
-    _remarks(labels)
-    return widgets.written(root)
+    columns = [
+        (numeral, dimension, _layout(dimension), list(_choices(dimension, rows.get(dimension.name, ""))))
+        for numeral, dimension in numbered_dimensions()
+    ]
+    flags = {flag.kind: flag for flag in FLAG_NAMES}
+    return _rendered("review", columns=columns, flags=flags, correct=correct, opinions=opinions)
 
 
-def _paper(column: ET.Element, correct: str) -> None:
-    widgets.text(widgets.headed(column, "$meta"), TEXT)
-    options, answer, explanation = _TEXTS
-    widgets.text(widgets.view(column, "bd-box"), options)
-    _correction(column, "wrong_stem", CORRECTED, BASE, correct, rows=9)
-    widgets.text(widgets.view(column, "bd-box bd-key"), answer)
-    _correction(column, "wrong_key", CORRECTED_KEY, BASE_KEY, correct, rows=1)
-    why = widgets.folded(column, "解析 Explanation", style="bd-box bd-why", is_open=True)
-    widgets.text(why, explanation)
-    widgets.picture(column)
+def _rendered(name: str, *styles: str, **values: Any) -> str:
+    style = "".join(_read(sheet) for sheet in ("screen.css", *styles))
+    root = ET.fromstring(_templates().get_template(f"{name}.xml").render(style=style, **values))  # noqa: S314 (ours)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode")
 
 
-def _correction(column: ET.Element, flag: str, name: str, base: str, head: str, *, rows: int) -> None:
-    """A field that shows when that flag is set, filled with what is to be corrected."""
-    [zh] = [each.zh for each in FLAG_NAMES if each.kind == flag]
-    shown = {"visibleWhen": "choice-selected", "whenTagName": FLAGS, "whenChoiceValue": zh}
-    box = widgets.headed(column, head, "bd-edit", **shown)
-    widgets.text_area(box, name, rows=rows, value="$text" if name == CORRECTED else "$key")
-    widgets.hidden(box, base)
+@cache
+def _templates() -> Environment:
+    return Environment(loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined)
+
+
+def _read(name: str) -> str:
+    return (files("annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
 
 
 def _rows() -> dict[str, str]:
-    """A row of keys for each dimension whose labels it can hold; difficulty, which has levels, gets the digits."""
+    """Return a row of keys for each dimension whose labels it can hold; difficulty, which has levels, gets digits."""
     free = list(_ROWS)
     found = {}
     for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
@@ -109,30 +140,10 @@ def _rows() -> dict[str, str]:
     return found
 
 
-def _choices(column: ET.Element, numeral: str, dimension: Dimension, keys: str) -> None:
-    box = widgets.titled(column, f"{numeral} {dimension.zh}", dimension.en, _layout(dimension))
-    message = f"请选择 {numeral} {dimension.zh} · choose: {dimension.en}"
-    control = widgets.one_of(box, dimension.name, message=message)
-    # "Not applicable" stands in the middle of the alphabet; people look for it at the end.
+def _choices(dimension: Dimension, keys: str) -> Iterator[tuple[LabelName, str]]:
+    """Yield labels with their keys; "not applicable", in the middle of the alphabet, comes last."""
     for position, label in enumerate(sorted(dimension.labels, key=lambda label: label.abbr == "N/A")):
-        key = keys[position] if position < len(keys) else _UNREACHABLE
-        ET.SubElement(control, "Choice", _choice(label, key))
-
-
-def _choice(label: LabelName, key: str) -> dict[str, str]:
-    attributes = {"value": label.zh, "hint": label.en, "hotkey": key}
-    if label.code:
-        attributes["html"] = f"{label.code} {label.zh}"
-    return attributes
-
-
-def _remarks(column: ET.Element) -> None:
-    box = widgets.view(column, "bd-dim bd-flags")
-    flags = ET.SubElement(
-        box, "Choices", name=FLAGS, toName=TEXT, choice="multiple", layout="inline", required="false"
-    )
-    widgets.offered(flags, FLAG_NAMES)
-    widgets.note(box)
+        yield label, keys[position] if position < len(keys) else _UNREACHABLE
 
 
 def _layout(dimension: Dimension) -> str:

@@ -18,8 +18,7 @@ import typer
 from filelock import FileLock
 
 from annotation.label_studio import process
-from annotation.label_studio.installation import STOP, Installation
-from annotation.label_studio.process import Account
+from annotation.label_studio.process import STOP, Account, Installation
 from schemas.errors import UserError
 
 app = typer.Typer(help="Install, start and stop Label Studio for the experts' review.", no_args_is_help=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.adjudication import MEASURED
 from annotation.label_studio.editable import base_of
-from annotation.label_studio.widgets import BASE, CROP, TEXT
+from annotation.label_studio.screen import BASE, CROP, TEXT
 from schemas.annotations import Annotation
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -34,7 +34,7 @@ class Task:
 
     question_id: str
     data: Mapping[str, str]
-    """What the screen shows, the question's id, and the digest of what is shown."""
+    """The texts on the screen, the question's id, and a digest of those texts."""
     prediction: Mapping[str, Any] | None
     """Labels to fill in; None when there are none."""
     arm: str = PREFILLED
@@ -45,7 +45,7 @@ class Task:
     def sent(
         self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int = 0
     ) -> Task:
-        """As it is sent: with the arm and the batch of the first time; a blind one has nothing filled in.
+        """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in.
 
         Args:
             arm: of the first time.
@@ -61,7 +61,7 @@ class Task:
         return replace(self, data=data, arm=arm, batch=batch, prediction=prediction)
 
     def payload(self) -> dict[str, Any]:
-        """As it is imported."""
+        """Return it in the form of an import."""
         predictions = [dict(self.prediction)] if self.prediction else []
         answers = {"annotations": list(self.answers)} if self.answers else {}
         return {"data": dict(self.data), "predictions": predictions, **answers}
@@ -75,6 +75,7 @@ def tasks_of(
     questions: Iterable[Question],
     annotations: Iterable[Annotation],
     *,
+    version: str | None = None,
     crops: Mapping[str, str] | None = None,
     blind: float = 0.0,
     seed: int = 0,
@@ -84,6 +85,7 @@ def tasks_of(
     Args:
         questions: to be reviewed.
         annotations: what annotators said.
+        version: name of what annotated; by default of all annotators.
         crops: cut-outs from pages as data addresses, by question.
         blind: share of questions, drawn by lot, in which nothing is filled in. A question's lot depends on the
             seed and its id alone, and the lots of questions of a group are one.
@@ -95,7 +97,7 @@ def tasks_of(
         row = stated.setdefault(annotation.question_id, {})
         if annotation.dimension not in row or annotation.annotator == MEASURED:
             row[annotation.dimension] = annotation
-    version = model_version(everything)
+    version = version or model_version(everything)
     tasks = []
     for question in questions:
         prediction = _prediction(stated.get(question.question_id, {}), version)
@@ -132,7 +134,7 @@ def task(
 
 
 def model_version(annotations: Iterable[Annotation]) -> str:
-    """Who predicted, for people: ``lexicon + human_accuracy``.
+    """Return the names of all annotators for people: ``lexicon + human_accuracy``.
 
     One name for all tasks, because only predictions of the version that the project names are filled in.
     """
@@ -143,7 +145,7 @@ def model_version(annotations: Iterable[Annotation]) -> str:
 
 
 def show(question: Question) -> dict[str, str]:
-    """What the screen shows of a question, as plain text, and what its fields for corrections are filled with."""
+    """Return the plain texts that the screen shows of a question, and those that fill its fields for corrections."""
     options = [f"{option.label}. {option.text}" for option in question.options]
     stem = "\n".join(part for part in (question.shared_stem, question.stem) if part)
     base = base_of(question)

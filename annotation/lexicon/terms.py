@@ -18,7 +18,7 @@ WEAK = 1.0
 
 
 class LabelTerms(BaseModel):
-    """What speaks for a label."""
+    """Terms that speak for a label."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,7 +28,7 @@ class LabelTerms(BaseModel):
     strong: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
-    """What holds a term by chance and says nothing."""
+    """Words that hold a term by chance and say nothing."""
     exam: tuple[str, ...] = ()
     """Words in the exam's name that settle the label."""
     from_disease: Mapping[str, float] = Field(default_factory=dict, alias="from")

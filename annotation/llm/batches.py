@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from annotation.llm.asking import Client, Groups, connected
-from annotation.llm.batch_files import ENDPOINT, MOST_BYTES, MOST_ROWS, Batch, Batches, Row, lines_of, rows_of
 from annotation.llm.budget import Bills, worst_cost
-from annotation.llm.faults import Fault, of_status
+from annotation.llm.client import Client, Groups, connected
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
@@ -22,10 +21,17 @@ from annotation.llm.messages import (
     Failed,
     Outcome,
     Reason,
+    answer_of,
+    billed,
+    is_whole,
+    spread,
+    stored_value,
+    with_hint,
 )
 from annotation.llm.options import LlmOptions
-from annotation.llm.replies import answer_of, billed, is_whole, spread, stored_value, with_hint
+from annotation.llm.pace import Fault, of_status
 from schemas.errors import UserError
+from schemas.identity import sha256
 
 if TYPE_CHECKING:
     import openai
@@ -49,10 +55,10 @@ class BatchClient(Client):
         from openai import DefaultHttpxClient
 
         with connected(self._options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
-            yield from _Run(self._options, store, groups, sdk).outcomes(missing)
+            yield from _BatchRun(self._options, store, groups, sdk).outcomes(missing)
 
 
-class _Run:
+class _BatchRun:
     """One call of ``complete_many``."""
 
     def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups, sdk: openai.OpenAI) -> None:
@@ -69,7 +75,7 @@ class _Run:
         self._queue_is_full = False
 
     def outcomes(self, missing: Sequence[str]) -> Iterator[list[Outcome]]:
-        """What has just ended, batch by batch."""
+        """Yield outcomes, batch by batch."""
         self._asked = {key: self._groups[key][0] for key in missing}
         while self._asked:
             under_way = self._submit()
@@ -201,8 +207,8 @@ class _Run:
             f"{self._options.base_url} refused the batch ({codes}): run without --batch, or put it right"
         )
 
-    def _settle(self, key: str, row: Row | None) -> list[Outcome]:
-        """What a row comes to; nothing where the request is worth another attempt."""
+    def _settle(self, key: str, row: BatchRow | None) -> list[Outcome]:
+        """Return the outcomes of a row; none where the request is worth another attempt."""
         self._attempts[key] += 1
         found = self._read(key, row)
         if isinstance(found, Fault):
@@ -216,8 +222,8 @@ class _Run:
         answer = answer_of(group[0], found, self._options, stored=False)
         return spread(replace(answer, waste=self._bills.waste(key)), group)
 
-    def _read(self, key: str, row: Row | None) -> dict[str, Any] | Fault:
-        """What is to be stored of a row; where it is not to be used, why."""
+    def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
+        """Return the value to store of a row, or the fault that makes it unusable."""
         if row is None or row.status == 0:  # expired or cancelled before its turn
             return _NOT_ANSWERED
         if row.status != 200:
@@ -241,7 +247,7 @@ class _Run:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """What goes wrong on the way: run again, and the same batches go on."""
+        """Turn errors on the way into one line: run again, and the same batches go on."""
         import openai
 
         try:
@@ -253,3 +259,94 @@ class _Run:
             raise UserError(f"{self._options.base_url}: {fault.detail}: run again to go on") from None
         except openai.APIConnectionError:
             raise UserError(f"no connection to {self._options.base_url}: run again to go on") from None
+
+
+ENDPOINT: Final = "/v1/chat/completions"
+MOST_ROWS = 50_000
+MOST_BYTES = 190 * 10**6
+"""OpenAI takes 50,000 requests and 200 MB in one file."""
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """One row of an output or error file."""
+
+    key: str
+    status: int
+    """Of HTTP; 0 where the row was never tried."""
+    code: str | None
+    """The provider's code of an error."""
+    body: Any
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that was, or was about to be, submitted."""
+
+    token: str
+    """Our name for it, which the endpoint keeps as metadata: how a batch is found again whose id never arrived."""
+    keys: tuple[str, ...]
+    """Of the requests whose answers are not in the store yet."""
+    id: str | None = None
+    """The endpoint's; None until its reply arrived."""
+
+
+class Batches:
+    """The batches under way at one endpoint, kept in the store so that no kill loses one.
+
+    Args:
+        store: keeps them, beside the answers.
+        options: of the endpoint and model.
+    """
+
+    def __init__(self, store: AnswerStore, options: LlmOptions) -> None:
+        self._store = store
+        self._index = f"batches:{sha256(options.base_url, options.model or '')}"
+
+    def all(self) -> list[Batch]:
+        """In the order in which they were added."""
+        tokens: list[str] = self._store.get_many([self._index]).get(self._index, [])
+        known = self._store.get_many(f"batch:{token}" for token in tokens)
+        values = [known[f"batch:{token}"] for token in tokens if f"batch:{token}" in known]
+        return [Batch(value["token"], tuple(value["keys"]), value["id"]) for value in values]
+
+    def save(self, batch: Batch) -> None:
+        """Remember a batch; one of whom every answer is in the store is forgotten."""
+        others = [other.token for other in self.all() if other.token != batch.token]
+        self._store.put(f"batch:{batch.token}", asdict(batch) | {"keys": list(batch.keys)})
+        self._store.put(self._index, [*others, batch.token] if batch.keys else others)
+
+    def forget(self, batch: Batch) -> None:
+        """It will never give an answer any more."""
+        self.save(replace(batch, keys=()))
+
+
+def lines_of(requests: Mapping[str, ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:
+    """Each request's key and its row of the input file."""
+    for key, request in requests.items():
+        body = request.body(options) | options.extra_body
+        row = {"custom_id": key, "method": "POST", "url": ENDPOINT, "body": body}
+        yield key, json.dumps(row, ensure_ascii=False, default=dict).encode() + b"\n"
+
+
+def rows_of(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, BatchRow]:
+    """The answered rows among those wanted, by key; the first of each counts, what is no row is passed over."""
+    known, found = set(wanted), dict[str, BatchRow]()
+    for data in files:
+        for line in data.splitlines():
+            row = _row(line)
+            if row is not None and row.key in known:
+                found.setdefault(row.key, row)
+    return found
+
+
+def _row(line: bytes) -> BatchRow | None:
+    try:
+        said = json.loads(line)
+        response, error = said.get("response") or {}, said.get("error") or {}
+        body = response.get("body")
+        inner = (body.get("error") or {}) if isinstance(body, dict) else {}
+        code = error.get("code") or inner.get("code")
+        return BatchRow(str(said["custom_id"]), int(response.get("status_code") or 0), code, body)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

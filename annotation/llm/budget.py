@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.llm.messages import AnswerStore, ChatRequest, Usage, Waste
+from annotation.llm.messages import AnswerStore, ChatRequest, Usage, Waste, paid
 from annotation.llm.options import LlmOptions
 
 
@@ -28,7 +28,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def reserve(self, worst: float) -> bool:
-        """Whether a request that costs at most ``worst`` may go; its amount is reserved then."""
+        """Reserve the most that a request can cost; return whether it may go."""
         if self._cap is None:
             return True
         async with self._changed:
@@ -73,14 +73,8 @@ def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = Fal
     return options.cost(*worst_tokens(request, options), batched=batched) or 0.0
 
 
-def paid(value: Mapping[str, Any], options: LlmOptions) -> float | None:
-    """What a stored value did cost, at the prices of the options; None where unknown."""
-    batched = bool(value.get("batched", False))
-    return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
-
-
 def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
-    """What calls without a usable answer did cost for certain, and what the others may have cost at most.
+    """Return the certain cost of calls without a usable answer, and the highest cost that the others may have had.
 
     What a batch may have cost counts at the full price.
     """
@@ -90,7 +84,7 @@ def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
 
 
 class Bills:
-    """What requests cost beside the answers that are kept, in this run and in earlier ones.
+    """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
 
     Written down at once: what was spent before a kill counts after it.
 
@@ -132,7 +126,7 @@ class Bills:
         self._add(key, Waste(0, 0, 0, 1, most_prompt, most_completion))
 
     def spent(self) -> float:
-        """What all requests have cost so far, answers included; what may have been billed counts as if it was."""
+        """Return the cost of all requests so far, answers included; what may have been billed counts as if it was."""
         total = 0.0
         for name, waste in self._known.items():
             share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
@@ -152,7 +146,7 @@ class Bills:
 
 
 def _waste_in(value: Mapping[str, Any]) -> Waste:
-    """As stored, also before calls were counted."""
+    """Return stored waste, also of versions that did not count calls."""
     tokens = {name: value.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")}
     more = {name: value[name] for name in ("unseen", "most_prompt", "most_completion") if name in value}
     return Waste(calls=value.get("calls", 1), **tokens, **more)

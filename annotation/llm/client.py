@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Coroutine, Generator, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annotation.llm.asking import Client, Groups, connected
 from annotation.llm.budget import Bills, Budget, worst_cost
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
     ChatRequest,
+    Completion,
     Failed,
     Outcome,
     Reason,
-)
-from annotation.llm.options import LlmOptions
-from annotation.llm.pace import Pace
-from annotation.llm.replies import (
-    Completion,
     answer_of,
     billed,
     is_whole,
@@ -31,12 +28,14 @@ from annotation.llm.replies import (
     with_hint,
     words,
 )
+from annotation.llm.options import LlmOptions
+from annotation.llm.pace import Pace
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from annotation.llm.faults import Fault
+    from annotation.llm.pace import Fault
 
 _NO_COMPLETION = BadAnswerError(Reason.MALFORMED_JSON, "not a chat completion")
 
@@ -50,6 +49,102 @@ endpoint, the model and the options do not fit together."""
 _UNUSABLE_LATER = 60
 """The same after some were of use: one question in four then fails by itself, and so many in a row do not."""
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
+
+
+Groups = Mapping[str, Sequence[ChatRequest]]
+"""Requests by key: those of a group are the same to the letter."""
+
+
+class Client(ABC):
+    """A client of one model at one endpoint.
+
+    Args:
+        options: endpoint, model, prices, limits.
+
+    Raises:
+        UserError: no model is named, or its key is missing.
+    """
+
+    def __init__(self, options: LlmOptions) -> None:
+        if (missing := options.missing()) is not None:
+            raise UserError(missing)
+        self._options = options
+
+    def complete_many(
+        self,
+        requests: Sequence[ChatRequest],
+        store: AnswerStore,
+        progress: Callable[[int], None] | None = None,
+    ) -> Iterator[Outcome]:
+        """Answer every request, from the store where it is there and from the endpoint where not.
+
+        Args:
+            requests: any number; those that are the same to the letter are asked once.
+            store: gets every good answer before it is yielded; failures are never stored as answers.
+            progress: called with the number of requests that have just ended.
+
+        Yields:
+            One outcome a request: stored answers first, then the others as they arrive.
+
+        Raises:
+            UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
+                before is in the store.
+        """
+        with closing(self._outcomes(requests, store)) as ended:
+            for outcomes in ended:
+                if progress is not None:
+                    progress(len(outcomes))
+                yield from outcomes
+
+    def _outcomes(
+        self, requests: Sequence[ChatRequest], store: AnswerStore
+    ) -> Generator[list[Outcome], None, None]:
+        groups: dict[str, list[ChatRequest]] = {}
+        for request in requests:
+            groups.setdefault(request.key(self._options), []).append(request)
+        stored = store.get_many(groups)
+        if stored:
+            bills = Bills({key: groups[key] for key in stored}, store, self._options)
+            answers = (
+                (
+                    replace(
+                        answer_of(groups[key][0], value, self._options, stored=True), waste=bills.waste(key)
+                    ),
+                    groups[key],
+                )
+                for key, value in stored.items()
+            )
+            yield [outcome for answer, group in answers for outcome in spread(answer, group)]
+        if missing := [key for key in groups if key not in stored]:
+            yield from self._ask(missing, groups, store)
+
+    @abstractmethod
+    def _ask(
+        self, missing: Sequence[str], groups: Groups, store: AnswerStore
+    ) -> Generator[list[Outcome], None, None]:
+        """Ask for what is missing; yields what has just ended, for every request of a group."""
+
+
+def connected(options: LlmOptions, kind: str, http_client: Any) -> Any:
+    """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
+
+    Args:
+        options: of the endpoint; Azure's classic API has clients of its own, with the key in another header.
+        kind: ``""`` or ``"Async"``, as the SDK's names begin.
+        http_client: to send with.
+    """
+    import openai
+
+    azure = options.api_version is not None
+    more = {"api_version": options.api_version} if azure else {}
+    return getattr(openai, f"{kind}{'Azure' * azure}OpenAI")(
+        api_key=options.api_key() or "none",
+        base_url=options.base_url,
+        timeout=options.timeout,
+        max_retries=0,
+        http_client=http_client,
+        **more,
+    )
 
 
 class LlmClient(Client):
@@ -88,14 +183,14 @@ class _Run:
         self._refusal = ""
 
     async def outcomes(self, missing: Sequence[str]) -> AsyncIterator[list[Outcome]]:
-        """What has just ended, batch by batch: entering and leaving the event loop costs more than an item."""
+        """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
         from openai import DefaultAsyncHttpxClient
 
         ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
         waiting = iter(missing)
         http = DefaultAsyncHttpxClient(
             follow_redirects=False,  # the key is for this address alone
-            event_hooks={"response": [self._hear]},
+            event_hooks={"response": [self._read_headers]},
         )
         async with connected(self._options, "Async", http) as sdk:
             count = min(self._options.concurrency, len(missing))
@@ -166,7 +261,7 @@ class _Run:
 
     async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
         """One completion, with as many attempts as help."""
-        from annotation.llm.faults import NOT_A_COMPLETION, classify
+        from annotation.llm.pace import NOT_A_COMPLETION, classify
 
         body = request.body(self._options)
         worst = worst_cost(request, self._options)
@@ -177,7 +272,7 @@ class _Run:
                 return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
             cost = 0.0
             try:
-                await self._pace.turn()
+                await self._pace.wait_for_turn()
                 try:
                     cost = worst
                     completion: Completion = await self._create(sdk, body)
@@ -195,7 +290,7 @@ class _Run:
                     raise
                 except Exception as error:
                     fault = classify(error, self._options)
-                    self._hear_refusal(error, fault)
+                    self._remember_refusal(error, fault)
                     if not fault.maybe_billed:
                         cost = 0.0
                     else:
@@ -206,7 +301,7 @@ class _Run:
                     self._pace.leave()
             finally:
                 await self._budget.settle(worst, cost)
-            if not await self._pace.again(fault, attempt):
+            if not await self._pace.wait_to_retry(fault, attempt):
                 return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
             attempt += 1
 
@@ -219,13 +314,13 @@ class _Run:
         )
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
-        self._pace.took(billed(completion).total(), time.monotonic() - began)
+        self._pace.record_latency(billed(completion).total(), time.monotonic() - began)
         return completion
 
-    async def _hear(self, response: Any) -> None:
+    async def _read_headers(self, response: Any) -> None:
         """Take in a response's headers, before its body is read."""
         if response.is_success:
-            self._pace.heard(response.headers)
+            self._pace.update_limits(response.headers)
 
     def _watch(self, outcome: Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""
@@ -240,7 +335,7 @@ class _Run:
                 f"it says: {self._refusal}"
             )
 
-    def _hear_refusal(self, error: Exception, fault: Fault) -> None:
+    def _remember_refusal(self, error: Exception, fault: Fault) -> None:
         """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
         if fault.reason is Reason.BAD_REQUEST:
             body = getattr(error, "body", None)

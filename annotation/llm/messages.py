@@ -1,10 +1,12 @@
-"""What is asked of a model, and what becomes of it."""
+"""Requests to a model, and reading its answers: endpoints take liberties with the form of a completion."""
 
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -15,7 +17,7 @@ Message = Mapping[str, Any]
 
 
 class Reason(StrEnum):
-    """Why a request gave no usable answer."""
+    """Reason for which a request gave no usable answer."""
 
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
@@ -52,7 +54,7 @@ class BadAnswerError(Exception):
 
 
 class AnswerStore(Protocol):
-    """Where answers are kept: JSON values by key, durable when ``put`` returns."""
+    """Store of answers: JSON values by key, durable when ``put`` returns."""
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values of those ``keys`` that are there."""
@@ -73,13 +75,13 @@ class ChatRequest:
     check: Callable[[str], object] | None = field(default=None, compare=False)
     """Raises ``BadAnswerError`` for a text that cannot be used; such an answer is not stored."""
     keep_unfinished: bool = False
-    """Whether truncated and refused answers are answers (evaluation) and not failures (annotation)."""
+    """True where truncated and refused answers are answers (evaluation) and not failures (annotation)."""
     part: int = 0
     """Number among the caller's requests of that id; not sent, not part of the key."""
     sample: int = 0
     """Number of the sample, where the same is asked several times on purpose."""
     logprobs: bool = False
-    """Whether to ask how probable the model found each token of its answer."""
+    """True to ask how probable the model found each token of its answer."""
 
     def body(self, options: LlmOptions) -> dict[str, Any]:
         """The JSON fields of the request as they are sent, without ``options.extra_body``."""
@@ -128,10 +130,10 @@ class Usage:
 
 @dataclass(frozen=True)
 class Waste:
-    """What calls for one request cost, or may have cost, in all runs, that gave no usable answer."""
+    """Calls for one request, in all runs, that gave no usable answer, and their cost."""
 
     calls: int = 0
-    """Whose bill is known: the answer came and could not be used."""
+    """Calls with a known bill: the answer came and could not be used."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unseen: int = 0
@@ -157,13 +159,13 @@ class Answer:
     cost: float | None
     """At the prices of the options; zero where ``shared``; None where unknown."""
     stored: bool
-    """Whether it was there before: nothing was asked."""
+    """True where it was there before: nothing was asked."""
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     shared: bool = False
-    """Whether an earlier request of this call is the same to the letter and bears tokens and cost."""
+    """True where an earlier request of this call is the same to the letter and bears tokens and cost."""
     waste: Waste = Waste()
-    """What was paid beside ``usage``."""
+    """Cost beside ``usage``."""
     model: str | None = None
     """The model's name as the endpoint reports it; kept with ``keep_unfinished``."""
 
@@ -177,7 +179,7 @@ class Failed:
     detail: str
     """One sentence of ours; never the provider's error text."""
     waste: Waste = Waste()
-    """What was billed all the same, or may have been."""
+    """Cost that was billed all the same, or may have been."""
 
 
 Outcome = Answer | Failed
@@ -185,3 +187,198 @@ Outcome = Answer | Failed
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
+
+
+Completion = Mapping[str, Any]
+"""A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
+_HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
+_SECRET = re.compile(r"\b(?:sk|key|Bearer)[-_ ][\w-]{6,}")
+"""Something like a key, which providers quote in their errors: `Incorrect API key provided: sk-abc…`."""
+_ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}
+"""Other names of a whole answer's end."""
+_MOST_TOKENS = 10**8
+"""More tokens than any request has: an endpoint that says so is mistaken."""
+
+
+def words(completion: object, options: LlmOptions, most: int = 160) -> str:
+    """The start of what an endpoint said, in one line, for messages on the screen; never the key."""
+    text = said(completion) if is_whole(completion) and isinstance(completion, dict) else ""
+    text = text or (
+        completion if isinstance(completion, str) else json.dumps(completion, ensure_ascii=False, default=str)
+    )
+    key = options.api_key()
+    text = _SECRET.sub("…", text.replace(key, "…") if key else text)
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text[:most] + ("…" if len(text) > most else "")
+
+
+def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
+    """Return the value that is stored of a good answer.
+
+    Raises:
+        BadAnswerError: it is not one.
+    """
+    choice = completion["choices"][0]
+    text = said(completion, elsewhere=not request.keep_unfinished)
+    finished = choice.get("finish_reason") or "stop"
+    finished = "stop" if finished in _ENDS else finished
+    refused = bool(choice["message"].get("refusal")) or finished == "content_filter"
+    finish = "refusal" if refused else finished
+    if not request.keep_unfinished:
+        if refused:
+            raise BadAnswerError(Reason.REFUSED, "the model refused the question")
+        if finish == "length":
+            raise BadAnswerError(Reason.TRUNCATED, "the answer was cut off at max_tokens")
+        if not text.strip():
+            raise BadAnswerError(Reason.EMPTY, "the answer is empty")
+    if request.check is not None and finish == "stop":
+        request.check(text)
+    value = {
+        "text": text,
+        "finish_reason": finish,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+    if request.keep_unfinished:
+        # An evaluation tells which model answered: endpoints map one name to changing versions.
+        value["model"] = str(completion.get("model") or "")[:200] or None
+    logprobs = _logprobs(choice, text) if request.logprobs else None
+    return value | ({"logprobs": logprobs} if logprobs else {})
+
+
+def is_whole(completion: object) -> bool:
+    """Return whether it has a message: endpoints send all kinds of JSON with status 200."""
+    if not isinstance(completion, dict) or not isinstance(completion.get("choices"), list):
+        return False
+    choice = completion["choices"][0] if completion["choices"] else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    return isinstance(message, dict) and isinstance(message.get("content"), str | list | None)
+
+
+def said(completion: Completion, *, elsewhere: bool = True) -> str:
+    """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark.
+
+    Args:
+        completion: a whole one.
+        elsewhere: where the message has no text, take the arguments of its tool call, or its reasoning if that
+            holds JSON: servers put answers there that were asked for in a schema.
+    """
+    message = completion["choices"][0]["message"]
+    text = _text(message.get("content"))
+    if not text.strip() and elsewhere:
+        reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+        text = _arguments(message) or (reasoning if "{" in reasoning else text)
+    return text.encode("utf-8", "replace").decode()
+
+
+def final_part(text: str) -> str:
+    """Return the part of an answer that follows the model's thoughts.
+
+    Thoughts end in `</think>`, also without an opening, which some servers' templates hold; in Harmony (gpt-oss), where
+    the server passes channels on, the answer is in the channel `final`.
+    """
+    bare = text.rpartition("</think>")[2]
+    return _HARMONY_END.sub("", bare.rpartition("<|channel|>final<|message|>")[2])
+
+
+def _text(content: object) -> str:
+    """The text of a message's content, which is a string or a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _arguments(message: Mapping[str, Any]) -> str:
+    """The arguments of the first tool call."""
+    try:
+        arguments = message["tool_calls"][0]["function"]["arguments"]
+    except (KeyError, IndexError, TypeError):
+        return ""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+def billed(completion: object) -> Usage:
+    """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
+    usage = completion.get("usage") if isinstance(completion, dict) else None
+    if not isinstance(usage, dict):
+        return Usage(None, None)
+    return Usage(_tokens(usage.get("prompt_tokens")), _tokens(usage.get("completion_tokens")))
+
+
+def _tokens(value: object) -> int | None:
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
+
+
+def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
+    """Length in bytes and log-probability of each token of the text; None where its tokens are not given.
+
+    Some servers trim the text: tokens before and after it, and what of them lies outside, are left out.
+    """
+    try:
+        pieces = [(_bytes(token), float(token["logprob"])) for token in choice["logprobs"]["content"]]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    said = text.encode()
+    start = b"".join(piece for piece, _ in pieces).find(said)
+    if start < 0 or any(math.isnan(logprob) for _, logprob in pieces):
+        return None
+    found, at = [], -start
+    for piece, logprob in pieces:
+        inside = min(at + len(piece), len(said)) - max(at, 0)
+        if inside > 0:
+            found.append([inside, round(logprob, 4)])
+        at += len(piece)
+    return found
+
+
+def _bytes(token: Mapping[str, Any]) -> bytes:
+    # A Chinese character may be split between tokens, which then have no text of their own, only bytes.
+    given = token.get("bytes")
+    return bytes(given) if given is not None else str(token["token"]).encode()
+
+
+def paid(value: Mapping[str, Any], options: LlmOptions) -> float | None:
+    """Return what a stored value cost, at the prices of the options; None where unknown."""
+    batched = bool(value.get("batched", False))
+    return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
+
+
+def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions, *, stored: bool) -> Answer:
+    """The answer that a stored value is."""
+    usage = Usage(value["prompt_tokens"], value["completion_tokens"])
+    logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
+    return Answer(
+        request,
+        value["text"],
+        value["finish_reason"],
+        usage,
+        paid(value, options),
+        stored,
+        logprobs,
+        model=value.get("model"),
+    )
+
+
+def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
+    """The request again, with what the model said and what is wrong with it."""
+    more: list[Message] = [
+        {"role": "assistant", "content": said(completion)},
+        {"role": "user", "content": hint},
+    ]
+    return replace(request, messages=[*request.messages, *more])
+
+
+def spread(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
+    """The outcome for every request of a group; all but the first share what the first paid for."""
+    shared: list[Outcome] = []
+    for request in group[1:]:
+        if isinstance(outcome, Answer):
+            cost = None if outcome.cost is None else 0.0
+            shared.append(
+                replace(outcome, request=request, usage=Usage(), cost=cost, shared=True, waste=Waste())
+            )
+        else:
+            shared.append(replace(outcome, request=request, waste=Waste()))
+    return [outcome, *shared]

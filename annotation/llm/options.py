@@ -1,4 +1,4 @@
-"""Which endpoint and model to ask, how, and for how much money at most."""
+"""Options of a language model: endpoint, model, sampling, prices and limits."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class LlmOptions(Params):
         return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
 
     def missing(self) -> str | None:
-        """What a request would lack, in one line; None when everything is there."""
+        """Return what a request would lack, in one line; None when everything is there."""
         if not self.model:
             return "no model is named: set model in its [llm] section"
         if self._takes_key() and not self.api_key():

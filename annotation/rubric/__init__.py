@@ -1,1 +1,56 @@
-"""What judges and experts score in free text: the aspects with their scales, and the answers as both see them."""
+"""Free text as judges and experts score it: the aspects with their scales, and the answers as both see them. Pure."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from schemas.identity import sha256
+
+LEAST, MOST = 1, 5
+Scale = tuple[str, str, str, str, str]
+
+
+class Aspect(BaseModel):
+    """An aspect that is scored from 1 to 5, by a model and by people alike (CMB, section 3.3)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    zh: str
+    en: str
+    scale: Scale
+    """Meanings of 1, 2, 3, 4 and 5, in Chinese."""
+    scale_en: Scale
+
+
+@cache
+def aspects() -> tuple[Aspect, ...]:
+    """Return the aspects, in the order of every table and screen."""
+    text = (files("annotation.rubric") / "aspects.toml").read_text(encoding="utf-8")
+    return tuple(Aspect.model_validate(item) for item in tomllib.loads(text)["aspects"])
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """Everything that stands on the screen; nothing says who wrote the answer."""
+
+    case: str
+    """The patient's case; of an exam question the question itself."""
+    conversation: str
+    """Earlier questions with their solutions; empty where there are none."""
+    question: str
+    answer: str
+    reference: str
+
+    @property
+    def id(self) -> str:
+        """A name of exactly what is shown, from which nobody can read who wrote it.
+
+        Two runs that answer alike share it, so that people score that answer once.
+        """
+        return "ans-" + sha256(*(str(getattr(self, each.name)) for each in fields(self)))[:16]

@@ -16,10 +16,9 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from annotation.annotator import Annotator
-from annotation.labelled_file import read_labelled
-from annotation.learned_annotator import LearnedAnnotator
+from annotation.learned.classifier import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored
-from annotation.reviewed import Reviewed
+from annotation.reviewed import Reviewed, read_labelled
 from pipeline.stats.intervals import wilson
 
 COUNTS = (50, 100, 200, 300, 700)

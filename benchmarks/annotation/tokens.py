@@ -18,11 +18,11 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from annotation.labelled_file import read_labelled
-from annotation.llm.tokens import counter
+from annotation.estimate import counter
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import example
+from annotation.reviewed import read_labelled
 from benchmarks.annotation.questions import questions
 from schemas.questions import Question
 

@@ -22,8 +22,7 @@ from typing import TypeVar
 import polars as pl
 
 from annotation.label_studio import process
-from annotation.label_studio.installation import Installation
-from annotation.label_studio.process import Account
+from annotation.label_studio.process import Account, Installation
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made

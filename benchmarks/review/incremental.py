@@ -23,8 +23,7 @@ import polars as pl
 from rich.console import Console
 
 from annotation.label_studio import process
-from annotation.label_studio.installation import Installation
-from annotation.label_studio.process import Account
+from annotation.label_studio.process import Account, Installation
 from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage

@@ -1,4 +1,4 @@
-"""What each annotator, and the experts, say of the questions that are compared."""
+"""Labels of each annotator, and of the experts, of the questions that are compared."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 
 from annotation import lexicon_annotator
+from annotation.annotator import ANNOTATOR as MEASURED
 from annotation.annotator import Annotator, Labelled
-from annotation.difficulty import ANNOTATOR as MEASURED
 from annotation.learned import LEAST
-from annotation.learned_annotator import NAME as LEARNED
-from annotation.learned_annotator import LearnedAnnotator
+from annotation.learned.classifier import NAME as LEARNED
+from annotation.learned.classifier import LearnedAnnotator
 from annotation.reviewed import Reviewed, from_reviews
 from pipeline.stage import Tables
 from schemas.annotations import Annotation, ExpertReview
@@ -42,7 +42,7 @@ class Opinions:
     """Everybody's labels."""
 
     questions: int
-    """That are compared."""
+    """Number of questions that are compared."""
     experts: Mapping[Key, str]
     annotators: Mapping[str, Mapping[Key, Said]]
     """By name: those of the annotate stage first, then the offline ones, then the given."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files as files_of
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from jinja2 import Environment
 
 from pipeline.calibrate.opinions import EXPERTS, Opinions
 from pipeline.rendering import html
@@ -29,7 +32,7 @@ _DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is 
 def files(found: Found, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
     """``index.html``, ``calibration.md`` and ``figures/*.svg``."""
     figures = dict(_figures(found, list(opinions.annotators)))
-    values = {
+    values: dict[str, Any] = {
         "name": name,
         "opinions": opinions,
         "target": target,
@@ -46,7 +49,9 @@ def files(found: Found, opinions: Opinions, target: float, name: str) -> dict[st
         "figures": {path: html.inline(data) for path, data in figures.items()},
     }
     page = html.render("pipeline.calibrate:calibration.html", **values)
-    markdown = _markdown(found, opinions, target, name, sorted(figures))
+    template = files_of("pipeline.calibrate") / "templates" / "calibration.md"
+    environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701 (Markdown)
+    markdown = environment.from_string(template.read_text(encoding="utf-8")).render(values)
     return {PAGE: page, MARKDOWN: markdown.encode()} | figures
 
 
@@ -137,79 +142,3 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure,
                 own = [row for row in rows if (row.annotator, row.dimension) == (name, dimension)]
                 series += [(ax, name, colour, own)] if own else []
         yield drawn, axes, series
-
-
-def _markdown(found: Found, opinions: Opinions, target: float, name: str, figures: Sequence[str]) -> str:
-    lines = [f"# Calibration of {name}", "", _lead(opinions), ""]
-    against = _by_dimension(row for row in found.calibration if row.reference == EXPERTS)
-    if against:
-        lines += _table(
-            [
-                "dimension",
-                "annotator",
-                "questions",
-                "accuracy [95 %]",
-                "κ",
-                "calibration error",
-                "cost of 1,000 correct",
-                f"accepted at {target:g}",
-            ],
-            [_cells(row) for row in against],
-        )
-    pairs = _by_dimension(row for row in found.calibration if row.reference != EXPERTS)
-    if pairs:
-        lines += ["", "## Annotators among themselves", ""]
-        cells = [
-            [
-                row.dimension,
-                f"{row.annotator} / {row.reference}",
-                f"{row.items}",
-                _interval(row),
-                _two(row.kappa),
-            ]
-            for row in pairs
-        ]
-        lines += _table(["dimension", "pair", "questions", "same [95 %]", "κ"], cells)
-    lines += ["", *(f"![{path}]({path})" for path in figures)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _lead(opinions: Opinions) -> str:
-    if not opinions.experts:
-        return f"No expert has reviewed yet; annotators are compared on {opinions.questions} questions."
-    return (
-        f"{opinions.questions} questions that experts reviewed. Experts saw the labels of the annotate stage "
-        "unless they reviewed blind: its own accuracy may be flattered."
-    )
-
-
-def _cells(row: Calibration) -> list[str]:
-    accepted = "–" if row.accepted is None else f"{row.accepted:.0%} from {row.threshold:.2f}"
-    return [
-        f"{dimensions()[row.dimension].zh} {row.dimension}",
-        row.annotator,
-        f"{row.items}",
-        _interval(row),
-        _two(row.kappa),
-        _two(row.calibration_error),
-        _cost(row),
-        accepted,
-    ]
-
-
-def _cost(row: Calibration) -> str:
-    """Of a thousand correct labels."""
-    return "–" if row.cost_per_correct is None else f"{1000 * row.cost_per_correct:.2f}"
-
-
-def _interval(row: Calibration) -> str:
-    return f"{row.accuracy:.2f} [{row.low:.2f}, {row.high:.2f}]"
-
-
-def _two(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    safe = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *safe)]

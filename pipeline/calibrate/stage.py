@@ -1,12 +1,13 @@
-"""The calibrate stage: annotators against experts and each other, dimension by dimension."""
+"""The calibrate stage: how far each annotator's labels and confidences can be trusted, by what experts say."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import NamedTuple
 
-from annotation.calibration import Judged, Point, calibration_error, confusions, reliability, sharing
 from pipeline.calibrate import page
 from pipeline.calibrate.opinions import EXPERTS, Key, Opinions, Said, gather
 from pipeline.calibrate.params import CalibrateParams
@@ -17,6 +18,10 @@ from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingP
 from schemas.taxonomy import dimensions
 
 _WORST = 10  # pairs of labels that a dimension's confusion lists
+BINS = 10
+"""Bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)."""
+STEPS = tuple(step / 20 for step in range(21))
+"""Thresholds of confidence that a curve is drawn at."""
 
 
 @dataclass
@@ -27,6 +32,30 @@ class Found:
     confusions: list[Confusion] = field(default_factory=list)
     reliability: list[ReliabilityBin] = field(default_factory=list)
     sharing: list[SharingPoint] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A label of an annotator, beside the reference's."""
+
+    label: str
+    confidence: float | None
+    reference: str
+
+    @property
+    def right(self) -> bool:
+        """True where both are the same."""
+        return self.label == self.reference
+
+
+class Point(NamedTuple):
+    """Labels taken from a threshold of confidence on."""
+
+    threshold: float
+    accepted: int
+    accepted_right: int
+    right: int
+    """Of all, when a dearer annotator labels the rest."""
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
@@ -65,38 +94,25 @@ def _against_experts(found: Found, name: str, opinions: Opinions, target: float)
         judged = _judged(said, opinions.experts, dimension)
         if not judged:
             continue
-        bins = reliability(judged)
-        found.reliability += [
-            ReliabilityBin(
-                annotator=name,
-                dimension=dimension,
-                low=one.low,
-                high=one.high,
-                items=one.items,
-                confidence=round(one.confidence, 4),
-                accuracy=round(one.accuracy, 4),
-            )
-            for one in bins
-        ]
+        bins = binned(judged)
+        found.reliability += [_bin(name, dimension, number, items) for number, items in bins.items()]
         points = sharing(judged) if bins else []
         found.sharing += _points(name, EXPERTS, dimension, points, len(judged))
-        found.calibration.append(
-            _row(name, EXPERTS, dimension, judged, cost=opinions.costs[name], accept=_least(points, target))
-        )
+        cost, accept = opinions.costs[name], _least(points, target)
+        found.calibration.append(_row(name, EXPERTS, dimension, judged, cost, accept))
         found.confusions += _confusions(name, EXPERTS, dimension, judged)
 
 
 def _against_each_other(found: Found, one: str, other: str, opinions: Opinions) -> None:
     labels = {key: said.label for key, said in opinions.annotators[other].items()}
+    cheap, dear = _by_cost(one, other, opinions)
     for dimension in dimensions():
         judged = _judged(opinions.annotators[one], labels, dimension)
         if judged:
             found.calibration.append(_row(one, other, dimension, judged))
             found.confusions += _confusions(one, other, dimension, judged)
-    cheap, dear = _by_cost(one, other, opinions)
-    for dimension in dimensions():
         pairs = list(_shared(cheap, dear, dimension, opinions))
-        if pairs and any(item.confidence is not None for item, _ in pairs):
+        if any(item.confidence is not None for item, _ in pairs):
             points = sharing([item for item, _ in pairs], [right for _, right in pairs])
             found.sharing += _points(cheap, dear, dimension, points, len(pairs))
 
@@ -129,18 +145,74 @@ def _judged(said: Mapping[Key, Said], reference: Mapping[Key, str], dimension: s
     ]
 
 
+def binned(judged: Sequence[Judged]) -> dict[int, list[Judged]]:
+    """Return labels by bin of confidence, empty bins left out."""
+    found: dict[int, list[Judged]] = {}
+    for item in judged:
+        if item.confidence is not None:
+            found.setdefault(min(int(item.confidence * BINS), BINS - 1), []).append(item)
+    return dict(sorted(found.items()))
+
+
+def _means(items: Sequence[Judged]) -> tuple[float, float]:
+    """Return mean confidence and accuracy."""
+    return sum(item.confidence or 0.0 for item in items) / len(items), sum(
+        item.right for item in items
+    ) / len(items)
+
+
+def calibration_error(bins: Mapping[int, Sequence[Judged]]) -> float | None:
+    """Return the expected calibration error: the bins' distances, weighed by their items (Guo et al. 2017, eq. 3)."""
+    distances = [(len(items), *_means(items)) for items in bins.values()]
+    total = sum(items for items, _, _ in distances)
+    return (
+        sum(n * abs(confidence - accuracy) for n, confidence, accuracy in distances) / total
+        if total
+        else None
+    )
+
+
+def sharing(judged: Sequence[Judged], fallback_right: Sequence[bool] | None = None) -> list[Point]:
+    """Return what taking labels from each threshold of confidence on gives, with a dearer annotator's labels below.
+
+    Args:
+        judged: labels of the cheaper annotator; one without a confidence is never taken.
+        fallback_right: whether the dearer one is right about each; None where it is the reference itself.
+    """
+    rest = fallback_right if fallback_right is not None else [True] * len(judged)
+    points = []
+    for threshold in STEPS:
+        taken = [item.confidence is not None and item.confidence >= threshold for item in judged]
+        accepted_right = sum(item.right for item, take in zip(judged, taken, strict=True) if take)
+        others = sum(right for right, take in zip(rest, taken, strict=True) if not take)
+        points.append(Point(threshold, sum(taken), accepted_right, accepted_right + others))
+    return points
+
+
+def _bin(name: str, dimension: str, number: int, items: Sequence[Judged]) -> ReliabilityBin:
+    confidence, accuracy = _means(items)
+    return ReliabilityBin(
+        annotator=name,
+        dimension=dimension,
+        low=number / BINS,
+        high=(number + 1) / BINS,
+        items=len(items),
+        confidence=round(confidence, 4),
+        accuracy=round(accuracy, 4),
+    )
+
+
 def _row(
     name: str,
     reference: str,
     dimension: str,
     judged: Sequence[Judged],
-    *,
     cost: float | None = None,
     accept: Point | None = None,
 ) -> Calibration:
     same = sum(item.right for item in judged)
     low, high = wilson(same, len(judged))
-    error = calibration_error(reliability(judged)) if reference == EXPERTS else None
+    error = calibration_error(binned(judged)) if reference == EXPERTS else None
     kappa = value_of(cohen_kappa, pair_table([(item.label, item.reference) for item in judged]))
     return Calibration(
         annotator=name,
@@ -160,11 +232,9 @@ def _row(
 
 
 def _least(points: Sequence[Point], target: float) -> Point | None:
-    """The lowest threshold from which labels are surely right often enough; None where none is."""
-    for point in points:
-        if point.accepted and wilson(point.accepted_right, point.accepted)[0] >= target:
-            return point
-    return None
+    """Return the lowest threshold from which labels are surely right often enough; None where none is."""
+    surely = (each for each in points if each.accepted)
+    return next((each for each in surely if wilson(each.accepted_right, each.accepted)[0] >= target), None)
 
 
 def _points(
@@ -184,16 +254,13 @@ def _points(
 
 
 def _confusions(name: str, reference: str, dimension: str, judged: Sequence[Judged]) -> list[Confusion]:
+    """Return the commonest confusions, equals in the order of their names."""
+    counts = Counter((item.label, item.reference) for item in judged if not item.right)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    names = {"annotator": name, "reference": reference, "dimension": dimension}
     return [
-        Confusion(
-            annotator=name,
-            reference=reference,
-            dimension=dimension,
-            said=said,
-            expected=expected,
-            items=count,
-        )
-        for said, expected, count in confusions(judged, _WORST)
+        Confusion(**names, said=said, expected=expected, items=count)
+        for (said, expected), count in ranked[:_WORST]
     ]
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from annotation.adjudication import State
 from annotation.params import ReviewParams
-from annotation.standing import State
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.label_studio import Adopt, Full, at_work, say, section, tell_pull, tell_push, warn
@@ -27,8 +27,8 @@ from schemas.taxonomy import dimensions
 from schemas.wording import counted
 
 if TYPE_CHECKING:
-    from annotation.progress import Work
-    from annotation.standing import ReviewStatus
+    from annotation.adjudication import ReviewStatus
+    from pipeline.review.progress import ExpertWork
 
 REVIEW = stage("review")
 _STATES = {
@@ -94,10 +94,15 @@ def push(
     from pipeline.review import sending
 
     with at_work(config, overrides) as (loaded, runner):
-        report = sending.push(
-            runner.tables(REVIEW), _params(loaded), runner.context(REVIEW), count=count, adopt=adopt
-        )
-    tell_push(report)
+        tables, params, context = runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)
+        if params.assign:
+            reports, notes = sending.push_to_experts(tables, params, context, count=count, adopt=adopt)
+        else:
+            reports, notes = [sending.push(tables, params, context, count=count, adopt=adopt)], []
+    for report in reports:
+        tell_push(report)
+    for note in notes:
+        warn(note)
 
 
 def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -193,10 +198,14 @@ def status(
 ) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
     from pipeline.review import stage as reviewing
+    from pipeline.review.folder import read_control
     from pipeline.runtime.runner import Runner
 
     loaded = configure(config, overrides)
-    found, experts, rows = reviewing.status(Runner(loaded).tables(REVIEW), _params(loaded))
+    runner = Runner(loaded)
+    found, experts, rows = reviewing.status(
+        runner.tables(REVIEW), _params(loaded), read_control(runner.build)
+    )
     Console().print(_dimension_table(found, rows))
     states = [f"{count} {_STATES[state]}" for state, count in found.states.items() if count]
     say(f"{found.questions} questions: {', '.join(states) or 'none'}")
@@ -232,27 +241,34 @@ def _params(config: ConfigBase) -> ReviewParams:
     return section(config, "review", ReviewParams)
 
 
-def _work(expert: Work) -> str:
+def _work(expert: ExpertWork) -> str:
     """Done, left, the time that it takes, and how often others say the same."""
     said = f"reviewed {expert.questions}, {expert.left} left"
     if expert.seconds is not None:
         hours, minutes = divmod(round(expert.seconds * expert.left / 60), 60)
         said += f": about {hours} h {minutes:02} min at {expert.seconds:.0f} s a question"
     shares = ((expert.agreed, "as others say"), (expert.accepted, "as filled in"))
-    return "; ".join([said, *(f"{share:.0%} {what}" for share, what in shares if share is not None)])
+    parts = [said, expert.control.told()] if expert.control.told() else [said]
+    return "; ".join([*parts, *(f"{share:.0%} {what}" for share, what in shares if share is not None)])
 
 
-def _write_csv(path: Path, experts: list[Work], rate: float) -> None:
+def _write_csv(path: Path, experts: list[ExpertWork], rate: float) -> None:
     import polars as pl
 
-    rows = [
-        asdict(each) | {"pay": each.questions * rate, "alarms": "; ".join(each.alarms())} for each in experts
-    ]
+    rows = [_csv_row(each, rate) for each in experts]
     try:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
         path.write_text("\ufeff" + pl.DataFrame(rows).write_csv(float_precision=3), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
+    row = asdict(expert)
+    control = row.pop("control")
+    row |= {"gold": control["gold"], "gold_right": control["right"]}
+    row |= {"probes": control["probes"], "probes_accepted": control["accepted"]}
+    return row | {"pay": expert.questions * rate, "alarms": "; ".join(expert.alarms())}
 
 
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from annotation.params import ReviewParams
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure

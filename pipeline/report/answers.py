@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.evaluate.extraction import Extraction, extract, shown
 from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.prompting import is_multiple

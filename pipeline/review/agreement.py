@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.review.control import PROBE
 from pipeline.stats.agreement import (
-    Draw,
+    Resampling,
     cohen_kappa,
     count_labels,
     fleiss_kappa,
@@ -27,7 +28,7 @@ from schemas.annotations import Agreement, Annotation
 ALL = "all"
 BLIND, PREFILLED = "blind", "prefilled"
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
-"""What an expert did with the label that was filled in, by Label Studio's word for it."""
+"""Names of what an expert did with the label that was filled in, by Label Studio's word for it."""
 _BLIND = pl.col("blind").max()
 _PARTS = (
     pl.format("batch {}", pl.col("batch").max()),
@@ -59,7 +60,7 @@ def agreement(
     """
     rows = []
     for dimension in dimensions:
-        draw = Draw(resamples, _own_seed(seed, dimension))
+        draw = Resampling(resamples, _own_seed(seed, dimension))
         ratings = _ratings(reviews.filter(pl.col("dimension") == dimension))
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
         rows.append(_row(dimension, ALL, units, draw, slice_name))
@@ -113,12 +114,19 @@ def agreement_with_annotators(
             of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
             told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
         for who, label in told:
-            if label is not None:
+            if label is not None and who != PROBE:
                 pairs.setdefault((who, row["dimension"]), {}).setdefault(part, []).append(
                     (row["label"], label)
                 )
     return [
-        _row(name, f"experts & {who}", found[part], Draw(resamples, _own_seed(seed, name)), part, pair=True)
+        _row(
+            name,
+            f"experts & {who}",
+            found[part],
+            Resampling(resamples, _own_seed(seed, name)),
+            part,
+            pair=True,
+        )
         for (who, name), found in sorted(
             pairs.items(), key=lambda item: (wanted.get(item[0][1], -1), item[0])
         )
@@ -145,7 +153,7 @@ def _row(
     dimension: str,
     reviewers: str,
     units: Sequence[Sequence[str]],
-    draw: Draw,
+    draw: Resampling,
     slice_name: str | None,
     *,
     pair: bool = False,

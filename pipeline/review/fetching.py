@@ -1,4 +1,4 @@
-"""What comes back from people."""
+"""Fetching people's work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from annotation.params import ReviewParams
-from pipeline.review.folder import combine, owner_of, read_all, read_pulled, write_pulled
+from pipeline.review.folder import combine, expert_kinds, owner_of, read_all, read_pulled, write_pulled
 from pipeline.review.sending import connect
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import CORRECTIONS
@@ -37,17 +37,19 @@ def pull(
         UserError: no token, no server, it refuses, or there is no project.
     """
     from annotation.label_studio import pull as pulling
-    from annotation.label_studio.kinds import KINDS
+    from annotation.label_studio.kinds import KINDS, of_expert
     from annotation.label_studio.projects import find
 
     studio = connect(params)
     owner = owner_of(context)
-    present = {kind.name: find(studio, kind, owner, adopt=adopt) is not None for kind in KINDS}
+    experts = [of_expert(who) for who in params.reviewers] if params.assign else []
+    kinds = {kind.key: kind for kind in (*KINDS, *expert_kinds(context.build), *experts)}
+    present = {key: find(studio, kind, owner, adopt=adopt) is not None for key, kind in kinds.items()}
     reports = []
     with context.progress(None, "questions") as advance:
-        for kind in KINDS:
+        for key, kind in kinds.items():
             before = read_pulled(context.build, kind)
-            if not present[kind.name] and before.project is None and _optional(kind.name, present):
+            if not present[key] and before.project is None and _optional(key, present):
                 continue
             after, report = pulling.pull(studio, kind, owner, before, full=full, force=force, advance=advance)
             write_pulled(context.build, kind, after)
@@ -67,11 +69,11 @@ def unknown_people(params: ReviewParams) -> list[str]:
 
 
 def to_apply(build: Path) -> bool:
-    """Whether there are corrections that count."""
+    """Return whether there are corrections that count."""
     path = build / CORRECTIONS
     return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()
 
 
 def _optional(kind: str, present: dict[str, bool]) -> bool:
-    """Whether that project need not be there: verification alone may be under way, too."""
+    """Return whether that project need not be there: verification alone may be under way, too."""
     return kind != "review" or any(present.values())

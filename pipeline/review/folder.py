@@ -13,14 +13,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import polars as pl
 
+from annotation.adjudication import ADJUDICATION
 from annotation.corrections import judged
-from annotation.label_studio.kinds import KINDS, REVIEW, Kind, Owner
+from annotation.label_studio.kinds import KINDS, REVIEW, Kind, Owner, of_expert
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
-from annotation.progress import adjudicated_questions
+from pipeline.review.control import PROBE, gold_questions, separated
 from pipeline.runtime.publish import write_json, write_table
 from pipeline.stage import Context
 from schemas.annotations import ExpertReview, ShownLabel
@@ -33,6 +35,8 @@ from schemas.questions import Rejection
 FOLDER = "reviews"
 HISTORY = "history"
 SHOWN = "shown.parquet"
+CONTROL = "control.parquet"
+"""Answers to gold questions and probes."""
 _STATE = "state.json"
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30
@@ -48,7 +52,7 @@ _TABLES: dict[str, type[Record]] = {
 
 
 def owner_of(context: Context) -> Owner:
-    """Whose the projects of this folder are: its token is drawn when it first asks."""
+    """Return the owner of this folder's projects: its token is drawn when it is first asked for."""
     path = context.build / FOLDER / _TOKEN
     try:
         token = path.read_text(encoding="utf-8").strip()
@@ -60,12 +64,12 @@ def owner_of(context: Context) -> Owner:
 
 
 def read_pulled(build: Path, kind: Kind) -> Pulled:
-    """What was pulled of a project; nothing before the first pull, or after one that was interrupted.
+    """Return what was pulled of a project; nothing before the first pull, or after one that was interrupted.
 
     Raises:
         UserError: it cannot be read.
     """
-    folder = build / FOLDER / kind.name
+    folder = build / FOLDER / kind.key
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
@@ -76,7 +80,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     except (ValueError, KeyError, AttributeError, pl.exceptions.PolarsError) as error:
         raise UserError(
             f"{folder} cannot be read ({type(error).__name__}): put the latest folder of"
-            f" {build / FOLDER / HISTORY / kind.name} in its place and run `build-dataset review pull`"
+            f" {build / FOLDER / HISTORY / kind.key} in its place and run `build-dataset review pull`"
         ) from None
 
 
@@ -85,13 +89,13 @@ def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
 
     What is new is kept as a snapshot, too, under the moment and a digest.
     """
-    folder = build / FOLDER / kind.name
+    folder = build / FOLDER / kind.key
     folder.mkdir(parents=True, exist_ok=True)
     for name in _TABLES:
         replace_table(folder / f"{name}.parquet", getattr(pulled, name))
     state = {"project": pulled.project, "since": pulled.since, "people": pulled.people}
     write_json(folder / _STATE, state)
-    _keep(folder, build / FOLDER / HISTORY / kind.name)
+    _keep(folder, build / FOLDER / HISTORY / kind.key)
 
 
 def _keep(folder: Path, history: Path) -> None:
@@ -147,21 +151,40 @@ def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> 
     """Write the tables that the stages read: everybody's reviews, corrections with their status, and rejects."""
     folder = build / FOLDER
     parts = list(everything)
-    reviews = _with_shown(build, pl.concat([part.reviews for part in parts]))
+    gold = gold_questions(params.gold)
+    reviews, control = separated(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
     rejects = pl.concat([part.rejects for part in parts])
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
-    ruled = adjudicated_questions(
-        ExpertReview.from_frame(reviews.filter(pl.col("project") == "adjudication"))
-    )
+    ruled = reviews.filter(pl.col("project") == ADJUDICATION)["question_id"]
     settled = judged(_invited(rows, params), ruled, params.adjudicators)
+    replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
     replace_table(folder / "rejects.parquet", rejects)
 
 
+def expert_kinds(build: Path) -> list[Kind]:
+    """Return the projects of single experts of which something was pulled."""
+    begin = f"{REVIEW.name} of "
+    folders = sorted((build / FOLDER).glob(f"{begin}*/{_STATE}"))
+    return [of_expert(unquote(path.parent.name.removeprefix(begin))) for path in folders]
+
+
 def read_all(build: Path) -> list[Pulled]:
-    """What was pulled of each kind of project, and what came back in workbooks."""
-    return [read_pulled(build, kind) for kind in (*KINDS, SHEETS)]
+    """Return what was pulled of each project, and what came back in workbooks."""
+    return [read_pulled(build, kind) for kind in (*KINDS, *expert_kinds(build), SHEETS)]
+
+
+def read_control(build: Path) -> pl.DataFrame:
+    """Return the answers to gold questions and probes as of the last pull."""
+    path = build / FOLDER / CONTROL
+    return pl.read_parquet(path, glob=False) if path.exists() else separated(ExpertReview.to_frame([]), [])[1]
+
+
+def accepted_probes(build: Path) -> set[str]:
+    """Return questions of which an expert accepted a label that is wrong on purpose, so that an answer is missing."""
+    answers = read_control(build)
+    return {*answers.filter((pl.col("kind") == PROBE) & ~pl.col("right"))["question_id"]}
 
 
 def _invited(corrections: Iterable[Correction], params: ReviewParams) -> Iterable[Correction]:

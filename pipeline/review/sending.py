@@ -1,14 +1,17 @@
-"""What is sent to people: questions to review, disputes to adjudicate, what was read badly to verify."""
+"""Sending work to people: questions to review, disputes to adjudicate, questions that were read badly to verify."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from annotation.adjudication import State
 from annotation.params import ReviewParams
-from annotation.standing import State
-from pipeline.review.folder import owner_of, read_pulled, remember_shown
+from pipeline.review.assignment import answered_by, assign, groups_of
+from pipeline.review.control import among, gold_questions, proposals, with_probes
+from pipeline.review.folder import accepted_probes, owner_of, read_pulled, remember_shown
 from pipeline.review.settling import settle
 from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
@@ -49,22 +52,64 @@ def push(
 
     tasks = review_tasks(tables, params, context)
     version = model_version(Annotation.from_frame(tables["annotations"]))
-    # Before it is sent: what an expert answers meanwhile is held against one of the two, and seldom the wrong one.
-    remember_shown(context.build, tables["annotations"])
     return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
+def push_to_experts(
+    tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
+) -> tuple[list[PushReport], list[str]]:
+    """Send every expert the questions that are assigned to them, in a project of their own.
+
+    Returns:
+        A report of each project, and notes on what was not sent.
+
+    Raises:
+        UserError: no token, no server, or it refuses.
+    """
+    from annotation.label_studio.kinds import of_expert
+    from annotation.label_studio.projects import NothingToSendError
+    from annotation.label_studio.tasks import model_version
+
+    tasks = review_tasks(tables, params, context)
+    version = model_version(Annotation.from_frame(tables["annotations"]))
+    assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"]))
+    gold = {item.question.question_id for item in gold_questions(params.gold)}
+    accounts = {*connect(params).reviewers().values()}
+    reports, notes = [], []
+    for expert in params.reviewers:
+        kind = of_expert(expert)
+        done = {*read_pulled(context.build, kind).annotations["question_id"]}
+        wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
+        own = [task for task in tasks if task.question_id in wanted]
+        if expert in accounts:
+            with suppress(NothingToSendError):  # no project, and nothing for it
+                reports.append(_send(kind, own, params, context, version=version, count=count, adopt=adopt))
+        elif wanted:
+            notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
+    if assigned.unassigned:
+        notes.append(
+            f"{assigned.unassigned} answers are wanted of nobody: quotas are full, or experts too few"
+        )
+    return reports, notes
+
+
 def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[Task]:
-    """The questions as experts see them, the most urgent first."""
-    from annotation.label_studio.tasks import by_uncertainty, tasks_of
+    """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
+    from annotation.label_studio.tasks import by_uncertainty, model_version, tasks_of
 
     questions = list(Question.from_frame(tables["questions"]))
-    annotations = list(Annotation.from_frame(tables["annotations"]))
+    gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
+    proposed = with_probes(tables["annotations"], params.probes, context.seed)
+    # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
+    remember_shown(context.build, proposed)
+    questions = among(questions, gold)
+    annotations = [*Annotation.from_frame(proposed), *proposals(gold)]
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
         questions,
         annotations,
         crops=_crops(scanned, context) if params.crops and crops else {},
+        version=model_version(Annotation.from_frame(tables["annotations"])),
         blind=params.blind,
         seed=context.seed,
     )
@@ -88,7 +133,13 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     from annotation.label_studio.kinds import ADJUDICATION
 
     settled = settle(tables, params)
-    open_cases = [each for each in settled.standings if each.state in (State.DISPUTED, State.FLAGGED)]
+    half = accepted_probes(context.build)
+    open_cases = [
+        each
+        for each in settled.standings
+        if each.state in (State.DISPUTED, State.FLAGGED)
+        or (each.question_id in half and each.state in (State.ONE_OF_TWO, State.UNREVIEWED))
+    ]
     wanted = {each.question_id for each in open_cases}
     questions = {
         question.question_id: question
@@ -111,7 +162,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """
     from annotation.label_studio.cases import verification_tasks
     from annotation.label_studio.kinds import VERIFICATION
-    from pipeline.review.waiting import waiting_questions
+    from pipeline.review.settling import waiting_questions
 
     pairs, without = waiting_questions(context.build)
     crops = _crops([question for _, question in pairs], context) if params.crops else {}

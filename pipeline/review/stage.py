@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from annotation.adjudication import Rules
+import polars as pl
+
+from annotation.adjudication import WAITING, ReviewStatus, Rules, Standing, State, review_status
 from annotation.params import ReviewParams
-from annotation.progress import Work, paces, work
-from annotation.standing import WAITING, ReviewStatus, Standing, State, review_status
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
-from pipeline.review.settling import Settled, settle
+from pipeline.review.assignment import answered_by, assign, groups_of
+from pipeline.review.control import controls
+from pipeline.review.progress import ExpertWork, expert_work
+from pipeline.review.settling import FLAGGED_BY_ADJUDICATOR, STAGE, Settled, settle
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, ExpertReview, Label
 from schemas.questions import ReviewItem
 from schemas.taxonomy import dimensions
-
-STAGE = "review"
-FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
-"""The last word on the labels is said, and the question is wrong: somebody has to put it right, in `review verify`."""
 
 
 def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
@@ -47,22 +46,30 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     )
 
 
-def status(tables: Tables, params: ReviewParams) -> tuple[ReviewStatus, list[Work], list[Agreement]]:
-    """How far the review has come as of the last pull, each expert's work, and agreement so far.
+def status(
+    tables: Tables, params: ReviewParams, control: pl.DataFrame | None = None
+) -> tuple[ReviewStatus, list[ExpertWork], list[Agreement]]:
+    """Return the progress of the review as of the last pull, each expert's work, and agreement so far.
 
     Asks no server.
 
     Args:
         tables: ``questions``, ``annotations`` and ``pulled``.
         params: of the stage.
+        control: answers to gold questions and probes, see ``folder.read_control``.
     """
     settled = settle(tables, params)
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
+    assigned = None
+    if params.assign:
+        assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"])).questions
     return (
         review_status(settled.standings),
-        work(paces(ids, settled.reviews, settled.rules), settled.reviews, settled.rules),
+        expert_work(
+            ids, settled.reviews, settled.rules, assigned, controls(control) if control is not None else {}
+        ),
         [row for row in rows if _is_total(row)],
     )
 

@@ -15,24 +15,24 @@ import numpy.typing as npt
 _LEVEL = 0.95
 _RESAMPLES_AT_ONCE = 2_000_000  # cells of a block of weights: 16 MB
 
-Counts = npt.NDArray[np.int64]
+LabelCounts = npt.NDArray[np.int64]
 """(units, labels): how many experts gave that unit that label."""
 Weights = npt.NDArray[np.int64]
 """(resamples, distinct units): how often each of them stands in a resample."""
 Values = npt.NDArray[np.float64]
 """(resamples,): a coefficient, NaN where undefined."""
-Coefficient = Callable[[Counts, Weights], Values]
+Coefficient = Callable[[LabelCounts, Weights], Values]
 
 
 @dataclass(frozen=True)
-class Draw:
+class Resampling:
     """Settings of a bootstrap."""
 
     resamples: int
     seed: int
 
 
-def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> Counts:
+def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> LabelCounts:
     """Return ratings as counts of shape (units with at least two ratings, labels).
 
     Args:
@@ -48,7 +48,7 @@ def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable]
     return counts
 
 
-def pair_table(pairs: Sequence[Sequence[Hashable]]) -> Counts:
+def pair_table(pairs: Sequence[Sequence[Hashable]]) -> LabelCounts:
     """Return the labels of two experts as one-hot rows side by side, for ``cohen_kappa``."""
     # Columns in reverse, so that distinct rows sort in the order of their labels.
     index = {label: column for column, label in enumerate(reversed(_used(pairs)))}
@@ -62,7 +62,7 @@ def _used(units: Iterable[Sequence[Hashable]]) -> list[Hashable]:
     return sorted({label for unit in units for label in unit}, key=str)
 
 
-def value_of(coefficient: Coefficient, counts: Counts) -> float | None:
+def value_of(coefficient: Coefficient, counts: LabelCounts) -> float | None:
     """Return a coefficient; None where it is undefined."""
     if not counts.size:
         return None
@@ -70,7 +70,7 @@ def value_of(coefficient: Coefficient, counts: Counts) -> float | None:
     return None if np.isnan(value) else value
 
 
-def interval(coefficient: Coefficient, counts: Counts, draw: Draw) -> tuple[float, float] | None:
+def interval(coefficient: Coefficient, counts: LabelCounts, draw: Resampling) -> tuple[float, float] | None:
     """Return the 95 % percentile interval from a bootstrap over units; None where undefined in all resamples.
 
     Units with equal ratings are exchangeable, so that lots are drawn for the distinct ones alone.
@@ -93,14 +93,14 @@ def interval(coefficient: Coefficient, counts: Counts, draw: Draw) -> tuple[floa
     return float(low), float(high)
 
 
-def raw_agreement(counts: Counts, weights: Weights) -> Values:
+def raw_agreement(counts: LabelCounts, weights: Weights) -> Values:
     """Return the mean over units of the share of pairs of ratings that are equal."""
     ratings = counts.sum(axis=1)
     shares = (counts * (counts - 1)).sum(axis=1) / (ratings * (ratings - 1))
     return np.asarray((weights @ shares) / weights.sum(axis=1), dtype=np.float64)
 
 
-def specific_agreement(counts: Counts, weights: Weights) -> Values:
+def specific_agreement(counts: LabelCounts, weights: Weights) -> Values:
     """Return how often a second expert chose the label of the first column where one did.
 
     Source: Fleiss 1981, Statistical Methods for Rates and Proportions, section 13.1 (Dice's index for two experts).
@@ -111,7 +111,7 @@ def specific_agreement(counts: Counts, weights: Weights) -> Values:
     return np.asarray(found, dtype=np.float64)
 
 
-def krippendorff_alpha(counts: Counts, weights: Weights) -> Values:
+def krippendorff_alpha(counts: LabelCounts, weights: Weights) -> Values:
     """Return Krippendorff's alpha, nominal; undefined with a single label.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C.
@@ -125,7 +125,7 @@ def krippendorff_alpha(counts: Counts, weights: Weights) -> Values:
         return np.where(expected > 0, 1 - observed / expected, np.nan)
 
 
-def gwet_ac1(counts: Counts, weights: Weights) -> Values:
+def gwet_ac1(counts: LabelCounts, weights: Weights) -> Values:
     """Return Gwet's AC1 over the labels that were used. A prevailing label does not pull it down, as it does kappa.
 
     Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
@@ -135,7 +135,7 @@ def gwet_ac1(counts: Counts, weights: Weights) -> Values:
     return _beyond_chance(raw_agreement(counts, weights), expected, counts)
 
 
-def fleiss_kappa(counts: Counts, weights: Weights) -> Values:
+def fleiss_kappa(counts: LabelCounts, weights: Weights) -> Values:
     """Return Fleiss' kappa, also where questions have different numbers of ratings; undefined with a single label.
 
     Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
@@ -145,7 +145,7 @@ def fleiss_kappa(counts: Counts, weights: Weights) -> Values:
     return _beyond_chance(raw_agreement(counts, weights), (shares**2).sum(axis=1), counts)
 
 
-def cohen_kappa(table: Counts, weights: Weights) -> Values:
+def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
     """Return Cohen's kappa of a ``pair_table``; undefined with a single label.
 
     Source: Cohen 1960, A coefficient of agreement for nominal scales.
@@ -158,7 +158,7 @@ def cohen_kappa(table: Counts, weights: Weights) -> Values:
     return _beyond_chance(observed, expected, first)
 
 
-def _beyond_chance(observed: Values, expected: Values, counts: Counts) -> Values:
+def _beyond_chance(observed: Values, expected: Values, counts: LabelCounts) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
     return found if counts.shape[1] > 1 else np.full_like(found, np.nan)

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.llm.confidence import value_probability
 from annotation.llm.messages import Answer, ChatRequest, Usage
 from annotation.llm.options import LlmOptions
-from annotation.llm_annotator import LlmAnnotator
+from annotation.llm_annotator import LlmAnnotator, value_probability
 from annotation.params import AnnotateLlmOptions
 from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
 from tests.annotation.test_llm_annotator import questions

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.difficulty import difficulty_bin, measured_difficulty
+from annotation.annotator import difficulty_bin, measured_difficulty
 from schemas.questions import Question
 
 ACCURACY = st.floats(0, 1)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from annotation.choose import choose
-from annotation.labelled_file import read_labelled
+from annotation.learned.classifier import LearnedAnnotator
 from annotation.learned.model import folds_of
-from annotation.learned_annotator import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.params import AnnotateLlmOptions, AnnotateParams
-from annotation.reviewed import Reviewed
+from annotation.reviewed import Reviewed, read_labelled
 from schemas.errors import UserError
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon import question

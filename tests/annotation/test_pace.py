@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.llm.faults import Fault
 from annotation.llm.messages import Reason
-from annotation.llm.pace import Pace, duration
+from annotation.llm.pace import Fault, Pace, duration
 
 LIMITED = Fault(Reason.RATE_LIMITED, "429", retry=True, wait=0.0)
 
@@ -43,15 +42,15 @@ def test_a_rate_limit_halves_what_is_in_flight_once_and_answers_bring_it_back():
 
     async def run() -> None:
         for _ in range(10):
-            assert await pace.again(LIMITED, 0)
+            assert await pace.wait_to_retry(LIMITED, 0)
 
     asyncio.run(run())
     assert pace.limit == 32
     for _ in range(32):
-        pace.heard({})
+        pace.update_limits({})
     assert pace.limit == 32 or pace.limit == 33
     for _ in range(5000):
-        pace.heard({})
+        pace.update_limits({})
     assert pace.limit == 64
 
 
@@ -61,8 +60,8 @@ def test_the_limit_never_falls_below_one_request(monkeypatch):
 
     async def run() -> None:
         for _ in range(20):
-            await pace.again(LIMITED, 0)
-        await pace.turn()
+            await pace.wait_to_retry(LIMITED, 0)
+        await pace.wait_for_turn()
 
     asyncio.run(run())
     assert pace.limit == 1
@@ -80,12 +79,12 @@ def test_the_limit_never_falls_below_one_request(monkeypatch):
 def test_no_more_requests_go_than_are_left_until_the_reset(headers):
     async def run() -> list[float]:
         pace = Pace(64, max_retries=0)
-        pace.took(1000, 0.0)
-        pace.heard(headers)
+        pace.record_latency(1000, 0.0)
+        pace.update_limits(headers)
         start, gone = time.monotonic(), []
 
         async def one() -> None:
-            await pace.turn()
+            await pace.wait_for_turn()
             gone.append(time.monotonic() - start)
 
         await asyncio.gather(*(one() for _ in range(5)))
@@ -99,12 +98,12 @@ def test_no_more_requests_go_than_are_left_until_the_reset(headers):
 def test_requests_follow_each_other_nine_tenths_as_far_apart_as_they_would_evenly():
     async def run() -> list[float]:
         pace = Pace(8, max_retries=0)
-        pace.took(None, 0.32)
-        pace.took(None, 0.64)  # a slow one does not hold back the others
+        pace.record_latency(None, 0.32)
+        pace.record_latency(None, 0.64)  # a slow one does not hold back the others
         gone = []
 
         async def one() -> None:
-            await pace.turn()
+            await pace.wait_for_turn()
             gone.append(time.monotonic())
 
         await asyncio.gather(*(one() for _ in range(6)))
@@ -118,9 +117,9 @@ def test_requests_follow_each_other_nine_tenths_as_far_apart_as_they_would_evenl
 def test_a_request_cancelled_while_it_keeps_apart_leaves_its_place():
     async def run() -> None:
         pace = Pace(2, max_retries=0)
-        pace.took(None, 10.0)
-        await pace.turn()
-        held = asyncio.create_task(pace.turn())
+        pace.record_latency(None, 10.0)
+        await pace.wait_for_turn()
+        held = asyncio.create_task(pace.wait_for_turn())
         await asyncio.sleep(0)
         held.cancel()
         await asyncio.gather(held, return_exceptions=True)
@@ -133,8 +132,8 @@ def test_a_request_cancelled_while_it_keeps_apart_leaves_its_place():
 def test_a_cancelled_request_does_not_take_another_s_turn():
     async def run() -> bool:
         pace = Pace(1, max_retries=0)
-        await pace.turn()
-        waiting = [asyncio.create_task(pace.turn()) for _ in range(2)]
+        await pace.wait_for_turn()
+        waiting = [asyncio.create_task(pace.wait_for_turn()) for _ in range(2)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         await asyncio.sleep(0)

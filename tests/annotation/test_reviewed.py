@@ -5,10 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from annotation.labelled_file import read_labelled
-from annotation.prompt import prompts
-from annotation.reviewed import Reviewed, digest, from_reviews, merged
-from annotation.shots import choose_shots
+from annotation.prompt import choose_shots, prompts
+from annotation.reviewed import Reviewed, digest, from_reviews, merged, read_labelled
 from schemas.annotations import ExpertReview
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import Rules, final_labels
-from annotation.standing import State, review_status, standings
+from annotation.adjudication import Rules, State, final_labels, review_status, standings
 from schemas.annotations import ExpertReview, LabelStatus
 from schemas.taxonomy import dimensions
 from tests.annotation.records import review

@@ -4,7 +4,7 @@ import builtins
 
 import pytest
 
-from annotation.llm import tokens
+from annotation import estimate as tokens
 
 
 def test_openai_s_own_encodings_count_where_the_package_is_there():

@@ -15,8 +15,7 @@ import httpx
 import pytest
 
 from annotation.label_studio import process
-from annotation.label_studio.installation import Installation
-from annotation.label_studio.process import Account
+from annotation.label_studio.process import Account, Installation
 
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)

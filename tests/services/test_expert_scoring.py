@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotation.label_studio.scoring import KEYS
+from annotation.label_studio.screen import SCORE_KEYS as KEYS
 from annotation.label_studio.tasks import QUESTION_ID, choice
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.config import load
 from pipeline.evaluate.judging import project

@@ -16,13 +16,13 @@ import httpx
 import polars as pl
 import pytest
 
+from annotation.adjudication import State
 from annotation.label_studio import push as pushing
 from annotation.label_studio.kinds import REVIEW
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
-from annotation.standing import State
 from pipeline.review import fetching, sending
 from pipeline.review import stage as review
 from pipeline.review.folder import owner_of
@@ -439,3 +439,31 @@ def _count(server: LabelStudioServer, project: int) -> int:
 
 def _bytes(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_assigned_experts_have_a_project_each_and_hand_over_what_is_open(label_studio, params, context):
+    people = params.model_copy(
+        update={"reviewers": [ZHANG.email, LI.email, WANG.email], "assign": True, "probes": 1.0}
+    )
+    found = tables(question(number) for number in range(1, 13))
+    reports, notes = sending.push_to_experts(found, people, context)
+    assert (len(reports), notes) == (3, [])
+    sent = {
+        who: tasks(label_studio, each.project) for who, each in zip(people.reviewers, reports, strict=True)
+    }
+    assert sum(map(len, sent.values())) == 24
+    assert [each.added for each in sending.push_to_experts(found, people, context)[0]] == [0, 0, 0]
+    done = answer_all(label_studio, reports[0].project, ZHANG, {})
+    fetching.pull(people, context)
+    pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
+    assert set(pulled["reviewer"]) == {ZHANG.email}
+    assert pulled["question_id"].n_unique() == len(done) == len(sent[ZHANG.email])
+    found["pulled"] = pulled
+    stopped = people.model_copy(update={"quotas": {LI.email: 0}})
+    second, notes = sending.push_to_experts(found, stopped, context)
+    left = tasks(label_studio, reports[1].project)
+    assert left == {}, "nothing waits for who stopped"
+    assert set(tasks(label_studio, reports[0].project)) >= set(sent[ZHANG.email]), "done work stays"
+    assert sum(report.replies_lost + report.mended for report in second) == 0
+    control = pl.read_parquet(context.build / "reviews" / "control.parquet")
+    assert control.height == len(done), "one label of each question was wrong on purpose"

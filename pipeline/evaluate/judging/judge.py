@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
-from annotation.rubric.aspects import LEAST, MOST, Aspect, aspects
+from annotation.rubric import LEAST, MOST, Aspect, aspects
 from pipeline.evaluate.params import JudgeOptions
 from pipeline.evaluate.prompting import Message
 from pipeline.evaluate.tasks import Written

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from annotation.params import ReviewParams
-from annotation.rubric.answers import ShownAnswer
-from annotation.rubric.aspects import aspects
+from annotation.rubric import ShownAnswer, aspects
 from pipeline.evaluate.extraction import shown
 from pipeline.evaluate.grading import READABLE
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
@@ -215,7 +214,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
         UserError: no token, no server, it refuses; or there are no free texts.
     """
     from annotation.label_studio import push as pushing
-    from annotation.label_studio.scoring import scoring_tasks
+    from annotation.label_studio.cases import scoring_tasks
 
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)

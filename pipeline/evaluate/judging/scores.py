@@ -13,7 +13,7 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.rubric.aspects import LEAST, MOST, aspects
+from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
 from pipeline.evaluate.scoring import Maker
 from pipeline.evaluate.slices import OVERALL

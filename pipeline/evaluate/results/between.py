@@ -9,7 +9,7 @@ from itertools import combinations
 
 import polars as pl
 
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.evaluate.comparing import ranking
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from annotation.rubric.aspects import LEAST, MOST, aspects
+from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation
 from pipeline.evaluate.judging.scores import AVERAGE, Both, scored_by_both
 from pipeline.evaluate.results.build import Evaluated

@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from annotation.adjudication import Rules, final_labels
-from annotation.label_studio.cases import adjudication_tasks, verification_tasks
-from annotation.label_studio.doubts import NAMES, told
+from annotation.adjudication import Rules, Standing, final_labels, standings
+from annotation.label_studio.cases import DOUBTS as NAMES
+from annotation.label_studio.cases import adjudication_tasks, told, verification_tasks
 from annotation.label_studio.editable import base_of
-from annotation.standing import Standing, standings
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
 from schemas.taxonomy import dimensions

@@ -138,7 +138,7 @@ def test_an_import_that_never_arrived_is_sent_again():
 
 
 def test_a_server_that_never_confirms_is_told_and_the_next_push_goes_on():
-    studio = LossyStudio(faults=["ok", *["not done"] * 3])
+    studio = LossyStudio(faults=["ok", *["not done"] * 4])
     with pytest.raises(UserError, match="run `build-dataset review push` again"):
         push(studio, tasks(8))
     report = push(studio, tasks(8))
@@ -387,7 +387,7 @@ def test_a_project_that_the_server_made_three_times_is_one_in_the_end(reply):
 
 
 def test_the_rest_of_an_interrupted_batch_belongs_to_it():
-    studio = LossyStudio(faults=["ok", *["not done"] * 3])
+    studio = LossyStudio(faults=["ok", *["not done"] * 4])
     with pytest.raises(UserError):
         push(studio, tasks(8))
     assert (report := push(studio, tasks(8))).batch == 1

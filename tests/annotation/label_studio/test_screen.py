@@ -9,11 +9,15 @@ from xml.etree import ElementTree as ET
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
-from annotation.label_studio.scoring import scoring_config
-from annotation.label_studio.screen import FLAG_NAMES, adjudication_config, review_config
+from annotation.label_studio.screen import (
+    FLAG_NAMES,
+    adjudication_config,
+    review_config,
+    scoring_config,
+    verification_config,
+)
 from annotation.label_studio.tasks import Task, by_uncertainty, model_version, tasks_of
-from annotation.label_studio.verification import verification_config
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from schemas.errors import UserError
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from annotation.label_studio import process, server
 from annotation.label_studio.client import Studio
-from annotation.label_studio.installation import Installation
+from annotation.label_studio.process import Installation
 from schemas.errors import UserError
 
 

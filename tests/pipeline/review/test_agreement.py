@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators
 from pipeline.stats import agreement as coefficients
-from pipeline.stats.agreement import Draw, count_labels, interval, pair_table, value_of
+from pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
 from schemas.annotations import Annotation
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
@@ -38,7 +38,7 @@ def krippendorff_alpha(counts):
 
 
 def alpha_interval(counts, *, resamples, seed):
-    return interval(coefficients.krippendorff_alpha, counts, Draw(resamples, seed))
+    return interval(coefficients.krippendorff_alpha, counts, Resampling(resamples, seed))
 
 
 ratings = st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), min_size=1, max_size=60)
@@ -270,7 +270,7 @@ def test_kappa_equals_scikit_learns_and_its_interval_a_plain_bootstrap(vsrp):
 
     first, second = [a for a, _ in vsrp], [b for _, b in vsrp]
     assert cohen_kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
-    low, high = interval(coefficients.cohen_kappa, pair_table(vsrp), Draw(4000, 7))
+    low, high = interval(coefficients.cohen_kappa, pair_table(vsrp), Resampling(4000, 7))
     generator = np.random.default_rng(11)
     draws = [generator.integers(0, len(vsrp), len(vsrp)) for _ in range(2000)]
     plain = [cohen_kappa([first[i] for i in draw], [second[i] for i in draw]) for draw in draws]
@@ -287,7 +287,7 @@ def test_ac1_and_fleiss_are_those_of_the_worked_examples():
         [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
     ]  # fmt: skip
     assert value_of(coefficients.fleiss_kappa, np.array(rows)) == pytest.approx(0.210, abs=1e-3)
-    low, high = interval(coefficients.gwet_ac1, skewed, Draw(500, 1))
+    low, high = interval(coefficients.gwet_ac1, skewed, Resampling(500, 1))
     assert low < 0.9408 < high <= 1
     assert value_of(coefficients.gwet_ac1, count_labels([("y", "y")] * 3)) is None
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import pytest
 from openpyxl import load_workbook
 
@@ -71,7 +74,7 @@ def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tab
             "q1": {
                 "能力维度": OTHER,
                 "题干有误": "是",
-                "改正题干": "改好的题干\nA. 甲\nB. 丙",
+                "改正题干": TEXT,
                 "备注": "错字",
                 "完成": "是",
             },
@@ -166,3 +169,52 @@ def test_a_label_that_is_none_does_not_count_and_the_others_do(tables, context):
     [(_, _, rejects)], pulled = take_in(context, path)
     assert dict(rejects) == {"unknown_label": 1}
     assert pulled.height == len(FIRST) - 1
+
+
+def test_nobody_is_expert_and_adjudicator(tables, context):
+    path, _ = exported(tables, context)
+    judge = ReviewParams(adjudicators=["zhang"])
+    with pytest.raises(UserError, match="zhang is an adjudicator"):
+        sheets.take_in([path], judge, context)
+    with pytest.raises(UserError, match="zhang is an adjudicator"):
+        sheets.export(tables, judge, context, expert="zhang", path=path, count=None)
+
+
+def test_an_assigned_expert_gets_their_own_questions_alone(tables, context):
+    people = ReviewParams(reviewers=["zhang", "li", "wang"], assign=True, overlap=0.0)
+    found = []
+    for expert in people.reviewers:
+        path = context.build / f"{expert}.xlsx"
+        try:
+            sheets.export(tables, people, context, expert=expert, path=path, count=None)
+        except UserError:
+            continue
+        found += [row[0] for row in load_workbook(path)[sheets._MAIN].iter_rows(min_row=2, values_only=True)]
+    assert sorted(found) == ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path):
+    path, _ = exported(tables, context)
+    fill(
+        path,
+        {"q0": {"完成": "是"}, "q1": {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "完成": "是"}},
+    )
+    saved = tmp_path / "saved"
+    command = ["soffice", "--headless", "--norestore", f"-env:UserInstallation=file://{tmp_path}/profile"]
+    command += ["--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", str(saved), str(path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    book = load_workbook(saved / path.name)
+    sheet = book[sheets._MAIN]
+    assert (sheet.protection.sheet, sheet["B2"].protection.locked, sheet["F2"].protection.locked) == (
+        True,
+        True,
+        False,
+    )
+    assert len(sheet.data_validations.dataValidation) == len(FIRST) + 4
+    assert book["data"].sheet_state != "visible"
+    [(_, found, rejects)], pulled = take_in(context, saved / path.name)
+    assert (len(found.answers), found.unconfirmed, dict(rejects)) == (2, 0, {})
+    assert pulled.height == 2 * len(FIRST)
+    corrections = read_table(context.build / "reviews" / "corrections.parquet").to_dicts()
+    assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}

@@ -6,10 +6,11 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.adjudication import State
 from annotation.params import ReviewParams
-from annotation.standing import State
 from pipeline.review import stage as review
-from pipeline.review.waiting import waiting_questions
+from pipeline.review.folder import read_control
+from pipeline.review.settling import waiting_questions
 from schemas.annotations import Annotation, ExpertReview
 from schemas.corrections import Correction, CorrectionStatus
 from schemas.questions import Question, ReviewItem
@@ -174,7 +175,7 @@ def test_counts_add_up_and_the_order_of_reviews_changes_nothing(context, groups,
 
 def test_the_status_is_that_of_the_last_pull(context):
     found = tables(3, said("a", 0), said("b", 0), said("a", 1))
-    status, paces, rows = review.status(found, PARAMS)
+    status, paces, rows = review.status(found, PARAMS, read_control(context.build))
     assert [(pace.reviewer, pace.questions, pace.left) for pace in paces] == [("a", 2, 1), ("b", 1, 2)]
     assert [(row.items, row.raw) for row in rows] == [(1, 1.0)] * 5
     assert (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.params import ReviewParams
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.evaluate.judging import project
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.review.folder import replace_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.evaluate.judging.scores import (
     interval_alpha,
     judge_agreement,

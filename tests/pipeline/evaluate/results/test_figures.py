@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.rubric.aspects import aspects
+from annotation.rubric import aspects
 from pipeline.evaluate.provenance import Asking
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.figures import _drawn, judge_plots, plots

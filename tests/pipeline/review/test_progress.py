@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.adjudication import Rules
-from annotation.progress import paces, work
+from pipeline.review.progress import expert_work
 from schemas.annotations import ExpertReview
 from tests.annotation.records import review
 
@@ -18,32 +18,32 @@ QUESTIONS = [f"q{n}" for n in range(10)]
 
 
 def test_the_pace_is_the_median_that_the_screen_measured():
-    [pace] = paces(
+    [pace] = expert_work(
         QUESTIONS, [reviewed("a", n, n, seconds) for n, seconds in enumerate((10, 20, 900))], Rules()
     )
-    assert (pace.done, pace.left, pace.seconds, pace.seconds_left) == (3, 7, 20, 140)
+    assert (pace.questions, pace.left, pace.seconds) == (3, 7, 20)
 
 
 def test_where_nothing_was_measured_pauses_are_no_work():
     reviews = [reviewed("a", n, at) for n, at in enumerate((0, 30, 60, 7200, 7230))]
-    assert paces(QUESTIONS, reviews, Rules())[0].seconds == pytest.approx(30)
-    assert paces(QUESTIONS, reviews[:1], Rules())[0].seconds_left is None
+    assert expert_work(QUESTIONS, reviews, Rules())[0].seconds == pytest.approx(30)
+    assert expert_work(QUESTIONS, reviews[:1], Rules())[0].seconds is None
 
 
 def test_more_than_two_experts_share_what_is_left():
     reviews = [reviewed(who, 0, 0, 10.0) for who in "ab"] + [reviewed("c", 1, 0, 10.0)]
-    found = {pace.reviewer: pace.left for pace in paces(QUESTIONS, reviews, Rules())}
+    found = {pace.reviewer: pace.left for pace in expert_work(QUESTIONS, reviews, Rules())}
     assert found == {"a": 6, "b": 6, "c": 6}, "17 answers are wanted of three"
 
 
 def test_two_experts_have_each_their_own_left():
     reviews = [reviewed("a", n, n, 10.0) for n in range(10)] + [reviewed("b", 0, 0, 10.0)]
-    assert {pace.reviewer: pace.left for pace in paces(QUESTIONS, reviews, Rules())} == {"a": 0, "b": 9}
+    assert {pace.reviewer: pace.left for pace in expert_work(QUESTIONS, reviews, Rules())} == {"a": 0, "b": 9}
 
 
 def test_adjudicators_have_no_queue():
     reviews = [reviewed("w", 0, 0, project="adjudication"), reviewed("judge", 1, 0)]
-    assert paces(QUESTIONS, reviews, Rules(frozenset({"judge"}))) == []
+    assert expert_work(QUESTIONS, reviews, Rules(frozenset({"judge"}))) == []
 
 
 def test_an_expert_s_work_is_told_with_time_haste_and_how_often_labels_are_left():
@@ -54,7 +54,7 @@ def test_an_expert_s_work_is_told_with_time_haste_and_how_often_labels_are_left(
     slow = [review("b", "难" if n % 2 else "易", question_id=f"q{n}", seconds=30.0, origin="prediction-changed")
             for n in range(4)]  # fmt: skip
     reviews = [*fast, *slow]
-    found = work(paces([f"q{n}" for n in range(50)], reviews, Rules()), reviews, Rules())
+    found = expert_work([f"q{n}" for n in range(50)], reviews, Rules())
     one, two = found
     assert (one.questions, one.left, one.accepted, one.agreed) == (40, 10, 1.0, 0.5)
     assert one.hours == pytest.approx((600 + 39 * 2) / 3600), "a pause is no work"

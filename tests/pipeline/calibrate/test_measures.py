@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.calibration import STEPS, Judged, calibration_error, confusions, reliability, sharing
+from pipeline.calibrate.stage import BINS, STEPS, Judged, _confusions, binned, calibration_error, sharing
 
 JUDGED = st.lists(
     st.builds(Judged, st.sampled_from("ab"), st.none() | st.floats(0, 1), st.sampled_from("ab")), max_size=40
@@ -13,22 +13,21 @@ JUDGED = st.lists(
 
 def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():
     judged = [Judged("a", 1, "b"), Judged("c", 1, "b"), Judged("a", 1, "b"), Judged("a", 1, "a")]
-    assert confusions(judged, 5) == [("a", "b", 2), ("c", "b", 1)]
-    assert confusions(judged, 1) == [("a", "b", 2)]
+    found = [(row.said, row.expected, row.items) for row in _confusions("n", "r", "d", judged)]
+    assert found == [("a", "b", 2), ("c", "b", 1)]
 
 
-def test_reliability_and_error_of_a_known_case():
+def test_bins_and_error_of_a_known_case():
     judged = [Judged("a", 0.95, "a")] * 3 + [Judged("a", 0.95, "b")] + [Judged("a", 0.25, "b")] * 4
-    low, high = reliability(judged)
-    assert (low.items, low.confidence, low.accuracy) == (4, 0.25, 0)
-    assert (high.low, high.high, high.accuracy) == (0.9, 1.0, 0.75)
-    assert calibration_error([low, high]) == pytest.approx((0.25 + 0.20) / 2)
+    bins = binned(judged)
+    assert {number: len(items) for number, items in bins.items()} == {2: 4, 9: 4}
+    assert calibration_error(bins) == pytest.approx((0.25 + 0.20) / 2)
 
 
 def test_labels_without_confidence_are_in_no_bin_and_never_taken():
     judged = [Judged("a", None, "a")] * 3
-    assert reliability(judged) == []
-    assert calibration_error([]) is None
+    assert binned(judged) == {}
+    assert calibration_error({}) is None
     assert [point.accepted for point in sharing(judged)] == [0] * len(STEPS)
 
 
@@ -42,17 +41,20 @@ def test_experts_put_right_what_is_not_taken():
 
 def test_a_dearer_annotator_is_only_as_right_as_it_is():
     judged = [Judged("a", 0.9, "a"), Judged("a", 0.4, "b")]
-    points = {point.threshold: point for point in sharing(judged, dearer=[False, False])}
+    points = {point.threshold: point for point in sharing(judged, fallback_right=[False, False])}
     assert points[0.5].right == 1
     assert points[0.95].right == 0
 
 
 @given(JUDGED)
 def test_bins_hold_every_stated_confidence_once_and_a_higher_threshold_takes_fewer(judged):
-    bins = reliability(judged)
-    assert sum(one.items for one in bins) == sum(item.confidence is not None for item in judged)
-    for one in bins:
-        assert one.low <= one.confidence <= one.high + 1e-12
+    bins = binned(judged)
+    assert sum(map(len, bins.values())) == sum(item.confidence is not None for item in judged)
+    for number, items in bins.items():
+        assert all(
+            number / BINS <= item.confidence + 1e-12 and item.confidence <= (number + 1) / BINS
+            for item in items
+        )
     accepted = [point.accepted for point in sharing(judged)]
     assert accepted == sorted(accepted, reverse=True)
     assert all(point.accepted_right <= point.right <= len(judged) for point in sharing(judged))

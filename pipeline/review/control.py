@@ -1,0 +1,170 @@
+"""Control of experts' work: gold questions, whose labels are known, and probes, labels that are wrong on purpose.
+
+Both stand among the other questions and look like them. Neither reaches a final label: ``control.parquet`` takes their
+answers out of the reviews.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from pathlib import Path
+
+import polars as pl
+
+from annotation.adjudication import MEASURED
+from annotation.annotator import Labelled
+from annotation.lexicon_annotator import NAME, LexiconAnnotator
+from annotation.reviewed import Reviewed, merged, read_labelled
+from pipeline.stats.intervals import Interval, Unit, interval_of_share
+from schemas.annotations import Annotation
+from schemas.identity import sha256
+from schemas.questions import Question
+from schemas.taxonomy import dimensions
+
+PROBE = "probe"
+"""Stands for the annotator of a label that is wrong on purpose."""
+_LOTS = 2**32
+_IN_A_ROW = 20
+"""Gold labels in a point of the control chart."""
+_SIGMAS = 3.0
+"""Distance of the lower control limit from an expert's own mean (Shewhart's p-chart)."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """An expert's answers to gold questions and probes."""
+
+    gold: int = 0
+    """Labels given to gold questions."""
+    right: int = 0
+    interval: Interval | None = None
+    """95 % of the share that is right; labels of one question are a cluster."""
+    latest: float | None = None
+    """Share of the last gold labels that are right; None where there are too few."""
+    limit: float = 0.0
+    """Lower control limit of ``latest``."""
+    probes: int = 0
+    accepted: int = 0
+    """Probes that were left as they were."""
+
+    def told(self) -> str:
+        """Describe it in one line; empty where nothing was answered."""
+        interval = f" [{self.interval.low:.2f}, {self.interval.high:.2f}]" if self.interval else ""
+        gold = f"gold {self.right / self.gold:.2f}{interval} of {self.gold} labels" if self.gold else ""
+        probes = f"{self.accepted} of {self.probes} wrong proposals accepted" if self.probes else ""
+        return "; ".join(filter(None, (gold, probes)))
+
+
+def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFrame:
+    """Return labels to fill in, one of them replaced by a wrong one in a share of questions drawn by lot."""
+    rows = []
+    names = [name for name, each in dimensions().items() if len(each.labels) > 1]
+    for row in Annotation.from_frame(annotations):
+        lot = sha256(f"{seed}", PROBE, row.question_id)
+        others = [name for name in dimensions()[row.dimension].zh_names() if name != row.label]
+        is_drawn = (
+            int(lot[:8], 16) < share * _LOTS and row.dimension == names[int(lot[8:16], 16) % len(names)]
+        )
+        if is_drawn and others and row.annotator != MEASURED:
+            label = others[int(lot[16:24], 16) % len(others)]
+            row = row.model_copy(update={"label": label, "annotator": PROBE})
+        rows.append(row)
+    return Annotation.to_frame(rows)
+
+
+def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[Reviewed]:
+    """Return the labelled questions of a file under names that look like those of other questions.
+
+    Raises:
+        UserError: the file cannot be read, see ``read_labelled``.
+    """
+    found = []
+    for item in merged(read_labelled(path)) if path is not None else ():
+        name = sha256("gold", item.question.content_hash)
+        place = {
+            "question_id": f"{name[:8]}-1-{int(name[8:12], 16) % 1000:05}",
+            "document": documents[int(name[12:16], 16) % len(documents)],
+            "number": int(name[8:12], 16) % 1000,
+        }
+        found.append(replace(item, question=item.question.model_copy(update=place)))
+    return found
+
+
+def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
+    """Return labels to fill in for gold questions: the lexicon's, as nobody is paid to label them again."""
+    annotated = LexiconAnnotator().annotate([item.question for item in gold], lambda _: None)
+    return [
+        Annotation(
+            question_id=found.question_id,
+            dimension=name,
+            label=verdict.label.zh,
+            annotator=NAME,
+            confidence=verdict.confidence,
+            estimate=verdict.estimate,
+        )
+        for found in annotated
+        if isinstance(found, Labelled)
+        for name, verdict in found.verdicts.items()
+    ]
+
+
+def among(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
+    """Return questions with the gold ones spread evenly among them."""
+    found = list(questions)
+    step = len(found) / (len(gold) + 1)
+    for place, item in reversed(list(enumerate(gold, start=1))):
+        found.insert(round(place * step), item.question)
+    return found
+
+
+def separated(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the reviews that count, and the answers to gold questions and probes, each with whether it is right."""
+    known = pl.DataFrame(
+        [(item.question.question_id, name, label.zh) for item in gold for name, label in item.labels.items()],
+        {"question_id": pl.String, "dimension": pl.String, "known": pl.String},
+        orient="row",
+    )
+    ids = known["question_id"].unique().implode()
+    is_gold = pl.col("question_id").is_in(ids)
+    is_probe = ~is_gold & (pl.col("shown_by") == PROBE).fill_null(value=False)
+    is_probe &= ~pl.col("blind").fill_null(value=False)
+    accepted = is_probe & (pl.col("label") == pl.col("shown"))
+    columns = ("question_id", "dimension", "reviewer", "updated_at", "kind", "right")
+    gold_answers = reviews.filter(is_gold).join(known, on=["question_id", "dimension"])
+    control = pl.concat(
+        [
+            gold_answers.with_columns(kind=pl.lit("gold"), right=pl.col("label") == pl.col("known")).select(
+                columns
+            ),
+            reviews.filter(is_probe).with_columns(kind=pl.lit(PROBE), right=~accepted).select(columns),
+        ]
+    )
+    return reviews.filter(~is_gold & ~accepted), control.sort(
+        "updated_at", "question_id", "dimension", "reviewer"
+    )
+
+
+def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
+    """Return how each expert answered gold questions and probes."""
+    found = {}
+    for (who, *_), own in answers.group_by("reviewer", maintain_order=True):
+        gold = own.filter(pl.col("kind") == "gold")
+        probes = own.filter(pl.col("kind") == PROBE)
+        right = gold["right"].to_list()
+        mean = sum(right) / len(right) if right else 0.0
+        enough = len(right) >= 2 * _IN_A_ROW
+        found[str(who)] = Control(
+            gold=len(right),
+            right=sum(right),
+            interval=interval_of_share(
+                Unit(question_id, float(is_right))
+                for question_id, is_right in gold.select("question_id", "right").iter_rows()
+            ),
+            latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if enough else None,
+            limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
+            probes=probes.height,
+            accepted=int((~probes["right"]).sum()),
+        )
+    return found

@@ -1,0 +1,154 @@
+"""Progress, pace and quality of each expert's work. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from math import ceil
+from statistics import median
+
+from annotation.adjudication import Rules
+from pipeline.review.control import Control
+from schemas.annotations import ExpertReview
+
+EXPERTS = 2
+QUICK = 5.0
+"""Seconds: an exam question of 30 characters with five options and five labels is not read in less."""
+_ENOUGH = 30  # questions before anybody is spoken of
+_MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
+"""Shares beyond which somebody should look: the best annotator measured is right in .83 of its labels, so nobody who
+reads leaves 99 of 100 as they are."""
+_ENOUGH_PROBES, _MOST_PROBES = 10, 0.5
+"""A wrong proposal that is accepted more often than not was not read; fewer than ten tell nothing."""
+_FILLED_IN = ("prediction", "prediction-changed")
+_BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
+
+
+@dataclass(frozen=True)
+class ExpertWork:
+    """Work of one expert, for whoever coordinates and pays; shares are null where unknown."""
+
+    reviewer: str
+    questions: int
+    """Questions reviewed."""
+    left: int
+    """Questions that wait for this expert: those assigned, or the open ones, shared evenly where more than two work."""
+    seconds: float | None
+    """Median time a question, as the screen measured it, otherwise from answer to answer without pauses."""
+    hours: float | None
+    """Time that the screen measured, in all; pauses beyond ten minutes count ten minutes."""
+    quick: float | None
+    """Share of the measured questions that were answered in less time than it takes to read one."""
+    accepted: float | None
+    """Share of the labels filled in that were left as they were."""
+    agreed: float | None
+    """Share of the labels on which another expert's was the same."""
+    first: str
+    last: str
+    control: Control = field(default_factory=Control)
+
+    def alarms(self) -> list[str]:
+        """Return what somebody should look at, in words."""
+        told = []
+        if self.questions >= _ENOUGH and (self.quick or 0.0) > _MOST_QUICK:
+            told.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
+        if self.questions >= _ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
+            told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
+        control = self.control
+        if control.latest is not None and control.latest < control.limit:
+            told.append(
+                f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}"
+            )
+        if control.probes >= _ENOUGH_PROBES and control.accepted > _MOST_PROBES * control.probes:
+            told.append(
+                f"{control.accepted} of {control.probes} labels that are wrong on purpose were accepted"
+            )
+        return told
+
+
+def expert_work(
+    question_ids: Iterable[str],
+    reviews: Sequence[ExpertReview],
+    rules: Rules,
+    assigned: Mapping[str, Set[str]] | None = None,
+    controls: Mapping[str, Control] | None = None,
+) -> list[ExpertWork]:
+    """Return the work of each expert, adjudicators apart, by name.
+
+    Args:
+        question_ids: of all questions.
+        reviews: those that count.
+        rules: who adjudicates.
+        assigned: of each expert, the questions that wait for them, where questions are assigned.
+        controls: how experts answered gold questions and probes.
+    """
+    judged: dict[str, set[str]] = {question_id: set() for question_id in question_ids}
+    own: dict[str, list[ExpertReview]] = {}
+    said: dict[tuple[str, str], dict[str, str]] = {}
+    for review in reviews:
+        if review.question_id in judged and not rules.rules(review):
+            judged[review.question_id].add(review.reviewer)
+            own.setdefault(review.reviewer, []).append(review)
+            said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
+    left = {who: len(mine) for who, mine in assigned.items()} if assigned else _shared(judged, own)
+    return [
+        _work(who, own[who], left.get(who, 0), said, (controls or {}).get(who, Control()))
+        for who in sorted(own)
+    ]
+
+
+def _shared(judged: Mapping[str, Set[str]], experts: Iterable[str]) -> dict[str, int]:
+    """Return how many questions wait for each expert where everybody may answer every question."""
+    people = list(experts)
+    wanted = sum(max(0, EXPERTS - len(who)) for who in judged.values())
+    share = ceil(wanted / len(people)) if len(people) > EXPERTS else wanted
+    return {
+        expert: min(share, sum(len(who) < EXPERTS and expert not in who for who in judged.values()))
+        for expert in people
+    }
+
+
+def _work(
+    reviewer: str,
+    mine: Sequence[ExpertReview],
+    left: int,
+    said: Mapping[tuple[str, str], Mapping[str, str]],
+    control: Control,
+) -> ExpertWork:
+    by_question = {each.question_id: each for each in mine}
+    times = [each.seconds for each in by_question.values() if each.seconds is not None]
+    filled = [each.origin == "prediction" for each in mine if each.origin in _FILLED_IN and not each.blind]
+    alike = [
+        label == each.label
+        for each in mine
+        for who, label in said[each.question_id, each.dimension].items()
+        if who != reviewer
+    ]
+    moments = [each.updated_at for each in mine]
+    return ExpertWork(
+        reviewer=reviewer,
+        questions=len(by_question),
+        left=left,
+        seconds=median(times) if times else _between([each.updated_at for each in by_question.values()]),
+        hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
+        quick=_share([time < QUICK for time in times]),
+        accepted=_share(filled),
+        agreed=_share(alike),
+        first=min(moments),
+        last=max(moments),
+        control=control,
+    )
+
+
+def _share(found: Sequence[bool]) -> float | None:
+    return sum(found) / len(found) if found else None
+
+
+def _between(moments: Sequence[str]) -> float | None:
+    """Return the median time from answer to answer without pauses."""
+    times = sorted(map(datetime.fromisoformat, moments))
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(times)]
+    working = [gap for gap in gaps if 0 < gap <= _BREAK]
+    return median(working) if working else None

@@ -1,0 +1,123 @@
+"""Gold questions and wrong proposals measure the experts and never become labels."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import polars as pl
+
+from annotation.adjudication import Rules
+from annotation.label_studio.kinds import REVIEW
+from annotation.label_studio.pull import Pulled
+from annotation.params import ReviewParams
+from pipeline.review import folder
+from pipeline.review.control import PROBE, among, controls, gold_questions, with_probes
+from pipeline.review.progress import expert_work
+from pipeline.runtime.publish import read_table
+from schemas.annotations import Annotation, ExpertReview
+from schemas.taxonomy import dimensions
+from tests.annotation import records
+
+LABELS = dimensions()["competency"].zh_names()
+
+
+def annotations(count: int) -> pl.DataFrame:
+    return Annotation.to_frame(
+        records.annotation(name, each.zh_names()[0], question_id=f"q{n}")
+        for n in range(count)
+        for name, each in dimensions().items()
+    )
+
+
+def test_probes_are_one_wrong_label_in_their_share_of_questions():
+    before = annotations(200)
+    after = with_probes(before, 0.25, seed=1)
+    wrong = after.filter(pl.col("annotator") == PROBE)
+    assert 30 <= wrong.height <= 70
+    assert wrong["question_id"].is_unique().all()
+    assert wrong.join(before, on=["question_id", "dimension", "label"]).is_empty()
+    assert all(row["label"] in dimensions()[row["dimension"]].zh_names() for row in wrong.to_dicts())
+    assert with_probes(before, 0.25, seed=1).equals(after)
+    assert with_probes(before, 0.0, seed=1).equals(before)
+
+
+def gold_file(path):
+    rows = [{"stem": f"金标题{n}", "competency": LABELS[n % 3]} for n in range(40)]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_gold_questions_stand_among_the_others_under_names_like_theirs(tmp_path):
+    gold = gold_questions(gold_file(tmp_path / "gold.jsonl"), ["papers/a.pdf"])
+    questions = [records.question(f"q{n}") for n in range(80)]
+    mixed = among(questions, gold)
+    assert len(mixed) == 120
+    places = [place for place, each in enumerate(mixed) if not each.question_id.startswith("q")]
+    assert max(b - a for a, b in pairwise(places)) <= 4
+    assert {each.question.document for each in gold} == {"papers/a.pdf"}
+    assert gold_questions(None) == []
+
+
+def pulled(tmp_path, reviews):
+    params = ReviewParams(gold=gold_file(tmp_path / "gold.jsonl"))
+    folder.write_pulled(tmp_path, REVIEW, Pulled(reviews=ExpertReview.to_frame(reviews), project="p"))
+    folder.combine(tmp_path, folder.read_all(tmp_path), params)
+    return params, read_table(tmp_path / "reviews" / "pulled.parquet")
+
+
+def test_answers_to_both_are_taken_out_of_the_reviews_and_counted(tmp_path):
+    folder.remember_shown(
+        tmp_path,
+        with_probes(annotations(1), 1.0, seed=3),
+    )
+    shown = read_table(tmp_path / "reviews" / folder.SHOWN).filter(pl.col("shown_by") == PROBE).to_dicts()[0]
+    name, wrong = shown["dimension"], shown["shown"]
+    right = dimensions()[name].zh_names()[0]
+    gold = gold_questions(gold_file(tmp_path / "gold.jsonl"))
+    later = {"updated_at": "2030-01-01T00:00:00.000000Z"}
+    reviews = [
+        records.review("clicks", wrong, question_id="q0", dimension=name, origin="prediction", **later),
+        records.review(
+            "reads", right, question_id="q0", dimension=name, origin="prediction-changed", **later
+        ),
+    ]
+    reviews += [
+        records.review(
+            "clicks", LABELS[0], question_id=each.question.question_id, dimension="competency", at=n
+        )
+        for n, each in enumerate(gold)
+    ]
+    params, left = pulled(tmp_path, reviews)
+    assert left.select("reviewer", "label").rows() == [("reads", right)]
+    assert folder.accepted_probes(tmp_path) == {"q0"}
+    found = controls(folder.read_control(tmp_path))
+    clicks, reads = found["clicks"], found["reads"]
+    assert (clicks.probes, clicks.accepted, reads.probes, reads.accepted) == (1, 1, 1, 0)
+    assert (clicks.gold, clicks.right) == (40, sum(LABELS[n % 3] == LABELS[0] for n in range(40)))
+    assert clicks.interval.low < clicks.right / 40 < clicks.interval.high
+    assert "gold 0.35" in clicks.told()
+    assert "1 of 1 wrong proposals accepted" in clicks.told()
+    assert params.gold is not None
+
+
+def test_an_expert_who_drifts_is_named():
+    answers = pl.DataFrame(
+        [
+            {
+                "question_id": f"g{n}",
+                "dimension": "d",
+                "reviewer": "a",
+                "updated_at": f"{n:03}",
+                "kind": "gold",
+                "right": n < 80 or n % 4 == 0,
+            }
+            for n in range(100)
+        ]
+    )
+    control = controls(answers)
+    [work] = expert_work(["q"], [records.review("a", question_id="q")], Rules(), controls=control)
+    assert any("last gold labels" in alarm for alarm in work.alarms())
+    steady = controls(answers.with_columns(right=pl.int_range(pl.len()) % 8 != 0))
+    [work] = expert_work(["q"], [records.review("a", question_id="q")], Rules(), controls=steady)
+    assert work.alarms() == []
