@@ -186,7 +186,7 @@ class Builder:
         return self.group
 
     def _open_block(self, piece: Piece, *, is_key: bool) -> None:
-        if not self.fresh or is_key or self.block.is_key:
+        if not self.fresh or self.block.answered or is_key or self.block.is_key:
             begins = self.fresh and not self.block.answered
             sticky = not is_key and self.block.is_key and (begins or self._continues(piece.text))
             self.block = Block(is_key=is_key or sticky, opens_key=is_key)

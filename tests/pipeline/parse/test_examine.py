@@ -161,6 +161,14 @@ def test_questions_wait_where_their_key_says_that_they_are_on_a_case(parse):
     assert [waits(outcome, number) for number in (2, 3, 4)] == [[], ["case_missing"], ["case_missing"]]
 
 
+def test_each_answer_of_a_key_document_stands_under_its_own_head():
+    key = "参考答案\n一、A1型题\n1\tA\n2\tB\n二、A3/A4型题\n3\tC\n4\tD\n三、X型题\n5\tAB\n6\tCD"
+    (run,) = read_paper("key.pdf", printed_lines([key.split("\n")], "key.pdf", boxes=False)).key.runs
+    assert [entry.head for entry in run.entries.values()] == ["一、A1型题"] * 2 + ["二、A3/A4型题"] * 2 + [
+        "三、X型题"
+    ] * 2
+
+
 def test_questions_beyond_the_number_that_their_head_announces_wait(parse):
     outcome = parse(f"一、单选题（共2题）\n{items(1, 2, 3)}")
     assert [waits(outcome, number) for number in (2, 3)] == [[], ["may_hold_another"]]
