@@ -18,6 +18,8 @@ _ASKS = re.compile(
     r"|哪|何|什么|什麼|首选|首選|最|除"
 )
 """Ends of clauses that ask, so that a comma after them is a slip of the hand: 首选的药物是，, 不属于其功效的，."""
+_STATEMENT = re.compile(r"(?:\w\]?\s?[-+*/%]?=[^=，。；;]{1,40}|\w\([^()]{0,40}\)|\+\+|--)\s?[;；]$")
+"""A stem that ends in program code: x = 2 * x;, swap(a, b);, i++;"""
 _UNREADABLE = re.compile(UNREADABLE)
 _MOJIBAKE = re.compile(
     r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
@@ -49,7 +51,7 @@ def too_few_options(question: Question, params: CleanParams) -> str | None:
 def truncated(question: Question, _: CleanParams) -> str | None:
     """The stem breaks off, or an option is missing or has no text."""
     end = _OPEN_END.search(question.stem)
-    if end and not (end[1] and _ASKS.search(end[1])):
+    if end and not (end[1] and _ASKS.search(end[1])) and not _STATEMENT.search(question.stem):
         return f"the stem ends with “{question.stem[-8:]}”"
     if empty := [option.label for option in question.options if not option.text]:
         return f"option {', '.join(empty)} has no text"

@@ -11,9 +11,10 @@ from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.heads import case_end
 from pipeline.parse.joint import continue_cases
-from pipeline.parse.kinds import announcement
+from pipeline.parse.kinds import SET_ASIDE, announcement
 from pipeline.parse.lines import Piece
 from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
+from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import Run, find_run
 from pipeline.parse.outline import Group, Item, Outline
 from pipeline.parse.parts import blank_drafts, draft_of, numbered_parts, part_drafts, unnumbered
@@ -38,11 +39,13 @@ def drafts_of(outline: Outline) -> list[Draft]:
     found = [split_fields(own) for own, _ in texts]
     habits = Habits.of([own for own, _ in texts], found)
     explaining = _explaining(outline, found)
+    answering = _answering(outline, found)
     shared = _SharedOptions()
     in_key: set[int] = set()
     for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
         border = own.count("\n") + 1
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
+        is_key = is_key or item.run in answering
         own_drafts = list(_drafts(Reading(item, item.pieces[:border], fields, habits), shared, is_key=is_key))
         if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
@@ -74,6 +77,33 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
         if id(item.block) in behind and (item.group or item.number not in numbers or find_run(fields.head))
     }
     return behind - asks
+
+
+_LETTER_FIRST = re.compile(r"\s*[A-K](?=\s|[\u4e00-\u9fff])(?!\s?[.．、:：)）])")
+"""An entry of a key whose letter its explanation follows: 12. D同样的…"""
+ANSWERING = 0.8
+"""Of which share of a run of numbers the items must be entries of a key, where no head tells so."""
+
+
+def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
+    """Runs of the numbering, after questions of the same numbers, of which nearly all items are entries of a key."""
+    runs: dict[int, list[tuple[Item, Fields]]] = {}
+    for item, fields in zip(outline.items, found, strict=True):
+        runs.setdefault(item.run, []).append((item, fields))
+    asked = set[int]()
+    answering = set[int]()
+    for run, members in runs.items():
+        entries = [
+            _is_entry(fields, is_key=False)
+            or (_LETTER_FIRST.match(fields.head) and not find_run(fields.head))
+            for _, fields in members
+        ]
+        known = sum(item.number in asked for item, _ in members)
+        if sum(map(bool, entries)) >= ANSWERING * len(members) and known >= ANSWERING * len(members):
+            answering.add(run)
+        else:
+            asked.update(number for item, _ in members for number in range(item.number, item.last + 1))
+    return answering
 
 
 _SECOND_LABEL = re.compile(r"[(（【\s]B[.．、)）】]")
@@ -130,7 +160,15 @@ def _several(reading: Reading) -> list[Draft]:
     if parts is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         parts = stems_after_options(fields.head, find_run(fields.head) or reading.run)
-    return list(part_drafts(item, pieces, parts, fields)) if parts else []
+    found = list(part_drafts(item, pieces, parts, fields)) if parts else []
+    if parts and parts.shared_options and _PART_BEFORE.search(parts.lead):
+        for draft in found:
+            draft.set_aside = ("fill_in", SET_ASIDE["fill_in"])
+    return found
+
+
+_PART_BEFORE = re.compile(rf"(?:^|\n)\s*[{CIRCLED_DIGITS}]")
+"""A part ① before the options: these are of one part, and the parts after them are answered in words."""
 
 
 def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Draft:

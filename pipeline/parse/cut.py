@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -27,7 +28,7 @@ from pipeline.parse.leads import find_leads
 from pipeline.parse.lines import REGIONS, Piece
 from pipeline.parse.numbering import Boundary, choose
 from pipeline.parse.numbers import Habit, Mark, number_mark
-from pipeline.parse.options import Form, find_run
+from pipeline.parse.options import Form, find_run, find_runs
 from pipeline.parse.outline import Builder, KeyLine, Outline, Role
 from pipeline.parse.weights import weigh
 
@@ -274,6 +275,24 @@ def _announcing_numbers(cutting: _Cutting) -> None:
             del cutting.marks[index]
 
 
+def _items_of_spans(cutting: _Cutting) -> None:
+    """试题71-75 over a text with blanks and runs of options, but without numbers 71, 72 …, is an item of its own."""
+    numbered = sorted(cutting.marks)
+    for index, head in list(cutting.groups.items()):
+        if head.first is None or head.last is None or head.options:
+            continue
+        place = bisect_right(numbered, index)
+        above = cutting.marks[numbered[place - 1]].last if place else 0
+        below = cutting.marks[numbered[place]].value if place < len(numbered) else 0
+        end = numbered[place] if place < len(numbered) else len(cutting.pieces)
+        if above + 1 != head.first or head.first <= below <= head.last:
+            continue
+        text = "\n".join(piece.text for piece in cutting.pieces[index + 1 : end])
+        if len(find_runs(text)) == head.last - head.first + 1:
+            del cutting.groups[index]
+            cutting.number(Mark(index, head.first, Habit.TITLE, head.end, 1.0, head.last))
+
+
 def _announcing_spans(cutting: _Cutting) -> None:
     """[71-75] alone on a line before question 71, or （二） alone over text, opens a shared text without a word."""
     following: int | None = None
@@ -314,6 +333,7 @@ PASSES: tuple[Callable[[_Cutting], None], ...] = (
     _numbers,
     _essays,
     _announcing_numbers,
+    _items_of_spans,
     _announcing_spans,
     _leads,
     _headings,

@@ -57,6 +57,12 @@ _TITLE_SPAN = re.compile(
     r"\s*[【\[]?第\s?(\d{1,4})\s?(?:[题題]\s?)?[~～\-－—–至、]\s?(?:第\s?)?(\d{1,4})\s?[题題][】\]]?\s*$"
 )
 """第4-5题 alone on its line: an item of two questions, unless the number 4 follows."""
+_SPAN_OF_ITEM = re.compile(
+    rf"\s*(\d{{1,3}})[~～\-－—–](\d{{1,3}})\s?(?=[{CJK}])(?!岁|歲|个|個|年|月|日|天|周|小时|分|次|倍|例|名|位|级|題|题|道|型|种|层|条)"
+)
+"""15-16在…时，（15）…（16）: an item of several questions, without a dot; 3-5岁 is none."""
+SPANNED = 0.7
+"""The weight of such a span: less than a number with a dot, as ranges begin lines of text too."""
 QUANTITY = -0.2
 """The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
 _UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
@@ -139,6 +145,9 @@ def _mark(line: int, text: str) -> Mark | None:
     titled = _TITLE_SPAN.match(text)
     if titled and int(titled[1]) < int(titled[2]) <= int(titled[1]) + 9:
         return Mark(line, int(titled[1]), Habit.TITLE, titled.end(), 2.5, int(titled[2]))
+    several = _SPAN_OF_ITEM.match(text)
+    if several and int(several[1]) < int(several[2]) <= int(several[1]) + 4:
+        return Mark(line, int(several[1]), Habit.DOT, several.end(), SPANNED, int(several[2]))
     for habit, weight, form in _COMPILED:
         found = form.match(text)
         if found and 0 < int(found[1]) < 5000:

@@ -143,6 +143,8 @@ def test_figure_questions_can_be_kept() -> None:
         (question("(cid:12)(cid:7)治疗"), "garbled_text"),
         (question("锟斤拷锟斤拷是什么"), "garbled_text"),
         (question("患者，男，45岁，因发热、"), "truncated"),
+        (question("下面程序段的时间复杂度是 k=1；while(k<n) k=3*k；"), None),
+        (question("调用的是 swap(a, b);"), None),
         (question(listed=[Option(label="A", text="甲"), Option(label="C", text="丙")]), "truncated"),
         (question(listed=[Option(label=label, text=text) for label, text in ("A1", "B2", "C ")]), None),
         (question(options="肺炎 肺炎 肺癌"), "duplicate_options"),

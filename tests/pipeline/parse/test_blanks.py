@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pipeline.parse.short import FOUR, items
+
 ITEMS = (
     ("甲由{}构成。", ("一|二|三|四",), "A"),
     ("乙由{}决定，丙由{}决定。", ("五|六|七|八", "九|十|百|千"), "BC"),
@@ -100,3 +102,29 @@ def test_problems_of_an_afternoon_paper_are_one_item_each_whatever_stands_in_the
         ("001", "short_answer"), ("002", "short_answer"), ("003", "short_answer"),
     ]  # fmt: skip
     assert outcome.review == outcome.questions == []
+
+
+SPANNED = "图中甲是()，乙是()。\nA. 一\tB. 二\tC. 三\nA. 四\tB. 五\tC. 六"
+
+
+@pytest.mark.parametrize("head", ["2-3某图如下。", "2～3在图中，", "试题2-3\n"])
+def test_an_item_of_several_numbers_has_a_run_of_options_for_each(parse, head):
+    outcome = parse(f"{items(1)}\n{head}{SPANNED}\n{items(4)}")
+    assert [(one.number, [option.text for option in one.options][:3]) for one in outcome.questions] == [
+        (1, ["甲", "乙", "丙"]),
+        (2, ["一", "二", "三"]),
+        (3, ["四", "五", "六"]),
+        (4, ["甲", "乙", "丙"]),
+    ]
+
+
+@pytest.mark.parametrize("line", ["3-5岁的儿童较多见", "2-3周后复查"])
+def test_a_range_at_the_start_of_a_line_numbers_no_question(parse, line):
+    outcome = parse(f"{items(1)}\n2. 第2项对的是\n{line}\n{FOUR}\n{items(3)}")
+    assert [one.number for one in outcome.questions] == [1, 2, 3]
+
+
+def test_parts_to_fill_in_after_the_options_of_one_part_have_no_options(parse):
+    parts = "①甲是______。\n②下列叙述正确的有\nA. 一\nB. 二\nC. 三\nD. 四\n①乙的酶是______。\n②丙是______。"
+    outcome = parse(f"{items(1)}\n2. 据图回答：\n{parts}\n{items(3)}")
+    assert [one.number for one in outcome.questions] == [1, 3]

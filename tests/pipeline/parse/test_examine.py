@@ -79,6 +79,8 @@ def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
         ("C. 丙\nD. 丁\n其中属于这一类的是\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "label_inside_text"),
         ("A. 甲\nB. 乙\nC. 乙\nD. 丁", "options_alike"),
         ("A. 甲\nB. 乙\nC. 丙\ufffd\nD. 丁", "unreadable_characters"),
+        ("A. 1-(1-R)3\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
+        ("A. O(n2)\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
         ("A. x＝，y\nB. 乙\nC. 丙\nD. 丁", "empty_place"),
         ("A. 甲\nB. 乙\nC. 丙\nD. 丁\nD. 戊", "label_inside_text"),
         ("(A)甲\n(B)乙\n(C)丙 与（E）丁", "label_inside_text"),

@@ -111,3 +111,13 @@ def test_a_line_that_numbers_the_page_leaves_wherever_it_stands(line):
 def test_a_sentence_about_pages_stays():
     text = "下列关于内存第2页共3页的说法"
     assert [line.text for line in without_running(make([text]))] == [text]
+
+
+@pytest.mark.parametrize("label", ["A:", "a.", "(a)", "Ⓐ", "A "])
+def test_lines_of_options_and_what_stands_before_them_stay_however_labelled(label):
+    texts = [
+        line
+        for number in range(1, 9)
+        for line in (f"{number}．第{number}位，最", "可能的诊断是", f"{label}青霉素")
+    ]
+    assert [line.text for line in without_running(make(texts))] == texts
