@@ -117,10 +117,10 @@ def test_questions_printed_again_with_their_answers_are_no_other_questions(parse
 
 def test_a_key_whose_explanations_follow_its_letters_needs_no_head(parse):
     forms = ("{}、B\n解析：乙对。", "{}.C丙是常见的一种", "{}. D\n丁是这样的", "{}.A甲与此有关")
-    key = "\n".join(forms[place % 4].format(place + 1) for place in range(12))
-    outcome = parse(f"{items(*range(1, 13))}\n{key}")
+    key = "\n".join(forms[place % 4].format(place + 1) for place in range(28))
+    outcome = parse(f"{items(*range(1, 29))}\n{key}")
     told = [(question.answer, question.explanation) for question in outcome.questions]
     assert (
         told
-        == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 3
+        == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 7
     )
