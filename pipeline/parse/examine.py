@@ -79,10 +79,6 @@ _ASKED_BEFORE = re.compile(
 )
 _EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(（]\s?[,，、]|[，,、]\s*[，,、。]")
 """A formula that was lost leaves its signs: x＝，则 …"""
-_FLAT_POWER = re.compile(
-    r"\((?=[^()（）]*[A-Za-z])(?=[^()（）]*[-+×*/−])[^()（）]{3,40}\)\d(?![\d.])|[OΘΩ]\(n\d\)"
-)
-"""A power whose exponent stands on the line: 1-(1-R)3, O(n2). (OH)2 has no sign of a sum and is none."""
 
 
 def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
@@ -108,8 +104,9 @@ def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], 
 
 _FLAT_POWER = re.compile(
     r"[×xX*]\s?10(?:[2-9]|1[0-9]|[-−－]\d)(?![\d.,])|[-+−＋－=]\s?[A-Za-z]\w?\)[2-9](?![\d.])"
+    r"|[OΘΩ]\(n[2-9]\)"
 )
-"""An exponent that is printed, or was made, as large as its line: 4×109/L, 1-(1-R)3. 5×100 is a product."""
+"""An exponent that is printed, or was made, as large as its line: 4×109/L, 1-(1-R)3, O(n2). 5×100 is a product."""
 
 
 def _check_readings(draft: Draft) -> None:
@@ -147,8 +144,6 @@ def _check_texts(draft: Draft) -> None:
             draft.doubt("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
         elif place := _EMPTY_PLACE.search(text) or (name[0] == "o" and _EMPTY_END.search(text)) or None:
             draft.doubt("empty_place", f"something is missing in {name}: {_near(text, place)}")
-        elif power := _FLAT_POWER.search(text):
-            draft.doubt("empty_place", f"an exponent may be lost in {name}: {_near(text, power)}")
         elif head := _STRANGE.search(text):
             draft.doubt("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
     if _BROKEN.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
