@@ -15,7 +15,7 @@ TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and w
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services test-paddle lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-services test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ test-services: $(VENV)/.services ## Run the tests against a real Label Studio an
 
 test-paddle: .venv-paddle/.ready ## Run the tests of the PaddleOCR engine in an environment of its own
 	.venv-paddle/bin/python -m pytest tests/services/test_paddleocr.py $(SERVICES)
+
+test-tools: $(VENV)/.services .venv-tools/lm-eval/.ready .venv-tools/inspect-ai/.ready ## Run exported task files with lm-evaluation-harness and Inspect
+	$(BIN)/python -m pytest tests/services/test_handover.py $(SERVICES)
 
 lint: $(VENV)/.dev ## Check style, types and import directions
 	$(BIN)/ruff check .
@@ -65,6 +68,11 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/paddle.txt \
 	  tests/services/requirements-paddle.txt
+	echo "torch; python_version < '3'" > $(VENV)/overrides.txt
+	for tool in lm-eval inspect-ai; do \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	    --no-annotate --override $(VENV)/overrides.txt -o requirements/tools-$$tool.txt \
+	    tests/services/requirements-$$tool.txt; done
 
 docs: $(VENV)/.core ## Write docs/tables.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
@@ -94,6 +102,13 @@ $(VENV)/.services: requirements/services.txt $(VENV)/.dev
 	$(PIP_INSTALL) $(TORCH)
 	$(INSTALL) -r requirements/services.txt
 	$(BIN)/python -m annotation.label_studio.server install
+	touch $@
+
+# Each tool in an environment of its own: they pin packages that clash with each other and with ours.
+.venv-tools/%/.ready: requirements/tools-%.txt
+	$(PYTHON) -m venv .venv-tools/$*
+	.venv-tools/$*/bin/python -m pip install --quiet $(firstword $(TORCH))
+	.venv-tools/$*/bin/python -m pip install --quiet --no-deps --require-hashes -r $<
 	touch $@
 
 # PaddleX asks for a build of OpenCV that needs a desktop's libraries; ours goes over it.

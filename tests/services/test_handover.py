@@ -1,7 +1,8 @@
 """Task files for other tools, run by the real packages: the same answers and accuracy as ``evaluate`` gives.
 
-Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on, each with
-``torch`` and the tool (OpenCompass also with ``transformers<5`` and ``pyarrow<21``).
+Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on. ``make
+test-tools`` makes those of lm-evaluation-harness and Inspect; OpenCompass's is made by hand (``torch``,
+``opencompass``, ``transformers<5``, ``pyarrow<21``), LightEval's too.
 """
 
 from __future__ import annotations
@@ -142,14 +143,15 @@ def test_inspect_reads_the_same_answers(context, exported, model):
     samples = json.loads(log.read_text(encoding="utf-8"))["samples"]
     found = ours(context, frames, model, chat="template")
     assert {sample["id"] for sample in samples} == set(found), out
-    right = 0
     for sample in samples:
         text, about = sample["output"]["choices"][0]["message"]["content"], sample["metadata"]
-        assert text.strip() == found[sample["id"]]["raw_output"].strip()
+        ours_of_it = found[sample["id"]]
+        assert text.strip() == ours_of_it["raw_output"].strip()
         read = extract(text, about["options"], about["several"], None)
         assert sample["scores"]["stated"]["answer"] == "".join(read.letters or ())
-        right += sample["scores"]["stated"]["value"] == "C"
-    assert right == sum(bool(row["correct"]) for row in found.values())
+        # `evaluate` knows that an output was cut off, and then trusts the surest rules alone.
+        if ours_of_it["outcome"] == "answered":
+            assert (sample["scores"]["stated"]["value"] == "C") == ours_of_it["correct"]
 
 
 def test_opencompass_gives_the_same_accuracy(context, exported, model):
