@@ -1,12 +1,12 @@
-"""How often lines recognised with a confidence are right, and what a map from one to the other would do.
+"""What a confidence is worth: of lines recognised with a score, how many are right; makes the embedded engine's table.
 
-    python -m benchmarks.ocr.calibrate --pages 10 --picture confidence.png
+    python -m benchmarks.ocr.calibrate --pages 9 --picture benchmarks/ocr/confidence.png
 
-Prints questions on pages, makes scans and simulated photographs of them (perspective, uneven light, blur, noise; in
-``pages.py`` and here), recognises them with the default engine, and counts a recognised line as right where its
-letters and digits are those of a printed line. Half of the pages make a map (isotonic regression, one for sound paper
-and one for photographs), the other half test it. The stage does not use it: real photographs are worse than these, and
-a map of these would call them sure. Take ``--seed`` for other texts.
+Prints questions on pages, makes scans and simulated photographs of them, from slight to hard (perspective, curled
+paper, uneven light, shadows, blur that grows across the page, movement, noise; in ``pages.py`` and here), recognises
+them with the embedded engine, and counts a line as right where its letters and digits are those of a printed line.
+Half of the pages make a table (isotonic regression), the other half test it. The table of all pages, which it
+prints, is what ``pipeline/ocr/engines/models/confidence.toml`` holds. Take ``--seed`` for other texts.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ import numpy as np
 
 from benchmarks.ocr import texts
 from benchmarks.ocr.pages import TruthPage, folded, make
+from pipeline.ocr.engines import rapid
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.recognise import recognise
+from pipeline.ocr.tasks import PageTask, recognise_page
 
 EDGES = (0.0, 0.6, 0.7, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995, 1.0001)
-STEPS = 9
-"""Points of a map."""
+SCORES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
+"""Points of the table."""
+
+Points = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Seen:
     """A recognised line."""
 
-    confidence: float
+    score: float
     photo: bool
     right: bool
     page: int
@@ -52,14 +55,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
+    rapid.share_right = float  # words then have their score, not what the table makes of it
     lines = list(_lines(options.pages, options.seed))
-    maps = {}
+    tested = [line for line in lines if line.page % 2]
+    points = _map([line for line in lines if line.page % 2 == 0])
     for name, photo in (("scan", False), ("photo", True)):
-        own = [line for line in lines if line.photo is photo]
-        maps[name] = _map([line for line in own if line.page % 2 == 0])
-        _table(name, [line for line in own if line.page % 2], maps[name])
+        _table(name, [line for line in tested if line.photo is photo], points)
+    whole = _map(lines)
+    print(f"score = {[score for score, _ in whole]}\nright = {[right for _, right in whole]}")
     if options.picture:
-        _draw(lines, maps, options.picture)
+        _draw(tested, points, options.picture)
 
 
 def _lines(pages: int, seed: int) -> Iterator[Seen]:
@@ -74,37 +79,80 @@ def _lines(pages: int, seed: int) -> Iterator[Seen]:
                     path.write_bytes(
                         photographed(pixels, np.random.default_rng([seed, ord(condition), index]))
                     )
-                yield from _seen(path, page, index)
+                yield from _seen(path, page, index, photo=condition in "ab")
                 print(f"{path.name} read", flush=True)
 
 
 def photographed(pixels: np.ndarray, rng: np.random.Generator) -> bytes:
-    """A telephone's photograph of the page: from the side, in uneven warm light, not quite sharp."""
+    """A telephone's photograph of the page, from slight to hard."""
+    hard = float(rng.random())
     height, width = pixels.shape[:2]
-    corners = np.float32([[0, 0], [width, 0], [width, height], [0, height]])
-    moved = corners + rng.uniform(-0.025, 0.025, (4, 2)).astype(np.float32) * [width, height]
-    warp = cv2.getPerspectiveTransform(corners, moved.astype(np.float32))
-    photo = cv2.warpPerspective(
-        pixels, warp, (width, height), flags=cv2.INTER_CUBIC, borderValue=(120, 130, 140)
-    )
-    y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j]
+    photo = _bent(pixels, rng, hard)
+    y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j].astype(np.float32)
+    lit = photo * _light(x, y, rng, hard)[..., None] * np.array([0.9, 0.97, 1.0])
+    sharp = cv2.GaussianBlur(lit, (0, 0), rng.uniform(0.5, 1.0 + 0.6 * hard))
+    soft = cv2.GaussianBlur(lit, (0, 0), rng.uniform(1.2, 1.6 + 1.6 * hard))
     angle = rng.uniform(0, 2 * np.pi)
-    light = rng.uniform(0.75, 0.95) - rng.uniform(0.1, 0.45) * (x * np.cos(angle) + y * np.sin(angle))
-    lit = photo * np.clip(light, 0.2, 1.0)[..., None] * np.array([0.9, 0.97, 1.0])
-    lit = cv2.GaussianBlur(lit, (0, 0), rng.uniform(0.5, 1.7)) + rng.normal(0, rng.uniform(2, 9), lit.shape)
-    quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(50, 90))]
+    away = np.clip((x - 0.5) * np.cos(angle) + (y - 0.5) * np.sin(angle) + rng.uniform(-0.3, 0.5), 0, 1)[
+        ..., None
+    ]
+    lit = sharp * (1 - away) + soft * away
+    if hard > 0.5 and rng.random() < 0.5:
+        lit = _moved(lit, rng)
+    scale = rng.uniform(0.75 - 0.2 * hard, 1)
+    lit = cv2.resize(lit, (int(width * scale), int(height * scale)), interpolation=cv2.INTER_AREA)
+    lit = lit + rng.normal(0, rng.uniform(2, 6 + 8 * hard), lit.shape)
+    quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(45, 90))]
     return cv2.imencode(".jpg", np.clip(lit, 0, 255).astype(np.uint8), quality)[1].tobytes()
 
 
-def _seen(path: Path, page: TruthPage, index: int) -> Iterator[Seen]:
-    found = recognise(path, "image", 1, OcrParams())
+def _bent(pixels: np.ndarray, rng: np.random.Generator, hard: float) -> np.ndarray:
+    """The page seen from the side, its paper curled."""
+    height, width = pixels.shape[:2]
+    corners = np.float32([[0, 0], [width, 0], [width, height], [0, height]])
+    reach = 0.025 + 0.045 * hard
+    moved = corners + rng.uniform(-reach, reach, (4, 2)).astype(np.float32) * [width, height]
+    warp = cv2.getPerspectiveTransform(corners, moved.astype(np.float32))
+    table = (120, 130, 140)
+    photo = cv2.warpPerspective(pixels, warp, (width, height), flags=cv2.INTER_CUBIC, borderValue=table)
+    x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
+    wave = np.sin(2 * np.pi * (x / width * rng.uniform(0.4, 1.2) + rng.uniform()))
+    curl = hard * rng.uniform(0, 0.012) * height * wave
+    return cv2.remap(photo, x, (y + curl).astype(np.float32), cv2.INTER_CUBIC, borderValue=table)
+
+
+def _light(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, hard: float) -> np.ndarray:
+    """Light from one side, and perhaps the edge of a shadow."""
+    angle = rng.uniform(0, 2 * np.pi)
+    light = rng.uniform(0.7, 0.95) - rng.uniform(0.1, 0.3 + 0.3 * hard) * (
+        x * np.cos(angle) + y * np.sin(angle)
+    )
+    if rng.random() < 0.3 + 0.5 * hard:
+        angle = rng.uniform(0, 2 * np.pi)
+        edge = (x - 0.5) * np.cos(angle) + (y - 0.5) * np.sin(angle) - rng.uniform(-0.2, 0.3)
+        light = light * (1 - rng.uniform(0.2, 0.5) / (1 + np.exp(-edge * 60)))
+    return np.clip(light, 0.15, 1)
+
+
+def _moved(photo: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The photograph of a hand that moved by a few pixels."""
+    length = int(rng.integers(3, 7))
+    kernel = np.zeros((length, length), np.float32)
+    kernel[length // 2] = 1 / length
+    turn = cv2.getRotationMatrix2D((length / 2 - 0.5, length / 2 - 0.5), rng.uniform(0, 180), 1)
+    kernel = cv2.warpAffine(kernel, turn, (length, length))
+    return cv2.filter2D(photo, -1, kernel / kernel.sum())
+
+
+def _seen(path: Path, page: TruthPage, index: int, *, photo: bool) -> Iterator[Seen]:
+    found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
     printed = {_bare("".join(text for text, _ in line.segments)) for line in page.lines}
     for row in {line.row for line in page.lines}:
         parts = [_bare("".join(text for text, _ in line.segments)) for line in page.lines if line.row == row]
         printed |= {"".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
     for word in found["words"]:
         if said := _bare(word[0]):
-            yield Seen(word[9], found["legibility"] < 1, said in printed, index)
+            yield Seen(word[9], photo, said in printed, index)
 
 
 def _bare(text: str) -> str:
@@ -112,25 +160,27 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]", "", folded(text)).lower()
 
 
-def _map(lines: Sequence[Seen]) -> list[tuple[float, float]]:
-    """Points (confidence of the engine, share that is right), rising."""
+def _map(lines: Sequence[Seen]) -> Points:
+    """Points (score, share that is right), rising: isotonic regression, evened out around each point."""
     from sklearn.isotonic import IsotonicRegression
 
-    found = sorted(line.confidence for line in lines)
-    model = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
-    model.fit([line.confidence for line in lines], [line.right for line in lines])
-    points = sorted({round(float(np.quantile(found, step / (STEPS - 1))), 3) for step in range(STEPS)})
-    shares = model.predict(points)
-    return [(point, round(float(share), 3)) for point, share in zip(points, shares, strict=True)]
+    model = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=0.998)
+    model.fit([line.score for line in lines], [line.right for line in lines])
+    points: Points = []
+    for score in SCORES:
+        reach = 0.05 * min(1.0, 5 * (1 - score) + 0.2)
+        near = model.predict(np.clip(np.linspace(score - reach, score + reach, 9), 0, 1))
+        points.append((score, round(max(float(np.mean(near)), points[-1][1] if points else 0.0), 3)))
+    return [(0.0, 0.0), *points[1:]]
 
 
-def share(points: Sequence[tuple[float, float]], confidence: float) -> float:
-    """The map's value between its points; below the first it falls to nothing with the confidence."""
-    return float(np.interp(confidence, *zip((0.0, 0.0), *points, strict=True)))
+def share(points: Points, score: float) -> float:
+    """The table's value between its points."""
+    return float(np.interp(score, *zip(*points, strict=True)))
 
 
-def _table(name: str, lines: Sequence[Seen], points: Sequence[tuple[float, float]]) -> None:
-    told = [share(points, line.confidence) for line in lines]
+def _table(name: str, lines: Sequence[Seen], points: Points) -> None:
+    told = [share(points, line.score) for line in lines]
     print(f"\n{name}: {len(lines)} lines of other pages, {np.mean([line.right for line in lines]):.3f} right")
     print("| confidence | lines | right |\n| --- | ---: | ---: |")
     for low, high in pairwise(EDGES):
@@ -141,31 +191,22 @@ def _table(name: str, lines: Sequence[Seen], points: Sequence[tuple[float, float
     print(f"mean told {np.mean(told):.3f}; mean distance {gap:.3f}")
 
 
-def _draw(lines: Sequence[Seen], maps: dict[str, list[tuple[float, float]]], target: Path) -> None:
+def _draw(lines: Sequence[Seen], points: Points, target: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("svg" if target.suffix == ".svg" else "agg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
-    for axis, (name, photo) in zip(axes, (("scan", False), ("photo", True)), strict=True):
-        own = [line for line in lines if line.photo is photo and line.page % 2]
-        for label, told in (
-            ("engine", [line.confidence for line in own]),
-            ("calibrated", [share(maps[name], line.confidence) for line in own]),
-        ):
-            order = np.argsort(told)
-            groups = [group for group in np.array_split(order, 8) if len(group)]
-            axis.plot(
-                [np.mean([told[i] for i in group]) for group in groups],
-                [np.mean([own[i].right for i in group]) for group in groups],
-                marker="o",
-                label=label,
-            )
+    for axis, (name, photo) in zip(axes, (("scans", False), ("photographs", True)), strict=True):
+        own = [line for line in lines if line.photo is photo]
+        told = np.array([share(points, line.score) for line in own])
+        right = np.array([line.right for line in own])
+        groups = [group for group in np.array_split(np.argsort(told), 10) if len(group)]
+        axis.plot([told[one].mean() for one in groups], [right[one].mean() for one in groups], marker="o")
         axis.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
         axis.set(title=f"{name}, {len(own)} lines", xlabel="confidence told", xlim=(0, 1.02), ylim=(0, 1.02))
     axes[0].set_ylabel("share of lines that are right")
-    axes[0].legend()
     figure.tight_layout()
     figure.savefig(target, dpi=110)
 

@@ -18,7 +18,7 @@ from schemas.documents import Box, Document, Line, Page, RawFile, SourceRow
 
 
 @dataclass(slots=True)
-class Reading:
+class DocumentState:
     """A file that is being read."""
 
     file: RawFile
@@ -50,7 +50,7 @@ class TableBuilder:
             "rows": SourceRow,
         }
 
-    def add(self, reading: Reading, pages: Sequence[PageRead], exam: Exam) -> None:
+    def add(self, reading: DocumentState, pages: Sequence[PageRead], exam: Exam) -> None:
         """Add a document with its pages as read (running lines are recognised here), or its rows."""
         mark_running_lines(pages)
         self._add("documents", [_document(reading, exam)])
@@ -79,7 +79,7 @@ class TableBuilder:
         }
 
 
-def _document(reading: Reading, exam: Exam) -> Document:
+def _document(reading: DocumentState, exam: Exam) -> Document:
     rows = reading.facts.rows
     return Document(
         document=reading.name,

@@ -131,13 +131,41 @@ _LONGEST_SCRIPT = 12
 _SCRIPT = re.compile(r"^(?=.*[A-Za-z0-9])[\x21-\x7e ×·Α-ω]+$")
 
 
-def is_private(char: str) -> bool:
-    """Whether a character is private use: it means something in one font alone."""
-    return "\ue000" <= char <= "\uf8ff" or char >= "\U000f0000"
-
-
 def is_cjk(char: str) -> bool:
     """Whether a character is an ideograph or belongs to CJK punctuation, kana or full-width forms."""
     return (
         "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\uffef" or "\U00020000" <= char <= "\U0003ffff"
     )
+
+
+_GAP = re.compile(r"[ \u00a0]*\t[\t \u00a0]*|[ \u00a0\u3000]{2,}|\u3000")
+
+
+def tabs_for_gaps(text: str) -> str:
+    """Spaces that together are wider than 1.5 em become a tab, as on printed pages; blanks in brackets stay.
+
+    A space counts half an em, an ideographic space one.
+    """
+    return _GAP.sub(lambda match: _joint(text, match), text)
+
+
+def _joint(text: str, match: re.Match[str]) -> str:
+    gap = match.group()
+    before, after = text[: match.start()][-1:], text[match.end() :][:1]
+    if before in tuple("（([【_") or after in tuple("）)]】_"):
+        return gap.replace("\t", "  ")
+    width = sum(1.0 if char == "\u3000" else 2.0 if char == "\t" else 0.5 for char in gap)
+    return "\t" if width >= 1.5 else gap
+
+
+@cache
+def is_common(char: str) -> bool:
+    """Whether a character is one of the commonest ideographs of GB 2312 or Big5."""
+    return _between(char, "gb2312", 0xB0, 0xD7) or _between(char, "big5", 0xA4, 0xC6)
+
+
+def _between(char: str, encoding: str, low: int, high: int) -> bool:
+    try:
+        return low <= char.encode(encoding)[0] <= high
+    except UnicodeEncodeError:
+        return False

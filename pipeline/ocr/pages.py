@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pipeline.ocr import engines
-from pipeline.ocr.assemble import Reading
+from pipeline.ocr.assemble import DocumentState
 from pipeline.ocr.mending import compared, lost_boxes, mended
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import EngineName, OcrParams
@@ -41,7 +41,7 @@ class Recognition:
     def _options(self) -> str:
         return json.dumps(engines.semantic(self.params), sort_keys=True, ensure_ascii=False)
 
-    def key(self, reading: Reading, page: int, boxes: Boxes) -> str:
+    def key(self, reading: DocumentState, page: int, boxes: Boxes) -> str:
         """Return the key of what the engine recognises on a page, or in boxes of it; layout comes later."""
         places = json.dumps([[round(edge, 2) for edge in box] for box in boxes])
         code = [
@@ -75,24 +75,24 @@ class PageStore:
         """Vision models read pages, so lines are read by the embedded engine."""
         self._states: dict[str, tuple[int, int]] = {}
 
-    def _text_key(self, reading: Reading, page: int) -> str:
+    def _text_key(self, reading: DocumentState, page: int) -> str:
         """Key of a page's text layer, or of the verdict that it needs OCR; ``max_pixels`` bounds what is looked at."""
         found, params = reader(reading.facts.format), self._params
         options = (str(page), str(params.force_ocr), str(params.max_pixels), getattr(found, "version", ""))
         return sha256("text", reading.file.sha256, *options, code_hash(type(found).__module__))
 
-    def unread(self, reading: Reading) -> list[int]:
+    def unread(self, reading: DocumentState) -> list[int]:
         """Pages of which nothing is stored."""
         self._states[reading.name] = _state(reading)
         found = self._texts(reading)
         return [page for page in reading.pages if page not in found]
 
-    def _texts(self, reading: Reading) -> dict[int, dict[str, Any]]:
+    def _texts(self, reading: DocumentState) -> dict[int, dict[str, Any]]:
         keys = {page: self._text_key(reading, page) for page in reading.pages}
         found = self._store.get_many(keys.values())
         return {page: found[key] for page, key in keys.items() if key in found}
 
-    def unrecognised(self, reading: Reading) -> dict[int, Boxes]:
+    def unrecognised(self, reading: DocumentState) -> dict[int, Boxes]:
         """Pages of which something is to be recognised that is not stored: some lines, or (none named) everything."""
         needed = {
             page: boxes
@@ -105,7 +105,7 @@ class PageStore:
         """What reads a page, or boxes of it."""
         return self.lines if boxes else self.first
 
-    def doubtful(self, reading: Reading) -> dict[int, Boxes]:
+    def doubtful(self, reading: DocumentState) -> dict[int, Boxes]:
         """Pages that the first engine is not sure of and the second one has not read."""
         if self.second is None:
             return {}
@@ -119,13 +119,15 @@ class PageStore:
         return page.confidence is not None and page.confidence < self._params.second_below
 
     def _missing(
-        self, reading: Reading, needed: dict[int, Boxes], by: Mapping[int, Recognition]
+        self, reading: DocumentState, needed: dict[int, Boxes], by: Mapping[int, Recognition]
     ) -> dict[int, Boxes]:
         keys = {page: by[page].key(reading, page, boxes) for page, boxes in needed.items()}
         done = self._store.get_many(keys.values())
         return {page: boxes for page, boxes in needed.items() if keys[page] not in done}
 
-    def put_text(self, reading: Reading, pages: Sequence[int], values: Sequence[dict[str, Any]]) -> None:
+    def put_text(
+        self, reading: DocumentState, pages: Sequence[int], values: Sequence[dict[str, Any]]
+    ) -> None:
         """Keep what ``tasks.read_pages`` said of pages.
 
         Raises:
@@ -136,18 +138,18 @@ class PageStore:
             self._store.put(self._text_key(reading, page), value)
 
     def put_recognised(
-        self, by: Recognition, reading: Reading, page: int, boxes: Boxes, value: dict[str, Any]
+        self, by: Recognition, reading: DocumentState, page: int, boxes: Boxes, value: dict[str, Any]
     ) -> None:
         """Keep what ``tasks.recognise_page`` found; raises as ``put_text`` does."""
         self._require_unchanged(reading)
         self._store.put(by.key(reading, page, boxes), value)
 
-    def _require_unchanged(self, reading: Reading) -> None:
+    def _require_unchanged(self, reading: DocumentState) -> None:
         state = _state(reading)
         if state != self._states[reading.name] or state[0] != reading.file.bytes:
             raise UserError(f"{reading.path} changed while it was read: run the same command again")
 
-    def page(self, reading: Reading, number: int) -> PageRead:
+    def page(self, reading: DocumentState, number: int) -> PageRead:
         """The page, laid out; blank with the reason when it could not be read."""
         page = self._first(reading, number)
         if self.second is None or not self._is_doubtful(page):
@@ -155,7 +157,7 @@ class PageStore:
         found = self._store.get(self.second.key(reading, number, ()))
         return page if found is None else compared(page, self.second.page(found, ""))
 
-    def _first(self, reading: Reading, number: int) -> PageRead:
+    def _first(self, reading: DocumentState, number: int) -> PageRead:
         failure = reading.failures.get(number)
         if failure is not None:
             reason = f"{failure.reason}: {failure.detail}"
@@ -172,7 +174,7 @@ class PageStore:
         return self.first.page(found, value["needs_ocr"])
 
 
-def _state(reading: Reading) -> tuple[int, int]:
+def _state(reading: DocumentState) -> tuple[int, int]:
     """By which a file that changes is noticed: its size and the time of its last change."""
     try:
         found = reading.path.stat()

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.archives import locate
 from pipeline.ocr import engines
-from pipeline.ocr.assemble import Reading, TableBuilder
+from pipeline.ocr.assemble import DocumentState, TableBuilder
 from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.pages import Boxes, PageStore, Recognition
@@ -119,7 +119,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     return len(_jobs(readings, store.doubtful))
 
 
-def _timed_out(reading: Reading) -> bool:
+def _timed_out(reading: DocumentState) -> bool:
     """Whether pages of a paper took too long, and not so many that it was given up: they are tried once more."""
     return 0 < sum(failure.reason == "timeout" for failure in reading.failures.values()) < GIVE_UP
 
@@ -146,10 +146,10 @@ def _sort(files: Iterator[RawFile]) -> _Sorted:
 
 def _look(
     files: Sequence[RawFile], params: OcrParams, context: Context
-) -> tuple[list[Reading], list[Rejection]]:
+) -> tuple[list[DocumentState], list[Rejection]]:
     """Open every file in a worker, where a hostile one can do no harm."""
     by_name = {file.document: file for file in files}
-    readings: list[Reading] = []
+    readings: list[DocumentState] = []
     rejects: list[Rejection] = []
     tasks: list[FileTask] = []
     for name in by_name:
@@ -163,7 +163,7 @@ def _look(
             if isinstance(facts, Failure):
                 rejects.append(_rejection(task.document, facts))
             else:
-                readings.append(Reading(by_name[task.document], task.path, facts))
+                readings.append(DocumentState(by_name[task.document], task.path, facts))
     return sorted(readings, key=lambda reading: reading.name), rejects
 
 
@@ -178,7 +178,9 @@ def _rejection(document: str, failure: Failure) -> Rejection:
     return Rejection(item_id=document, stage="ocr", reason=failure.reason, detail=failure.detail)
 
 
-def _read_text(readings: Sequence[Reading], store: PageStore, params: OcrParams, context: Context) -> None:
+def _read_text(
+    readings: Sequence[DocumentState], store: PageStore, params: OcrParams, context: Context
+) -> None:
     """Read the text layers that are not in the store, in chunks; a chunk that fails is read page by page."""
     by_name = {reading.name: reading for reading in readings}
     again: list[PageTask] = []
@@ -214,7 +216,7 @@ def _of_sound_papers(tasks: Sequence[PageTask], again: list[PageTask]) -> Iterat
 
 
 def _singles(
-    again: Sequence[PageTask], by_name: Mapping[str, Reading], params: OcrParams
+    again: Sequence[PageTask], by_name: Mapping[str, DocumentState], params: OcrParams
 ) -> Iterator[PageTask]:
     """The pages of failed chunks one by one, until so many of a paper have failed that it is given up."""
     for task in again:
@@ -235,16 +237,16 @@ def _not_tried(last: Failure) -> Failure:
 _NOT_TRIED = f"not tried after {GIVE_UP} pages: "
 
 
-def _chunks(reading: Reading, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:
+def _chunks(reading: DocumentState, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:
     for start in range(0, len(pages), CHUNK):
         yield _task(reading, tuple(pages[start : start + CHUNK]), params)
 
 
-def _task(reading: Reading, pages: tuple[int, ...], params: OcrParams) -> PageTask:
+def _task(reading: DocumentState, pages: tuple[int, ...], params: OcrParams) -> PageTask:
     return PageTask(reading.name, reading.path, reading.facts.format, pages, params)
 
 
-def _recognise(readings: Sequence[Reading], store: PageStore, context: Context) -> None:
+def _recognise(readings: Sequence[DocumentState], store: PageStore, context: Context) -> None:
     """Recognise what needs OCR and is not in the store, one page a task: all of it, or lines with lost characters.
 
     Lines keep what the text layer says where their recognition fails; pages are lost.
@@ -254,11 +256,13 @@ def _recognise(readings: Sequence[Reading], store: PageStore, context: Context) 
     _recognise_by(store.lines, [job for job in jobs if job[2]], store, context, required=False)
 
 
-_Job = tuple[Reading, int, Boxes]
+_Job = tuple[DocumentState, int, Boxes]
 """A page to recognise, or lines of it."""
 
 
-def _jobs(readings: Sequence[Reading], needed: Callable[[Reading], dict[int, Boxes]]) -> list[_Job]:
+def _jobs(
+    readings: Sequence[DocumentState], needed: Callable[[DocumentState], dict[int, Boxes]]
+) -> list[_Job]:
     return [
         (reading, page, boxes)
         for reading in readings
@@ -267,7 +271,7 @@ def _jobs(readings: Sequence[Reading], needed: Callable[[Reading], dict[int, Box
     ]
 
 
-def _read_doubtful(readings: Sequence[Reading], store: PageStore, context: Context) -> bool:
+def _read_doubtful(readings: Sequence[DocumentState], store: PageStore, context: Context) -> bool:
     """Have the second engine read the pages of which the first is unsure; whether all of them were read."""
     jobs = _jobs(readings, store.doubtful)
     return store.second is None or _recognise_by(store.second, jobs, store, context, required=False)
@@ -316,7 +320,9 @@ def _recognised(
     yield from recognise_pages(list(tasks), params.vision, context, limit)
 
 
-def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Reading]) -> Iterator[PageTask]:
+def _of_papers_that_go_on(
+    tasks: Sequence[PageTask], by_name: Mapping[str, DocumentState]
+) -> Iterator[PageTask]:
     """The pages, but for those of papers of which so many killed their worker or took too long."""
     for task in tasks:
         failures = by_name[task.document].failures
@@ -327,7 +333,7 @@ def _of_papers_that_go_on(tasks: Sequence[PageTask], by_name: Mapping[str, Readi
             failures[task.pages[0]] = _not_tried(fatal[-1])
 
 
-def _failures(readings: Sequence[Reading]) -> Iterator[Failure]:
+def _failures(readings: Sequence[DocumentState]) -> Iterator[Failure]:
     for reading in readings:
         yield from reading.failures.values()
 
@@ -342,7 +348,7 @@ class _Summary:
     lost: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
 
-    def add(self, reading: Reading, pages: Sequence[PageRead]) -> None:
+    def add(self, reading: DocumentState, pages: Sequence[PageRead]) -> None:
         self.formats[reading.facts.format] += 1
         for number, page in enumerate(pages, 1):
             self.methods[page.method.value] += 1

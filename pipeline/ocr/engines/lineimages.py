@@ -119,9 +119,12 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
     usual = _USUAL * float(np.median(heights or [0]))
     base: Rows | None = None
     for index in range(1, len(glyphs)):
+        begins = base is None
         base = base or rows[index - 1]
         others = (base, _next(glyphs, rows, index, usual))
         own = rows[index] if _may_be_raised(glyphs[index - 1], glyphs[index]) else None
+        if begins and glyphs[index].char == "0":
+            own = None  # no exponent begins with it
         if own and base and base[1] - base[0] >= usual and all(_is_above(own, one) for one in others if one):
             glyphs[index].char = glyphs[index].char.translate(SUPERSCRIPTS)
         else:

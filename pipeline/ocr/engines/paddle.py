@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module, metadata
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr.engines.base import Word
+from pipeline.ocr.engines.network import in_package
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError
 
@@ -37,42 +39,11 @@ _BOX_SCORE = 0.5
 """Mean score of a detected box, below which it is none: PaddleOCR's own 0.6 loses lines of a watermarked scan of 8
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
 
-_DETECTION: dict[str, Any] = {
-    "PreProcess": {
-        "transform_ops": [
-            {"DecodeImage": {"channel_first": False, "img_mode": "BGR"}},
-            {"DetResizeForTest": {"resize_long": 960}},
-            {
-                "NormalizeImage": {
-                    "mean": [0.485, 0.456, 0.406],
-                    "std": [0.229, 0.224, 0.225],
-                    "scale": "1./255.",
-                    "order": "hwc",
-                }
-            },
-            {"ToCHWImage": None},
-        ]
-    },
-    "PostProcess": {
-        "name": "DBPostProcess",
-        "thresh": 0.3,
-        "box_thresh": 0.6,
-        "max_candidates": 1000,
-        "unclip_ratio": 1.5,
-    },
-}
-"""What ``inference.yml`` says of PP-OCRv6 detection, as published with PaddleX 3.7 (its inference_meta)."""
-
-_RECOGNITION: dict[str, Any] = {
-    "PreProcess": {
-        "transform_ops": [
-            {"DecodeImage": {"channel_first": False, "img_mode": "BGR"}},
-            {"RecResizeImg": {"image_shape": [3, 48, 320]}},
-        ]
-    },
-    "PostProcess": {"name": "CTCLabelDecode"},
-}
-"""The same of PP-OCRv6 recognition, without its list of characters."""
+_DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
+    (files("pipeline.ocr.engines.models") / "inference.json").read_text(encoding="utf-8")
+)
+"""What ``inference.yml`` says of PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
+inference_meta); without the recogniser's list of characters."""
 
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
 
@@ -89,11 +60,7 @@ class _Model:
     @property
     def packaged(self) -> Path | None:
         """The ONNX file in the rapidocr package; None when it has none of this name."""
-        spec = find_spec("rapidocr")
-        if self.name not in _PACKAGED or spec is None or not spec.submodule_search_locations:
-            return None
-        path = Path(spec.submodule_search_locations[0]) / "models" / _PACKAGED[self.name]
-        return path if path.is_file() else None
+        return in_package("rapidocr", "models", _PACKAGED[self.name]) if self.name in _PACKAGED else None
 
 
 def _models(params: PaddleOcrParams) -> tuple[_Model, _Model]:
@@ -197,14 +164,14 @@ def _description(model: _Model, source: Path) -> dict[str, Any]:
     """The contents of ``inference.yml``; the recogniser's characters stand in the ONNX file's metadata."""
     named = {"Global": {"model_name": model.name}}
     if model.part == "detection":
-        return named | _DETECTION
+        return named | _DESCRIPTIONS["det"]
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
     characters = session.get_modelmeta().custom_metadata_map["character"].split("\n")
-    return (
-        named | _RECOGNITION | {"PostProcess": _RECOGNITION["PostProcess"] | {"character_dict": characters}}
-    )
+    described = _DESCRIPTIONS["rec"]
+    characters_too = described["PostProcess"] | {"character_dict": characters}
+    return named | described | {"PostProcess": characters_too}
 
 
 def check_options(params: PaddleOcrParams) -> None:

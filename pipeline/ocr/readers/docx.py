@@ -10,12 +10,12 @@ from typing import Any
 
 from pipeline.archives import check_archive
 from pipeline.ocr import glyphs
+from pipeline.ocr.glyphs import tabs_for_gaps
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.docx_numbering import Numbering, W, whole
-from pipeline.ocr.spacing import tabs_for_gaps
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 

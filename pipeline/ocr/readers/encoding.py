@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from pipeline.ocr.soundness import is_common
+from pipeline.ocr.glyphs import is_common
 from schemas.errors import UnreadableDocument
 
 _MARKS = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipeline.ocr.glyphs import tabs_for_gaps
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.readers.encoding import decode, looks_like_text
-from pipeline.ocr.spacing import tabs_for_gaps
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
 

@@ -38,21 +38,19 @@ def test_recognition_reaches_cleaning_and_not_layout():
 
 
 def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code():
-    opened = {
-        file for name in reached("pipeline.ocr.engines.rapid") for file in fingerprint._reached(name).data
-    }
-    assert "pipeline.ocr.engines.models" in opened
+    opened = [fingerprint._compiled(name).opens for name in reached("pipeline.ocr.engines.rapid")]
+    assert any("pipeline.ocr.engines.models" in packages for packages in opened)
 
 
 def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
     from pipeline.ocr import pages
-    from pipeline.ocr.stage import FileTask, Reading, inspect
+    from pipeline.ocr.stage import DocumentState, FileTask, inspect
     from schemas.documents import RawFile
 
     (context.raw / "a.txt").write_text("1. 题干", encoding="utf-8")
     (file,) = RawFile.from_frame(files_table(context.raw))
     path = context.raw / "a.txt"
-    reading = Reading(file, path, inspect(FileTask("a.txt", path, OcrParams())))
+    reading = DocumentState(file, path, inspect(FileTask("a.txt", path, OcrParams())))
     before = Recognition(OcrParams()).key(reading, 1, ())
     assert Recognition(OcrParams()).key(reading, 1, ()) == before
     monkeypatch.setattr(pages, "code_hash", lambda module: "changed")
