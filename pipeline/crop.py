@@ -191,7 +191,7 @@ def strips(regions: Sequence[Region]) -> list[Region]:
 
 
 def _continues(strip: Region, region: Region) -> bool:
-    """Whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
+    """Return whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
     if strip.page != region.page:
         return False
     box, other = strip.box, region.box

@@ -106,7 +106,7 @@ def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
 
 
 def _steps(texts: Sequence[str]) -> float:
-    """How well numbers and labels run in this order: steps by one, less half a step for every other."""
+    """Return how well numbers and labels run in this order: steps by one, less half a step for every other."""
     good = 0.0
     number: int | None = None
     label: int | None = None
@@ -128,20 +128,20 @@ _BEFORE_A = ord("A") - 1
 
 
 def _step(step: int, far: int = 9) -> float:
-    """What a step is worth: 1 by one, nothing by ``far`` or less, else -0.5."""
+    """Return what a step is worth: 1 by one, nothing by ``far`` or less, else -0.5."""
     if step == 1:
         return 1.0
     return 0.0 if 0 < step <= far else -0.5
 
 
 def _runs_on(labels: Sequence[str]) -> bool:
-    """Whether labels below each other are A, B, C, as in a column; beside others they are B, D, B, D."""
+    """Return whether labels below each other are A, B, C, as in a column; beside others they are B, D, B, D."""
     steps = [ord(after) - ord(before) == 1 for before, after in pairwise(labels)]
     return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)
 
 
 def _reads_like_text(side: list[tuple[Rect, str]]) -> bool:
-    """Whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
+    """Return whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
     rows: dict[int, bool] = {}
     for box, text in side:
         key = _row_key(box)

@@ -63,7 +63,7 @@ def _fill(mask: Mask, boxes: Sequence[Rect], value: int, margin: float) -> None:
 
 
 def _ink(grey: Mask) -> Mask:
-    """Where something is printed: darker than its surroundings, whatever the paper's own grey."""
+    """Return where something is printed: darker than its surroundings, whatever the paper's own grey."""
     paper = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     return np.asarray(cv2.subtract(paper, grey) > _DARK, dtype=np.uint8)
 

@@ -132,7 +132,7 @@ _SCRIPT = re.compile(r"^(?=.*[A-Za-z0-9])[\x21-\x7e ×·Α-ω]+$")
 
 
 def is_cjk(char: str) -> bool:
-    """Whether a character is an ideograph or belongs to CJK punctuation, kana or full-width forms."""
+    """Return whether a character is an ideograph or belongs to CJK punctuation, kana or full-width forms."""
     return (
         "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\uffef" or "\U00020000" <= char <= "\U0003ffff"
     )
@@ -160,7 +160,7 @@ def _joint(text: str, match: re.Match[str]) -> str:
 
 @cache
 def is_common(char: str) -> bool:
-    """Whether a character is one of the commonest ideographs of GB 2312 or Big5."""
+    """Return whether a character is one of the commonest ideographs of GB 2312 or Big5."""
     return _between(char, "gb2312", 0xB0, 0xD7) or _between(char, "big5", 0xA4, 0xC6)
 
 

@@ -81,7 +81,7 @@ _CHINESE = "一二三四五六七八九十"
 
 
 def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
-    """Whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
+    """Return whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
     if not _PAGE_NUMBER.match(line.text) or _CONTENT.match(line.text):
         return False
     assert line.box is not None

@@ -159,7 +159,7 @@ def even_background(pixels: Pixels) -> Pixels:
 
 
 def _background(pixels: Pixels) -> Pixels:
-    """How light the paper is, on a small grey copy of the page."""
+    """Return how light the paper is, on a small grey copy of the page."""
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     small = shrunk(grey, min(500, max(grey.shape)))
     background = cv2.medianBlur(cv2.dilate(small, np.ones((7, 7), np.uint8)), 41)
@@ -172,7 +172,7 @@ and 151 on the two pages of a telephone's photograph."""
 
 
 def legibility(pixels: Pixels) -> float:
-    """How far an engine's confidence can be believed on this page, 0.5..1.
+    """Return how far an engine's confidence can be believed on this page, 0.5..1.
 
     Engines are as sure of photographs as of scans (mean 0.98 and 0.97 on a photograph in which words are
     misread), because they rate what they found, not what shadow or blur hid. Dark paper tells them apart.

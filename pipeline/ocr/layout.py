@@ -153,7 +153,7 @@ def _join_raised(rows: list[list[Run]], buckets: dict[int, list[int]]) -> None:
 
 
 def _carries(base: Run, run: Run) -> bool:
-    """Whether a run follows a letter, a digit or a bracket closely, at the same size and off its baseline."""
+    """Return whether a run follows a letter, a digit or a bracket closely, at the same size and off its baseline."""
     shift, gap = abs(run.baseline - base.baseline), run.box.x0 - base.box.x1
     off = LEAST_SHIFT * base.size < shift < 0.6 * base.size and abs(gap) < 0.15 * base.size
     return off and base.confidence is None and re.search(r"[\w)）]$", base.text) is not None
@@ -176,7 +176,7 @@ def _near(run: Run, buckets: dict[int, list[int]]) -> Iterator[int]:
 
 
 def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
-    """How far a run is from a row's baseline in points, None where it does not belong."""
+    """Return how far a run is from a row's baseline in points, None where it does not belong."""
     distance = abs(run.baseline - lead.baseline)
     if run.confidence is not None:
         return distance if distance <= 0.45 * min(run.size, lead.size) else None
@@ -273,7 +273,7 @@ _SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
 
 
 def _joint(last: Run, run: Run, before: str, after: str) -> str:
-    """What stands between two runs: a tab, a space or nothing; a gap inside brackets is a blank to fill in."""
+    """Return what stands between two runs: a tab, a space or nothing; a gap inside brackets is a blank to fill in."""
     if run.new_cell:
         return "\t"
     em = _em(last, run)

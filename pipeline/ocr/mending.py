@@ -114,7 +114,7 @@ _SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
 def differ(text: str, other: str) -> bool:
-    """Whether two readings of a line have other digits, negations, signs, option labels or units."""
+    """Return whether two readings of a line have other digits, negations, signs, option labels or units."""
     return _that_matters(text) != _that_matters(other)
 
 

@@ -45,7 +45,7 @@ class Rect(NamedTuple):
         return max(0.0, width) * max(0.0, height)
 
     def touches(self, other: Rect, reach: float) -> bool:
-        """Whether they meet when both grow by half of ``reach`` points."""
+        """Return whether they meet when both grow by half of ``reach`` points."""
         return (
             self.x0 - reach <= other.x1
             and other.x0 - reach <= self.x1

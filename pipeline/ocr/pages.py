@@ -102,7 +102,7 @@ class PageStore:
         return self._missing(reading, needed, {page: self.by(boxes) for page, boxes in needed.items()})
 
     def by(self, boxes: Boxes) -> Recognition:
-        """What reads a page, or boxes of it."""
+        """Return what reads a page, or boxes of it."""
         return self.lines if boxes else self.first
 
     def doubtful(self, reading: DocumentState) -> dict[int, Boxes]:

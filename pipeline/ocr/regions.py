@@ -35,7 +35,7 @@ class Drawing:
 
     @property
     def pieces(self) -> int:
-        """How many rules and shapes there are."""
+        """Return how many rules and shapes there are."""
         return len(self.across) + len(self.down) + len(self.shapes)
 
 
@@ -69,7 +69,7 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> D
 
 
 def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
-    """Where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
+    """Return where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
     boxes = [(info, _clip(_displayed(info["bbox"], matrix), frame)) for info in images]
@@ -180,7 +180,7 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
 
 
 def _is_grid(rules: Sequence[Rect]) -> bool:
-    """Whether rules form at least two cells of a table: 3 x 2 or 2 x 3 rules that run through it.
+    """Return whether rules form at least two cells of a table: 3 x 2 or 2 x 3 rules that run through it.
 
     Pieces of a rule that stand in one line count together, because some producers draw every cell's border.
     The boxes and arrows of a flow chart meet too, but do not run through.
@@ -225,7 +225,7 @@ def _without_shading(shapes: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
 
 
 def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:
-    """Whether text inside a box is sentences rather than labels: one long run, or runs that fill it."""
+    """Return whether text inside a box is sentences rather than labels: one long run, or runs that fill it."""
     inside = [run for run in runs if run.box.overlap(box) > 0.5 * run.box.area]
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
         return True
@@ -278,7 +278,7 @@ def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
 
 
 def _crosses(row: list[Run], box: Rect) -> bool:
-    """Whether a line runs through the middle of a box, from one side to the other."""
+    """Return whether a line runs through the middle of a box, from one side to the other."""
     if not box.y0 + 0.15 * box.height < _middle(row[0]) < box.y1 - 0.15 * box.height:
         return False
     row = sorted(row, key=lambda run: run.box.x0)

@@ -69,7 +69,7 @@ def image_cover(drawing: Drawing, frame: Rect) -> float:
 
 
 def is_under_image(page: Any, images: Sequence[Info]) -> bool:
-    """Whether most text was drawn before an image without holes that lies on it: the text of a former OCR."""
+    """Return whether most text was drawn before an image without holes that lies on it: the text of a former OCR."""
     if all(image.get("has-mask") for image in images):
         return False
     covered = total = 0.0
@@ -89,7 +89,7 @@ def is_under_image(page: Any, images: Sequence[Info]) -> bool:
 def _is_partial(
     page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequence[Info], params: OcrParams
 ) -> bool:
-    """Whether much of what is printed is not in the text layer."""
+    """Return whether much of what is printed is not in the text layer."""
     from pipeline.ocr.coverage import unread_lines  # OpenCV, which few pages need
 
     if any(image["width"] * image["height"] > params.max_pixels for image in images):
@@ -152,7 +152,7 @@ def why_unsound(
 
 
 def is_mojibake(text: str) -> bool:
-    """Whether characters are valid but cannot be what is printed: a wrong encoding, shifted glyph numbers."""
+    """Return whether characters are valid but cannot be what is printed: a wrong encoding, shifted glyph numbers."""
     if len(_LATIN1.findall(text)) > 0.3 * max(20, len(text)):
         return True
     ideographs = _IDEOGRAPH.findall(text)

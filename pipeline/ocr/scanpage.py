@@ -52,7 +52,7 @@ def _direction(word: Word) -> tuple[float, float]:
 
 
 def is_slanted(word: Word, angle: float) -> bool:
-    """Whether a word of several characters runs at another angle than its page: a watermark."""
+    """Return whether a word of several characters runs at another angle than its page: a watermark."""
     own, length = _direction(word)
     long = len(word.text) > 1 and length > 1.5 * word_height(word)
     return long and SLANT < abs(own - angle) < 90 - SLANT

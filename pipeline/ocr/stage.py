@@ -125,7 +125,7 @@ def _timed_out(reading: DocumentState) -> bool:
 
 
 def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
-    """What the manifest names and the raw folder does not hold: most often a typing error."""
+    """Return what the manifest names and the raw folder does not hold: most often a typing error."""
     missing = sorted(set(manifest) - set(documents))
     return [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
 
@@ -168,7 +168,7 @@ def _look(
 
 
 def is_ignored(document: str) -> bool:
-    """Whether a file of the raw folder is no paper: hidden files, readme files, the manifest."""
+    """Return whether a file of the raw folder is no paper: hidden files, readme files, the manifest."""
     parts = document.split("/")
     hidden = any(part.startswith((".", "~$")) for part in parts)
     return hidden or document == MANIFEST or parts[-1].lower().startswith("readme")

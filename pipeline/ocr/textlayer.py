@@ -150,7 +150,7 @@ def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, in
 
 
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
-    """Whether a span is faint: transparent, or nearly white, or huge pale letters across the page."""
+    """Return whether a span is faint: transparent, or nearly white, or huge pale letters across the page."""
     color = span["color"]
     if color == 0 and span.get("alpha", 255) == 255:
         return False

@@ -91,7 +91,7 @@ def check(params: OcrParams) -> None:
 
 
 def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
-    """What stands in the way of the chosen engine; empty when nothing does."""
+    """Return what stands in the way of the chosen engine; empty when nothing does."""
     second = [params.model_copy(update={"engine": params.second})] if params.second else []
     found = []
     for one in [params, *second]:
@@ -111,7 +111,7 @@ def version(params: OcrParams) -> str:
 
 
 def _missing(row: EngineRow) -> list[str]:
-    """What the engine needs and is not installed."""
+    """Return what the engine needs and is not installed."""
     return [name for name in row.needs if find_spec(name) is None]
 
 

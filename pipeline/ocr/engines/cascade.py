@@ -129,7 +129,7 @@ class Cascade:
         return found
 
     def _read_quickly(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
-        """What the quick model reads, in steps of the images as they are."""
+        """Return what the quick model reads, in steps of the images as they are."""
         narrow = [squeezed(image, self._squeeze) for image in images]
         found = self.quick.read(narrow)
         for glyphs, small, image in zip(found, narrow, images, strict=True):
@@ -139,7 +139,7 @@ class Cascade:
 
 
 def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
-    """Whether the quick model is believed.
+    """Return whether the quick model is believed.
 
     It knows 6,906 characters, the good one 18,710, and it takes four of ten that it does not know for ones that
     look alike with more than .95 (颏 for 额, 艽 for 芫). Of ideographs in CMExam one in a thousand is unknown to
@@ -177,7 +177,7 @@ def _least(char: str) -> float:
 
 
 def _unsure(glyphs: Sequence[Glyph]) -> list[bool]:
-    """Which characters are to be read again."""
+    """Return which characters are to be read again."""
     chars = [glyph.char for glyph in glyphs]
     label = label_end(chars) or 0
     unsure = [not is_sure(glyph, in_label=index < label) for index, glyph in enumerate(glyphs)]

@@ -41,7 +41,7 @@ class Glyph:
 
     @property
     def overlooked(self) -> bool:
-        """Whether a character may have been overlooked behind this one."""
+        """Return whether a character may have been overlooked behind this one."""
         return self.gap > _OVERLOOKED
 
 
@@ -138,7 +138,7 @@ class Alphabet:
 
 
 def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
-    """Whether a space stands before a mark that follows its word closely, which nobody prints."""
+    """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
     return (
         glyphs[index].char == " "
         and index + 1 < len(glyphs)

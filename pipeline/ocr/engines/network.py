@@ -29,7 +29,7 @@ class Network:
 
     @property
     def characters(self) -> list[str]:
-        """What a recogniser's file says of its characters; empty when it says nothing."""
+        """Return what a recogniser's file says of its characters; empty when it says nothing."""
         return self._characters.split("\n") if self._characters else []
 
 

@@ -128,7 +128,7 @@ class PaddleEngine:
 
     @staticmethod
     def models(params: PaddleOcrParams) -> list[str]:
-        """What names the models that read: the package they ship in, or a hash of what their folder holds."""
+        """Return what names the models that read: the package they ship in, or a hash of what their folder holds."""
         return [_identity(model, params.inference) for model in _models(params)]
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:

@@ -94,7 +94,7 @@ def picture(task: PageTask) -> dict[str, Any]:
 def recognise_pages(
     tasks: Sequence[PageTask], params: VisionParams, context: Context, timeout: float
 ) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
-    """What the model reads on each page, in the form of ``recognise.recognise``, as answers arrive.
+    """Return what the model reads on each page, in the form of ``recognise.recognise``, as answers arrive.
 
     Answers are stored by the client before they are given out: a page is paid for once.
     """

@@ -49,7 +49,7 @@ class Reader(Protocol):
     """Name in the documents table."""
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether a file is of this kind.
+        """Return whether a file is of this kind.
 
         Args:
             head: its first bytes, see ``sniff.HEAD``.
@@ -62,7 +62,7 @@ class PagedReader(Reader, Protocol):
     """A reader of documents with pages. Pages count from 1."""
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """How many pages there are.
+        """Return how many pages there are.
 
         Raises:
             UnreadableDocument: the file is broken, encrypted, empty …

@@ -36,7 +36,7 @@ class DocxReader:
     version = metadata.version("python-docx")
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is a ZIP archive with a Word document, or is called DOCX."""
+        """Return whether it is a ZIP archive with a Word document, or is called DOCX."""
         return head.startswith(b"PK\x03\x04") and (suffix == ".docx" or b"word/document" in head)
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
@@ -237,7 +237,7 @@ _OFF_PAGE = 800.0
 
 
 def _is_seen(picture: Any) -> bool:
-    """Whether a drawing or picture shows something: no dot, nothing moved off the page."""
+    """Return whether a drawing or picture shows something: no dot, nothing moved off the page."""
     places: dict[str, float] = {}
     if picture.tag == f"{W}pict":
         if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
@@ -264,7 +264,7 @@ def _text_boxes(paragraph: Any) -> Iterator[Any]:
 
 
 def _within_box(element: Any, paragraph: Any) -> bool:
-    """Whether an element stands in a text box that is anchored in the paragraph."""
+    """Return whether an element stands in a text box that is anchored in the paragraph."""
     for parent in element.iterancestors():
         if parent is paragraph:
             return False

@@ -41,7 +41,7 @@ class ImageReader:
     version = PIL.__version__
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it starts as a picture does."""
+        """Return whether it starts as a picture does."""
         if head.startswith(b"BM"):
             return suffix == ".bmp"
         return head.startswith(_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
@@ -175,7 +175,7 @@ def _rgb(picture: Image.Image, max_pixels: int) -> Pixels:
 
 
 def _is_deep(picture: Image.Image) -> bool:
-    """Whether channels have more than 8 bits."""
+    """Return whether channels have more than 8 bits."""
     return picture.mode.startswith(("I", "F"))
 
 
@@ -211,7 +211,7 @@ _REACH = 0.25
 
 
 def page_count(width: int, height: int) -> int:
-    """How many pages a picture of so many pixels is read as."""
+    """Return how many pages a picture of so many pixels is read as."""
     if height <= TALL * width:
         return 1
     return max(1, min(_MOST, math.ceil(height / (_PAGE * width)), height // _LEAST))

@@ -145,7 +145,7 @@ def _large(element: Any) -> str:
 
 
 def _limited(element: Any) -> str:
-    """What has a text above or below it: lim, an arrow of a reaction with its conditions."""
+    """Return what has a text above or below it: lim, an arrow of a reaction with its conditions."""
     mark = "_" if element.tag == f"{_M}limLow" else "^"
     return f"{_of(element, 'e')}{mark}({_of(element, 'lim')})"
 

@@ -38,11 +38,11 @@ class PdfReader:
     version = VERSION
 
     def recognises(self, head: bytes, suffix: str) -> bool:  # noqa: ARG002
-        """Whether the PDF header stands among the first bytes; junk before it is allowed, as in viewers."""
+        """Return whether the PDF header stands among the first bytes; junk before it is allowed, as in viewers."""
         return b"%PDF-" in head[:1024]
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """How many pages there are.
+        """Return how many pages there are.
 
         Raises:
             UnreadableDocument: ``encrypted``, ``broken``, ``no_pages``, ``too_large``.
@@ -105,7 +105,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _is_cut_short(path: Path) -> bool:
-    """Whether the end of the file is missing: MuPDF opens what is left, and pages would be lost unnoticed."""
+    """Return whether the end of the file is missing: MuPDF opens what is left, and pages would be lost unnoticed."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 65536))
         tail = file.read().rstrip(b"\x00\r\n\t ")
