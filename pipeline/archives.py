@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from pipeline.legacy import converted
 from schemas.errors import UnreadableDocument, UserError
 from schemas.identity import file_sha256
 
@@ -75,18 +76,18 @@ class Unpacked:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file of the raw folder is one whose members are read."""
+    """Return whether a file of the raw folder is one whose members are read."""
     return path.suffix.lower() == SUFFIX
 
 
 def is_paper(name: str) -> bool:
-    """Whether a file of that name is taken: no hidden one, no settings, no note about the folder."""
+    """Return whether a file of that name is taken: no hidden one, no settings, no note about the folder."""
     low = name.lower()
     return not (low.startswith((".", "~$", "__macosx")) or low.endswith(".toml") or low == "readme.md")
 
 
 def locate(raw: Path, build: Path, document: str) -> Path:
-    """The file of a document: in the raw folder, or the copy of an archive's member; it may be gone.
+    """The file of a document: in the raw folder, the copy of an archive's member, or a converted copy; it may be gone.
 
     Raises:
         UnreadableDocument: it is an archive, which was not unpacked or not wholly.
@@ -94,10 +95,12 @@ def locate(raw: Path, build: Path, document: str) -> Path:
     path = raw / document
     for archive in path.parents:
         if is_archive(archive) and archive.is_file():
-            return unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path)
+            return converted(
+                unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path), build
+            )
     if is_archive(path) and path.is_file() and (refused := unpack(path, build).refused):
         raise UnreadableDocument(*refused)
-    return path
+    return converted(path, build)
 
 
 def unpack(archive: Path, build: Path) -> Unpacked:

@@ -100,7 +100,7 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
 
 
 def content_of(rows: pl.DataFrame) -> pl.Series:
-    """What each question says (``content_hash``): by that it is known again when its id has changed.
+    """Return the ``content_hash`` of each question, by which it is known again when its id has changed.
 
     Args:
         rows: with ``stem``, ``shared_stem`` and ``options``.
@@ -119,7 +119,7 @@ class Pair:
     old: str
     new: str
     same: bool
-    """Whether it says the same; otherwise its text was corrected, or its source's id alone is the same."""
+    """Return whether it says the same; otherwise its text was corrected, or its source's id alone is the same."""
 
 
 def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:

@@ -8,11 +8,13 @@ it: units (㎍, ℃), superscripts and subscripts (10⁹/L, SO₂), Roman numera
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from functools import lru_cache
 
 from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+from pipeline.ocr import glyphs
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Ideographs, as the inside of a character class."""
@@ -50,7 +52,17 @@ _SPACED_WORDS = re.compile(
 )
 
 
-TIDIABLE = r"[\s．" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
+_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
+"""A character as web pages write it: &gt;300 mg/dL, &nbsp;"""
+_SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
+"""SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
+_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
+_BREAK = re.compile(r"<br\s?/?>")
+_MARKUP_ROUNDS = 5
+"""How deep tags stand within tags, and entities are written twice (&amp;lt;)."""
+
+TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 
@@ -65,13 +77,26 @@ def tidy(text: str) -> str:
         The text with unified widths, known private-use glyphs, no invisible characters and no spaces that only
         the typesetting put there. Empty when nothing visible is left.
     """
-    text = unicodedata.normalize("NFC", text.translate(_TABLE))
+    text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
     text = _DECIMAL.sub(".", text)
     text = _RUN.sub(" ", text)
     text = _AROUND_BREAK.sub("\n", text).strip()
     if " " not in text:
         return text
     return _drop_spaces_between_ideographs(_BESIDE_PUNCTUATION.sub("", text))
+
+
+def _without_markup(text: str) -> str:
+    """A text of a web page as the page shows it; as it was where too much markup is in it."""
+    shown = text
+    for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
+        before = shown
+        shown = _SHIFTED.sub(lambda found: _SHIFTS[found[1]](found[2]), _BREAK.sub("\n", shown))
+        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), _TAGGED.sub(r"\2", shown))
+        shown = shown.translate(_TABLE)
+        if shown == before:
+            return shown
+    return text
 
 
 def _drop_spaces_between_ideographs(text: str) -> str:

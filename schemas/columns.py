@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -62,6 +63,26 @@ def option_of(header: str) -> tuple[str, str] | None:
     return (
         ("", name.upper()) if len(name) == 1 and name.upper() in vocabulary()["options"]["labels"] else None
     )
+
+
+def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B.
+
+    Numbers must run on from 0 or 1; letters may begin anywhere and have gaps.
+    """
+    groups: dict[tuple[str, bool], dict[str, str]] = {}
+    for header in headers:
+        if (named := option_of(header)) and not roles_of(header):
+            groups.setdefault((named[0], named[1].isdigit()), {}).setdefault(named[1], header)
+    found: dict[str, dict[str, str]] = {}
+    for (word, numbered), labels in groups.items():
+        if not numbered:
+            found[word] = {label: labels[label] for label in sorted(labels)}
+            continue
+        numbers = sorted(map(int, labels))
+        if numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1):
+            found[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
+    return found
 
 
 def _upper(label: str) -> str:

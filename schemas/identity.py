@@ -41,8 +41,11 @@ def question_id(document_sha256: str, section: int, number: str) -> str:
 _UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
 
 
+ROW_PREFIX = "r-"
+
+
 def row_id(document: str, source_id: str | None, content: str) -> str:
-    """The id of a row's question: ``r-3f9a1c2e0b7d4a51``. It survives sorting, adding and removing other rows.
+    """Return the id of a row's question: ``r-3f9a1c2e0b7d4a51``. It survives sorting, adding and removing other rows.
 
     Args:
         document: the file's name; short ids of two files are not the same id, UUIDs are.
@@ -50,9 +53,9 @@ def row_id(document: str, source_id: str | None, content: str) -> str:
         content: see ``content_hash``.
     """
     if source_id is None:
-        return f"r-{content}"
+        return f"{ROW_PREFIX}{content}"
     space = "" if _UNIQUE.fullmatch(source_id) else document
-    return f"r-{sha256('row', space, source_id)[:16]}"
+    return f"{ROW_PREFIX}{sha256('row', space, source_id)[:16]}"
 
 
 def content_hash(stem: str, options: Iterable[str], shared_stem: str | None = None) -> str:

@@ -31,6 +31,15 @@ class Source(Record):
     """First page of a paper, from 1; null for tables."""
 
 
+class ReleasedId(Record):
+    """The id under which a row of a table was released."""
+
+    document: str
+    question_id: str
+    content_hash: str
+    """What it says, see ``schemas.identity.content_hash``."""
+
+
 class ReleaseRow(Record):
     """A question with its final labels, as exported in ``train/validation/test.parquet``.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.archives import locate
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import DocumentState, TableBuilder
-from pipeline.ocr.exams import MANIFEST, Exam, exam_of, read_manifest
+from pipeline.ocr.exams import MANIFEST, Exam, exam_of, manifest_within, read_manifest
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.pages import Boxes, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
@@ -57,8 +58,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     Raises:
         UserError: the manifest is wrong, or the chosen engine is not installed and a page needs it.
     """
+    within = _manifests_within(tables["files"]["document"].to_list(), context)
     manifest = read_manifest(context.raw)
-    files = _sort(RawFile.from_frame(tables["files"]))
+    for found in within.values():
+        manifest |= found
+    files = _sort(file for file in RawFile.from_frame(tables["files"]) if file.document not in within)
     readings, rejects = _look(files.first, params, context)
     store = PageStore(context.store, params)
     _read_text(readings, store, params, context)
@@ -117,6 +121,17 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
         return 0
     _recognise(readings, store, context)
     return len(_jobs(readings, store.doubtful))
+
+
+def _manifests_within(documents: Sequence[str], context: Context) -> dict[str, dict[str, Exam]]:
+    """The manifests of folders and archives among the papers, by their own names."""
+    found: dict[str, dict[str, Exam]] = {}
+    for name in documents:
+        if name.endswith(f"/{MANIFEST}"):
+            with suppress(UnreadableDocument):
+                manifest = manifest_within(locate(context.raw, context.build, name), name)
+                found |= {name: manifest} if manifest is not None else {}
+    return found
 
 
 def _timed_out(reading: DocumentState) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -28,20 +29,69 @@ _BETWEEN_TEXTS = ("\n", "|", ";", "；")
 
 
 class AnswerEncoding(StrEnum):
-    """How a source gives its answers."""
+    """The form in which a source gives its answers."""
 
     LETTERS = "letters"
     TEXTS = "texts"
     FROM_0 = "index_from_0"
     FROM_1 = "index_from_1"
     UNKNOWN = "unknown"
-    """As letters or texts, row by row, where only one of the two can be meant."""
+    """Letters or texts, row by row, where only one of the two can be meant."""
 
 
-def encoding_of(answers: Iterable[tuple[Any, Options]]) -> AnswerEncoding:
-    """How a source gives its answers, by those of its (answer, options) that can be read in one way only."""
-    seen = {found for value, options in answers if (found := _only_reading(value, options))}
-    return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
+MOST = 0.95
+"""Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
+ENOUGH = 20
+"""Numbered answers from which one that cannot be (0 of 1–4) is a typing error, and no sign of the other base."""
+_CONCLUSIONS = 3
+"""Explanations that conclude a letter from which they settle how numbers count."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as its cell gives it."""
+
+    value: Any
+    options: Options
+    concluded: str | None
+    """Letters that the explanation ends with: 故选C."""
+
+
+def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | str:
+    """Return the encoding of a column's answers; where it is open, an example with its readings and what to write.
+
+    Args:
+        given: its answers, at least one.
+        printed: whether labels stand before the options, and are not the headers of columns.
+    """
+    if 2 * sum(is_number(one.value) for one in given) <= len(given):
+        # By those that can be read in one way only.
+        seen = {found for one in given if (found := _only_reading(one.value, one.options))}
+        return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
+    if printed and all(one.options.printed for one in given):
+        return AnswerEncoding.UNKNOWN  # the options carry the very numbers
+    places = [(numbers(one.value), len(one.options.pairs)) for one in given]
+    zero, last = sum(0 in found for found, _ in places), sum(size in found for found, size in places)
+    beyond = sum(not found or max(found) > size for found, size in places)
+    texts = sum(quoted_of(str(one.value), one.options.pairs) is not None for one in given)
+    if texts >= MOST * len(given):
+        text_alone = beyond >= (1 - MOST) * len(given)
+        return AnswerEncoding.TEXTS if text_alone else _readings(given[0], "or the text of an option")
+    if min(zero, last) and (max(zero, last) < ENOUGH or min(zero, last) * 100 > max(zero, last)):
+        return _readings(given[0], f"both 0 and the number of options occur, {zero} and {last} times")
+    if zero != last:
+        return AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
+    return _concluded_base(given) or _readings(given[0], "neither 0 nor the number of options occurs")
+
+
+def readable(given: Sequence[Given], encoding: AnswerEncoding) -> float:
+    """The share of answers that can be read in an encoding."""
+    good = sum(
+        read_answer(one.value, one.options, encoding) is not None
+        or accepted_of(one.value, [label for label, _ in one.options.pairs]) is not None
+        for one in given
+    )
+    return good / len(given)
 
 
 def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
@@ -54,8 +104,29 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
     return AnswerEncoding.LETTERS if letters else AnswerEncoding.TEXTS
 
 
+def _concluded_base(given: Sequence[Given]) -> AnswerEncoding | None:
+    """The base that the explanations agree with, where they speak for one alone."""
+    agreed = {
+        base: sum("".join(read_answer(one.value, one.options, base) or []) == one.concluded for one in given)
+        for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
+    }
+    base = max(agreed, key=lambda one: agreed[one])
+    return base if agreed[base] >= max(_CONCLUSIONS, 20 * min(agreed.values())) else None
+
+
+def _readings(one: Given, why: str) -> str:
+    """Return the readings of a number: ``1 may be B counted from 0 or A counted from 1 (why); write answer_as = …``."""
+    readings = [
+        f"{''.join(answer)} counted from {base}"
+        for base, encoding in enumerate((AnswerEncoding.FROM_0, AnswerEncoding.FROM_1))
+        if (answer := read_answer(one.value, Options(one.options.pairs), encoding))
+    ]
+    said = f"{one.value!r:.20} may be {' or '.join(readings) or 'anything'} ({why})"
+    return f'{said}; write answer_as = "index_from_0", "index_from_1" or "texts"'
+
+
 def is_number(value: Any) -> bool:
-    """Whether an answer is given as a number, or several: 2, "2", "1,3", [0, 2]."""
+    """Return whether an answer is given as a number, or several: 2, "2", "1,3", [0, 2]."""
     value = unpacked(value)
     if isinstance(value, list):
         return bool(value) and all(map(is_number, value))

@@ -27,7 +27,7 @@ _AT_LINE = re.compile(
 )
 """A label at the start of a line: (A) 甲, a. 甲, A 甲, A甲. There a space or a Chinese character is mark enough."""
 _IN_LINE = re.compile(
-    rf"(?:^|\s|(?<=[。；;，,]))\s*(?:{_OPEN}\s*([A-K])\s*{_CLOSE}[.．、:：]?|([A-K])\s*[.．、:：)）])\s*"
+    rf"(?:^|\s|(?<=[。；;，,/|$]))\s*(?:{_OPEN}\s*([A-K])\s*{_CLOSE}[.．、:：]?|([A-K])\s*[.．、:：)）])\s*"
 )
 """A label within a line: only what no word can be (（A）甲 B. 乙 C、丙)."""
 _IN_LIST = re.compile(
@@ -37,8 +37,10 @@ _NUMBERED = re.compile(rf"\s*(?:{_OPEN}\s*(\d{{1,2}})\s*{_CLOSE}|(\d{{1,2}})\s*[
 """A numbered item of a list: 1. 甲, (2) 乙; 1.5 g is none."""
 _LITERAL_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])|(?i:<br\s*/?>)")
 """A line break that was written out: A 甲\\nB 乙, A 甲<br>B 乙. Before a small letter it may be LaTeX (\\nu)."""
-_SEPARATORS = ("||", "|", "；", ";")
+_SEPARATORS = ("||", "|", "；", ";", "\t")
 """Marks between options without labels, the surest first: 甲|乙|丙."""
+_ENDS = re.compile(r"\s*(?:\|\||\$\$|[；;，,/|])$")
+"""A mark between labelled options, which stands at the end of all but the last: A.甲;B.乙;C.丙."""
 _MOST_PEOPLE = 2**31 - 1
 """More is a typing error, and would not fit other people's integers."""
 
@@ -75,7 +77,7 @@ def string(value: Any) -> str | None:
 
 
 def filled(value: Any) -> bool:
-    """Whether a cell holds something; an empty list, also one written out, is nothing."""
+    """Return whether a cell holds something; an empty list, also one written out, is nothing."""
     value = unpacked(value)
     return bool(value) if isinstance(value, dict | list) else string(value) is not None
 
@@ -105,7 +107,7 @@ def share(value: Any, *, percent: bool) -> float | None:
 
 
 def has_percent_sign(value: Any) -> bool:
-    """Whether a cell ends with one."""
+    """Return whether a cell ends with one."""
     return isinstance(value, str) and value.strip().endswith(("%", "％"))
 
 
@@ -258,7 +260,7 @@ def broken_lines(text: str) -> str:
 
 
 def cut(value: str) -> tuple[str, Pairs]:
-    """What stands before the first label of a text, and the options that its labels begin.
+    """Return the text before the first label of a text, and the options that its labels begin.
 
     A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
     """
@@ -269,6 +271,9 @@ def cut(value: str) -> tuple[str, Pairs]:
     marks = at_lines if len(at_lines) == lines > 1 or len(at_lines) >= len(within) else within
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     pairs = [(_label_in(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
+    between = {found[0].strip() if (found := _ENDS.search(one)) else "" for _, one in pairs[:-1]}
+    if len(between) == 1 and between != {""}:
+        pairs = [(label, _ENDS.sub("", one)) for label, one in pairs]
     return text[: marks[0].start()] if marks else text, pairs
 
 

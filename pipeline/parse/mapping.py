@@ -6,27 +6,21 @@ A mapping that could be two things is no mapping: the table is stopped with one 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from pipeline.parse import answer_cells as answers
 from pipeline.parse import cells
-from pipeline.parse.answer_cells import AnswerEncoding
+from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.answers import concluded
 from pipeline.parse.cells import Fields, Options
-from schemas.columns import option_of, plain, roles_of, vocabulary
+from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
 
-MOST = 0.95
-"""Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
 SAMPLE = 2000
 """Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
-ENOUGH = 20
-"""Numbered answers from which one that cannot be (0 of 1–4) is a typing error, and no sign of the other base."""
-_CONCLUSIONS = 3
-"""Explanations that conclude a letter (故选C) from which they settle how numbers count."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +49,19 @@ class Columns:
     """Columns that hold something and are no part of a question."""
 
     def facts(self) -> dict[str, Any]:
-        """What each part of a question is read from, for the manifest and for people."""
+        """Return the columns that each part of a question is read from, for the manifest and for people."""
         told: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
         if self.options:
             told["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
             told["options"] = "in the stem"
-        told |= {"answers_as": self.encoding.value, "found_by": dict(sorted(self.found_by.items()))}
+        told |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
+        told |= {"found_by": dict(sorted(self.found_by.items()))}
         return told | ({"unused": ", ".join(self.unused)} if self.unused else {})
+
+    def has_options(self) -> bool:
+        """Return whether it is known where options are."""
+        return bool(self.options or self.options_in_stem or "options" in self.roles)
 
     def names(self) -> set[str]:
         """Every column that is a part of a question."""
@@ -108,6 +107,7 @@ class _Search:
         self.rows, self.declared = rows, declared
         self.names = list(dict.fromkeys(name for row in rows for name in row))
         self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
+        self.shown = ", ".join(self.names)[:200]
         self.found = Columns()
         self.problems: list[Unclear] = []
 
@@ -121,10 +121,7 @@ class _Search:
         self._settle_answer()
         if self.rows:
             self._by_content()
-            self._require_stem_and_options()
-        self.found.unused = [
-            name for name in self.names if self.filled[name] and name not in self.found.names()
-        ]
+        self.found.unused = self._free()
 
     def _stop(self, reason: str, detail: str) -> None:
         self.problems.append(Unclear(reason, detail))
@@ -132,30 +129,22 @@ class _Search:
     def _take(self, role: str, names: list[str], by: str) -> None:
         self.found.roles[role], self.found.found_by[role] = names, by
 
-    def _take_options(self, labels: Mapping[str, str], by: str) -> None:
+    def _take_options(self, names: Sequence[str] | Mapping[str, str], by: str) -> None:
+        """Take columns of one option each, by letter, or the first as A."""
+        labels = names if isinstance(names, Mapping) else dict(zip(cells.LABELS, names, strict=False))
         self.found.options, self.found.found_by["options"] = dict(labels), by
         self.found.roles.pop("options", None)
 
-    # -- what dataset.toml says, and what headers say
-
     def _declared(self) -> None:
-        for role, name in self.declared.columns().items():
-            if name in self.names:
-                self._take(role, [name], "dataset.toml")
-            else:
-                self._stop(
-                    "unknown_column", f"{role} = {name!r} is no column of it; there are {self._shown()}"
-                )
         options = self.declared.options if isinstance(self.declared.options, list) else []
-        if missing := [name for name in options if name not in self.names]:
-            self._stop(
-                "unknown_column", f"options name {missing[0]!r}, no column of it; there are {self._shown()}"
-            )
-        elif options:
-            self._take_options({chr(65 + at): name for at, name in enumerate(options)}, "dataset.toml")
-
-    def _shown(self) -> str:
-        return ", ".join(self.names)[:200]
+        for role, name in [*self.declared.columns().items(), *(("options", name) for name in options)]:
+            if name not in self.names:
+                told = f"{role} = {name!r} is no column of it; there are {self.shown}"
+                self._stop("unknown_column", told)
+            elif name not in options:
+                self._take(role, [name], "dataset.toml")
+        if options:
+            self._take_options(options, "dataset.toml")
 
     def _named(self) -> None:
         """Take headers that the vocabulary knows; columns without any value are none."""
@@ -169,55 +158,44 @@ class _Search:
             if role not in self.found.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain(name))), "name")
 
-    # -- options
-
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
-        if self.found.options or self._reads_as_options(self.found.roles.get("options", ()), 1):
+        if self.found.options or self._share_of_options(self.found.roles.get("options", ())):
             return
-        groups: dict[tuple[str, bool], dict[str, str]] = defaultdict(dict)
-        for name in self.names:
-            if (named := option_of(name)) and not roles_of(name):
-                groups[named[0], named[1].isdigit()].setdefault(named[1], name)
+        groups = option_groups(self.names)
         sizes = {
-            key: sum(self.filled[name] for name in labels.values())
-            for key, labels in groups.items()
-            if sum(self.filled[name] > 0 for name in labels.values()) > 1 and _run_on(labels, digits=key[1])
+            word: sum(self.filled[name] for name in labels.values())
+            for word, labels in groups.items()
+            if sum(self.filled[name] > 0 for name in labels.values()) > 1
         }
-        likely = [groups[key] for key, size in sizes.items() if 2 * size > max(sizes.values())]
+        likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
         if len(likely) > 1:
-            one, other = [", ".join(list(labels.values())[:5]) for labels in likely[:2]]
+            one, other = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
             self._stop("columns_unclear", f"the options may be {one}, or {other}; {_say('options', '[…]')}")
         elif likely:
-            self._take_options(_in_order(likely[0]), "name")
-            words = {plain(word) for word in vocabulary()["options"]["wrong"]}
-            named = option_of(next(iter(likely[0].values())))
-            self.found.key_is_an_option = named is not None and named[0] in words
+            self._take_options(groups[likely[0]], "name")
+            wrong = {plain(word) for word in vocabulary()["options"]["wrong"]}
+            self.found.key_is_an_option = likely[0].rstrip("1") in wrong
 
-    def _reads_as_options(self, names: Sequence[str], least: int) -> bool:
-        """Whether so many rows of a column, or half of all where ``least`` is 0, hold two options or more."""
+    def _share_of_options(self, names: Sequence[str]) -> float:
+        """The share of the cells of a column that hold two options or more."""
         values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
-        read = sum(len(cells.read_options(value).pairs) > 1 for value in values)
-        return read >= least if least else 0 < len(values) <= 2 * read
+        return sum(len(cells.read_options(value).pairs) > 1 for value in values) / max(1, len(values))
 
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.found.roles.get("answer", [])
-        if self._has_options() or len(names) < 2:
-            return
-        for name in names:
+        for name in () if self.found.has_options() else names:
             values = [cells.unpacked(row.get(name)) for row in self.rows if cells.filled(row.get(name))]
-            texts = [text for value in values for _, text in cells.read_options(value).pairs]
-            lists = all(isinstance(value, list | dict) for value in values)
-            if lists and self._reads_as_options([name], 0) and any(len(text) > 1 for text in texts):
+            if not all(isinstance(value, list | dict) for value in values):
+                continue
+            read = [cells.read_options(value) for value in values]
+            texts = any(len(text) > 1 for options in read for _, text in options.pairs)
+            keyed = len(names) > 1 or all(options.right for options in read)
+            if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
                 self.found.roles["answer"] = [other for other in names if other != name]
                 return
-
-    def _has_options(self) -> bool:
-        return bool(self.found.options or self.found.options_in_stem or "options" in self.found.roles)
-
-    # -- the stem
 
     def _settle_stem(self) -> None:
         """Settle which of several columns is the stem; look for options in its text where none are elsewhere."""
@@ -232,26 +210,22 @@ class _Search:
             differ = [row for row in said if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
                 (one, text), (other, more), *_ = differ[0].items()
+                example = f"{one} = {text!r:.40}; {other} = {more!r:.40}"
                 self._stop(
-                    "columns_unclear",
-                    f"the stem may be {one} or {other} ({one} = {text!r:.40}; {other} = {more!r:.40}); "
-                    f"{_say('stem', one)}",
+                    "columns_unclear", f"the stem may be {one} or {other} ({example}); {_say('stem', one)}"
                 )
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
-        if names and not self._has_options():
-            runs = [
-                [label for label, _ in cells.cut(cells.text_of(row, names) or "")[1]] for row in self.rows
-            ]
-            whole = [run for run in runs if len(run) > 2 and run == list(cells.LABELS[: len(run)])]
+        if names and not self.found.has_options():
+            cut = [cells.cut(cells.text_of(row, names) or "")[1] for row in self.rows]
+            runs = ["".join(label for label, _ in pairs) for pairs in cut]
+            whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
 
     def _is_text(self, name: str) -> bool:
-        """Whether a column holds texts of which at least half differ."""
+        """Return whether a column holds texts of which at least half differ."""
         values = [text for row in self.rows if (text := cells.string(row.get(name)))]
         several = len(set(values)) * 2 >= min(len(values), 3)
         return several and any(not answers.is_number(value) for value in values)
-
-    # -- the key
 
     def _settle_answer(self) -> None:
         """Settle which column is the key and how it is given."""
@@ -259,80 +233,42 @@ class _Search:
         if self.found.roles.get("total"):
             names = [name for name in names if "right" not in roles_of(name)]
         read = {name: self._encoding(name) for name in names}
-        sure = [name for name, (_, share) in read.items() if share >= MOST]
+        sure = [name for name, (_, share) in read.items() if share >= answers.MOST]
         names = sure or [name for name, (_, share) in read.items() if share >= 0.5] or names
         clear = {name: found for name in names if isinstance(found := read[name][0], AnswerEncoding)}
         if not clear:
             self.problems += [found for name in names[:1] if isinstance(found := read[name][0], Unclear)]
             return
         self._require_agreement(clear)
-        best = next(
-            (name for name, found in clear.items() if found is not AnswerEncoding.UNKNOWN),
-            min(clear, key=names.index),
-        )
+        best = min(clear, key=lambda name: clear[name] is AnswerEncoding.UNKNOWN)  # the first that is known
         self.found.encoding = clear[best]
         same = [name for name in names if name != best and read[name][0] == clear[best]]
         self._take("answer", [best, *same], self.found.found_by.get("answer", "name"))
         if best in self.found.roles.get("right", ()):
             self.found.roles["right"].remove(best)
 
-    def _answers(self, name: str) -> list[tuple[Any, Options]]:
-        pairs = [(row.get(name), options_of(row, self.found)) for row in self.rows]
-        return [(value, options) for value, options in pairs if cells.filled(value) and options.pairs]
+    def _given(self, name: str) -> list[Given]:
+        """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
+        names = self.found.roles.get("explanation", ())
+        return [
+            Given(row[name], options, concluded(cells.text_of(row, names)))
+            for row in self.rows
+            if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
+        ]
 
     def _encoding(self, name: str) -> tuple[AnswerEncoding | Unclear, float]:
-        """How a column gives answers, and in what share of its rows they can be read so."""
+        """Return the encoding of a column's answers and the share of its rows that can be read in it."""
         if self.found.key_is_an_option:
             return AnswerEncoding.TEXTS, 1.0
-        given = self._answers(name)
-        if not given:
-            return AnswerEncoding.UNKNOWN, float(not self.rows or not self.filled[name])
-        found: AnswerEncoding | Unclear
+        if not (given := self._given(name)):
+            return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         if self.declared.answer_as:
-            found = AnswerEncoding(self.declared.answer_as)
-        elif 2 * sum(answers.is_number(value) for value, _ in given) > len(given):
-            found = self._base(name, given)
+            found: AnswerEncoding | str = AnswerEncoding(self.declared.answer_as)
         else:
-            found = answers.encoding_of(given)
-        if isinstance(found, Unclear):
-            return found, 1.0
-        good = sum(
-            answers.read_answer(value, options, found) is not None
-            or answers.accepted_of(value, [label for label, _ in options.pairs]) is not None
-            for value, options in given
-        )
-        return found, good / len(given)
-
-    def _base(self, name: str, given: Sequence[tuple[Any, Options]]) -> AnswerEncoding | Unclear:
-        """Whether numbers count options from 0, from 1, or are the text of one."""
-        if all(options.printed for _, options in given) and not self.found.options:
-            return AnswerEncoding.UNKNOWN  # the options carry the very numbers
-        texts = sum(answers.quoted_of(str(value), options.pairs) is not None for value, options in given)
-        places = [(answers.numbers(value), len(options.pairs)) for value, options in given]
-        zero = sum(0 in found for found, _ in places)
-        last = sum(size in found for found, size in places)
-        strange = sum(not found or max(found) > size for found, size in places)
-        if texts >= MOST * len(given):
-            if strange >= (1 - MOST) * len(given):
-                return AnswerEncoding.TEXTS
-            return _unclear_base(name, given, "the text of an option")
-        if not min(zero, last) or (min(zero, last) * 100 <= max(zero, last) >= ENOUGH):
-            if zero != last:
-                return AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
-            return self._by_explanation(name) or _unclear_base(name, given, "neither 0 nor the last occurs")
-        return _unclear_base(name, given, f"both 0 and the number of options occur ({zero} and {last} times)")
-
-    def _by_explanation(self, name: str) -> AnswerEncoding | None:
-        """The base that the explanations' conclusions (故选C) agree with, where they speak for one alone."""
-        said: Counter[AnswerEncoding] = Counter()
-        for row in self.rows:
-            letters = concluded(cells.text_of(row, self.found.roles.get("explanation", ())))
-            options = options_of(row, self.found)
-            for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1):
-                answer = answers.read_answer(row.get(name), options, base)
-                said[base] += bool(letters and answer and "".join(answer) == letters)
-        (base, most), (_, other) = said.most_common(2)
-        return base if most >= _CONCLUSIONS and other * 20 <= most else None
+            found = answers.encoding_of(given, printed=not self.found.options)
+        if isinstance(found, AnswerEncoding):
+            return found, answers.readable(given, found)
+        return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
         """Stop where two columns that both may be the key say different things."""
@@ -352,29 +288,26 @@ class _Search:
                     )
                     return
 
-    # -- columns that no header names
-
     def _by_content(self) -> None:
         """Look into columns without a role, where the cells leave no doubt; and name what must not be overlooked."""
         if "answer" not in self.found.roles and not self.problems:
             self._find_answer()
-        if not self._has_options():
+        if not self.found.has_options():
             self._find_options()
         if "stem" not in self.found.roles:
             self._find_stem()
-
-    def _free(self) -> list[str]:
-        taken = self.found.names()
-        return [name for name in self.names if self.filled[name] and name not in taken]
-
-    def _require_stem_and_options(self) -> None:
         if self.problems:
             return
         if "stem" not in self.found.roles:
-            self._stop("no_stem", f"no column is the stem; there are {self._shown()}; {_say('stem', '…')}")
-        if not self._has_options():
+            self._stop("no_stem", f"no column is the stem; there are {self.shown}; {_say('stem', '…')}")
+        if not self.found.has_options():
             how = _say("options", "…") + ' or options = ["…", "…"]'
-            self._stop("no_options", f"no column holds the options; there are {self._shown()}; {how}")
+            self._stop("no_options", f"no column holds the options; there are {self.shown}; {how}")
+
+    def _free(self) -> list[str]:
+        """Columns that hold something and have no role."""
+        taken = self.found.names()
+        return [name for name in self.names if self.filled[name] and name not in taken]
 
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
@@ -388,11 +321,8 @@ class _Search:
         labels = {label for row in self.rows for label, _ in options_of(row, self.found).pairs}
         used = self._letters_in(good[:1])
         if used and labels and used[-1] != max(labels):
-            self._stop(
-                "columns_unclear",
-                f"no column is named as the key; {good[0]} may be it (it holds {', '.join(used)}), or not; "
-                f"{_say('answer', good[0])}",
-            )
+            told = f"no column is named as the key; {good[0]} may be it (it holds {', '.join(used)}), or not"
+            self._stop("columns_unclear", f"{told}; {_say('answer', good[0])}")
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
@@ -407,29 +337,26 @@ class _Search:
         letters = [answers.letters_of(str(value), []) for value in values]
         if all(letters) and len({tuple(one) for one in letters if one}) > 1:
             return True
-        given = self._answers(name)
-        return len(given) == len(values) > 1 and all(
-            answers.quoted_of(str(value), options.pairs) for value, options in given
-        )
+        given = self._given(name)
+        quoted = [answers.quoted_of(str(one.value), one.options.pairs) for one in given]
+        return len(given) == len(values) > 1 and all(quoted)
 
     def _find_options(self) -> None:
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
-        stem = self.found.roles.get("stem", [])
         columns = [name for name in self._free() if not roles_of(name)]
         letters = self._letters_in(self.found.roles.get("answer", []))
-        chosen = self._side_by_side(columns, letters, stem) if letters else self._around_key(columns)
+        chosen = self._side_by_side(columns, ord(letters[-1]) - 64) if letters else self._around_key(columns)
         if len(chosen) > 1:
-            self._take_options({chr(65 + at): name for at, name in enumerate(chosen)}, "content")
+            self._take_options(chosen, "content")
             self.found.encoding = self.found.encoding if letters else AnswerEncoding.TEXTS
 
-    def _side_by_side(self, columns: Sequence[str], letters: Sequence[str], stem: Sequence[str]) -> list[str]:
-        """The one run of columns with as many as the letters go to; the stem may stand before it."""
-        size = ord(letters[-1]) - 64
-        runs = [run for run in _runs(columns, self.names) if len(run) == size]
-        if not runs and not stem:
-            longer = [run for run in _runs(columns, self.names) if len(run) == size + 1]
-            runs = [run[1:] for run in longer if max(run, key=self._length) == run[0]]
-        return runs[0] if len(runs) == 1 else []
+    def _side_by_side(self, columns: Sequence[str], size: int) -> list[str]:
+        """The one run of so many columns; the stem may stand before it."""
+        runs = _runs(columns, self.names)
+        whole = [run for run in runs if len(run) == size]
+        if not whole and "stem" not in self.found.roles:
+            whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=self._length) == run[0]]
+        return whole[0] if len(whole) == 1 else []
 
     def _around_key(self, columns: Sequence[str]) -> list[str]:
         """Columns from the first to the last in which the key's text stands, where each row has it once."""
@@ -449,54 +376,20 @@ class _Search:
     def _find_stem(self) -> None:
         """Find the one column of texts that nearly all differ and are longest by far."""
         texts = [name for name in self._free() if self._is_text(name) and not roles_of(name)]
-        if not texts or not self._has_options() or "answer" not in self.found.roles:
+        if not texts or not self.found.has_options() or "answer" not in self.found.roles:
             return
         longest, *others = sorted(texts, key=self._length, reverse=True)
         if others and self._length(longest) < 2 * self._length(others[0]):
-            self._stop(
-                "columns_unclear", f"the stem may be {longest} or {others[0]}; {_say('stem', longest)}"
-            )
+            told = f"the stem may be {longest} or {others[0]}; {_say('stem', longest)}"
+            self._stop("columns_unclear", told)
         else:
             self._take("stem", [longest], "content")
 
 
-def _run_on(labels: Iterable[str], *, digits: bool) -> bool:
-    """Whether numbers run on from 0 or 1; letters may begin anywhere and have gaps."""
-    found = sorted(int(label) for label in labels) if digits else []
-    return not digits or found in (list(range(len(found))), list(range(1, len(found) + 1)))
-
-
-def _in_order(labels: Mapping[str, str]) -> dict[str, str]:
-    """Columns by letter, in order: option0, option1 … are A, B …."""
-    start = min((int(label) for label in labels if label.isdigit()), default=0)
-    order = sorted(labels, key=lambda label: (len(label), label))
-    return {chr(65 + int(one) - start) if one.isdigit() else one: labels[one] for one in order}
-
-
 def _runs(columns: Sequence[str], order: Sequence[str]) -> list[list[str]]:
     """Columns that stand side by side."""
-    runs: list[list[str]] = []
-    for name in columns:
-        if runs and order.index(name) == order.index(runs[-1][-1]) + 1:
-            runs[-1].append(name)
-        else:
-            runs.append([name])
-    return runs
-
-
-def _unclear_base(name: str, given: Sequence[tuple[Any, Options]], why: str) -> Unclear:
-    """Numbers that may count from 0 or from 1, with the first as an example."""
-    value, options = given[0]
-    readings = [
-        f"{''.join(answer)} counted from {base}"
-        for base, encoding in enumerate((AnswerEncoding.FROM_0, AnswerEncoding.FROM_1))
-        if (answer := answers.read_answer(value, Options(options.pairs), encoding))
-    ]
-    return Unclear(
-        "answers_unclear",
-        f"{name} = {value!r:.20} may be {' or '.join(readings) or 'anything'} ({why}); write answer_as = "
-        '"index_from_0", "index_from_1" or "texts" in dataset.toml',
-    )
+    groups = groupby(enumerate(columns), key=lambda pair: order.index(pair[1]) - pair[0])
+    return [[name for _, name in group] for _, group in groups]
 
 
 def _say(role: str, name: str) -> str:

@@ -6,8 +6,10 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import polars as pl
 
 from pipeline.parse import answer_cells, cells, mapping
 from pipeline.parse.answers import concluded, filled_blank
@@ -22,7 +24,7 @@ from schemas.sources import SourceParams
 from schemas.wording import counted
 
 Doubts = list[tuple[str, str]]
-"""What reading left open: (reason, detail)."""
+"""Open points of a row that was read: (reason, detail)."""
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 
 
@@ -46,9 +48,14 @@ class Source:
 
     document: Document
     sheet: str | None
+    """None where it is the only one."""
     columns: Columns | Unclear
     """Its mapping, or why it was stopped: then every row has that error."""
     rows: list[Read]
+    own_ids: Mapping[int, str] = field(default_factory=dict)
+    """The source's own id by number of the row, where it stands once."""
+    part: str = ""
+    """Behind the document's name where ids count: nothing for its first sheet, ``#Sheet2`` for others."""
 
     @property
     def name(self) -> str:
@@ -56,9 +63,12 @@ class Source:
         return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
 
     def told(self) -> list[str]:
-        """What people must know: why it was stopped, or that its questions have no key."""
+        """Return what people must know: why it was stopped, or that its questions have no key."""
         where = f'under [sources."{self.name}"]'
         if isinstance(self.columns, Unclear):
+            reasons = {found.reason for _, found in self.rows if isinstance(found, RowError)}
+            if self.columns.reason not in reasons:  # items of another kind, as each row tells
+                return []
             return [f"{counted(len(self.rows), 'row')} not read: {self.columns.detail} {where}"]
         found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
         if not found or any(question.answer for question in found):
@@ -71,9 +81,11 @@ class Source:
 
 @dataclass(frozen=True)
 class _Habits:
-    """What the rows of a table show of one another."""
+    """Facts about a table that its rows are read by."""
 
     columns: Columns
+    space: str
+    """Within which the source's own ids count."""
     percent: bool
     """Accuracies are in percent: a value of the column is above 1, so 1 means 1 %."""
     own_ids: frozenset[str]
@@ -82,14 +94,20 @@ class _Habits:
     """Options that most rows have."""
 
     @classmethod
-    def of(cls, rows: Sequence[Fields], columns: Columns) -> _Habits:
+    def of(cls, rows: Sequence[Fields], columns: Columns, space: str) -> _Habits:
         """The habits of a table's rows."""
         shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows]
         percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
         ids = Counter(cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows)
         sizes = Counter(len(mapping.options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
         once = frozenset(one for one, times in ids.items() if one and times == 1)
-        return cls(columns, percent, once, sizes.most_common(1)[0][0] if sizes else 0)
+        return cls(columns, space, percent, once, sizes.most_common(1)[0][0] if sizes else 0)
+
+    def own_id(self, fields: Fields | RowError) -> str | None:
+        """The source's own id of a row, where no other row has it."""
+        names = self.columns.roles.get("id", ())[:1]
+        found = None if isinstance(fields, RowError) else cells.text_of(fields, names)
+        return found if found in self.own_ids else None
 
 
 def sources_of(
@@ -105,13 +123,15 @@ def sources_of(
     sheets: dict[str | None, list[SourceRow]] = defaultdict(list)
     for row in rows:
         sheets[row.sheet].append(row)
-    return [
-        questions_of(own, document, declared.get(sheet, declared.get(None))) for sheet, own in sheets.items()
+    read = [
+        questions_of(own, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "")
+        for at, (sheet, own) in enumerate(sheets.items())
     ]
+    return read if len(read) > 1 else [replace(one, sheet=None) for one in read]
 
 
 def questions_of(
-    rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None
+    rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None, part: str = ""
 ) -> Source:
     """Read each row of a table, in their order."""
     loaded = [_loaded(row) for row in rows]
@@ -119,15 +139,44 @@ def questions_of(
     columns = mapping.find(fields, declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
-        stopped = RowError(columns.reason, columns.detail)
-        return Source(document, sheet, columns, [(row, stopped) for row in rows])
-    habits = _Habits.of(fields, columns)
-    return Source(
-        document,
-        sheet,
-        columns,
-        [(row, _question(found, row, document, habits)) for row, found in zip(rows, loaded, strict=True)],
-    )
+        return Source(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
+    habits = _Habits.of(fields, columns, document.document + part)
+    pairs = list(zip(rows, loaded, strict=True))
+    own = {row.row: name for row, found in pairs if (name := habits.own_id(found))}
+    read: list[Read] = [(row, _question(found, row, document, habits)) for row, found in pairs]
+    return Source(document, sheet, columns, read, own, part)
+
+
+def with_former_names(sources: Iterable[Source], released: pl.DataFrame) -> list[Source]:
+    """The sources with the ids under which their questions were released, where a file was renamed since.
+
+    Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes the
+    name of a released one that is gone, where half of the ids that this gives say what was released under them.
+
+    Args:
+        sources: as they were read.
+        released: a table of ``ReleasedId``.
+    """
+    sources = list(sources)
+    contents = dict(released.select("question_id", "content_hash").iter_rows())
+    gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
+    return [_under_former_name(source, gone, contents) for source in sources]
+
+
+def _under_former_name(source: Source, gone: Sequence[str], contents: Mapping[str, str]) -> Source:
+    questions = {row.row: found[0] for row, found in source.rows if not isinstance(found, RowError)}
+    own = {row: name for row, name in source.own_ids.items() if row in questions}
+    if any(row_id(source.document.document + source.part, name, "") in contents for name in own.values()):
+        return source
+    for former in gone:
+        ids = {row: row_id(former + source.part, name, "") for row, name in own.items()}
+        hits = [
+            contents[name] == questions[row].content_hash for row, name in ids.items() if name in contents
+        ]
+        if hits and 2 * sum(hits) >= len(hits):
+            names = {(source.document.document, row): name for row, name in ids.items()}
+            return replace(source, rows=[_named(read, names) for read in source.rows])
+    return source
 
 
 def with_ids(sources: Iterable[Source]) -> list[Source]:
@@ -153,7 +202,7 @@ def with_ids(sources: Iterable[Source]) -> list[Source]:
 
 def _named(read: Read, names: Mapping[tuple[str, int], str]) -> Read:
     row, found = read
-    if isinstance(found, RowError):
+    if isinstance(found, RowError) or (row.document, row.row) not in names:
         return read
     return row, (found[0].model_copy(update={"question_id": names[row.document, row.row]}), found[1])
 
@@ -209,10 +258,9 @@ def _question(
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
     content = content_hash(stem, (one for _, one in options.pairs), shared)
-    own = cells.text_of(fields, columns.roles.get("id", ())[:1])
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
-        question_id=row_id(document.document, own if own in habits.own_ids else None, content),
+        question_id=row_id(habits.space, habits.own_id(fields), content),
         document=document.document,
         section=None,
         number=row.row,
@@ -234,6 +282,18 @@ def _question(
         content_hash=content,
     )
     return question, doubts
+
+
+def _stopped(row: SourceRow, why: Unclear) -> RowError:
+    """A row of a table that cannot be read; one whose items have no options may be of another kind."""
+    if why.reason == "no_options":
+        found = _loaded(row)
+        fields = {} if isinstance(found, RowError) else found
+        stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
+        other = _without_options(row, announcement(row.sheet or "").kind, stated)
+        if other.reason != why.reason:
+            return other
+    return RowError(why.reason, why.detail)
 
 
 def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
@@ -272,7 +332,7 @@ def _answers(
 
 
 def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, explanation: str | None) -> Doubts:
-    """What reading a row left open. Whether what was read makes a sound question is the clean stage's to say."""
+    """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
     labels = [label for label, _ in options.pairs]
     if labels != [chr(65 + index) for index in range(len(labels))]:
@@ -300,7 +360,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 
 
 def _strange(options: cells.Options, usual: int, texts: Sequence[str]) -> Doubts:
-    """What a row holds that its neighbours' reading does not fit."""
+    """Return doubts about pictures, dates and options that are not as in the other rows."""
     doubts = []
     if any(map(_PICTURE.search, texts)):
         doubts.append(("picture_not_read", "a picture stands where a text should be"))

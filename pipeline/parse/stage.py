@@ -13,10 +13,11 @@ from pipeline.parse.mapping import Columns
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import Paper, judge, read_paper
 from pipeline.parse.params import ParseParams
-from pipeline.parse.rows import RowError, Source, sources_of, with_ids
+from pipeline.parse.rows import RowError, Source, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.questions import Question, Rejection
+from schemas.release import ReleasedId
 from schemas.sources import SourceParams
 from schemas.trace import Trace
 
@@ -24,12 +25,12 @@ from schemas.trace import Trace
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     """Parse every document and row.
 
-    Reads ``documents``, ``lines``, ``rows``; writes ``questions`` and ``traces``. Counts are of items:
-    questions, items set aside, rows, missing numbers, key documents, documents that hold no question.
+    Reads ``documents``, ``lines``, ``rows`` and the released ``ids``; writes ``questions`` and ``traces``. Counts are
+    of items: questions, items set aside, rows, missing numbers, key documents, documents that hold no question.
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = Outcome()
-    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables["rows"], params)):
+    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables, params)):
         outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
     counts = Counts(
@@ -117,17 +118,17 @@ def _no_questions(name: str, detail: str) -> Rejection:
     return Rejection(item_id=name, stage=STAGE, reason="no_questions", detail=f"{name}: {detail}")
 
 
-def _rows(documents: dict[str, Document], rows: pl.DataFrame, params: ParseParams) -> Outcome:
+def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> Outcome:
     outcome = Outcome()
     by_document: dict[str, list[SourceRow]] = defaultdict(list)
-    for row in SourceRow.from_frame(rows.sort("document", "row", maintain_order=True)):
+    for row in SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True)):
         by_document[row.document].append(row)
     read = [
         source
         for name, own in sorted(by_document.items())
         for source in sources_of(own, documents[name], declared_for(name, params.sources))
     ]
-    for source in with_ids(read):
+    for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
     empty = sorted(
         name for name, document in documents.items() if document.rows is not None and name not in by_document

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pipeline.archives import is_archive, is_paper, unpack
 from pipeline.catalogue import STAGES
-from pipeline.releases import every_release, release_files
+from pipeline.releases import content_of, every_release, read_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
 from schemas.annotations import ExpertReview
 from schemas.base import Record
@@ -22,7 +22,8 @@ from schemas.dataset import DatasetParams
 from schemas.documents import RawFile, StageManifest
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore
-from schemas.identity import file_sha256
+from schemas.identity import ROW_PREFIX, file_sha256
+from schemas.release import ReleasedId
 
 MANIFESTS = "build/manifests"
 PULLED = Path("reviews") / "pulled.parquet"
@@ -84,6 +85,18 @@ def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
     )
 
 
+def released_ids(dataset: DatasetParams) -> pl.DataFrame:
+    """The ids of rows of tables in all releases, by which a file is known again that was renamed."""
+    columns = ("question_id", "document", "stem", "shared_stem", "options")
+    parts = [ReleasedId.to_frame([])]
+    for folder in every_release(dataset):
+        with suppress(UserError):  # a release of others may lack the columns
+            rows = read_release(folder, columns).filter(pl.col("question_id").str.starts_with(ROW_PREFIX))
+            content = content_of(rows).alias("content_hash")
+            parts.append(rows.select("document", "question_id", content))
+    return pl.concat(parts).unique().sort(pl.all())
+
+
 def manifests(dataset: DatasetParams) -> pl.DataFrame:
     """Return the manifests of all stages in the catalogue's order, except of those that read this table."""
     return StageManifest.to_frame(
@@ -137,6 +150,7 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "reviews/answer_scores": answer_scores,
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
+    "releases/ids": released_ids,
 }
 
 

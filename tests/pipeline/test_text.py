@@ -10,6 +10,7 @@ from pipeline.text import tidy
 
 ALPHABET = (
     "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967"
+    "&<>/;subplt"
 )
 
 
@@ -25,6 +26,8 @@ ALPHABET = (
         ("肝\u200b炎\ufeff", "肝炎"),
         ("下列\u3000正确的是\u00a0", "下列正确的是"),
         ("a  \n\n b", "a\nb"),
+        ("SpO<sub>2</sub>&lt;90%，10<sup>9</sup>/L", "SpO₂<90%，10⁹/L"),
+        ('<p>题干<br/>&amp;nbsp;<b class="x">重</b></p>', "题干\n重"),
     ],
 )
 def test_traces_of_typesetting_are_taken_out(found: str, expected: str) -> None:
@@ -42,6 +45,7 @@ def test_traces_of_typesetting_are_taken_out(found: str, expected: str) -> None:
         "四君子汤：人参 白术 茯苓 甘草",
         "acute myocardial infarction",
         "第一行\n第二行",
+        "标签 <b> 与 <i>，a<b 且 c>d，R&D",
     ],
 )
 def test_what_carries_meaning_stays(text: str) -> None:

@@ -78,7 +78,7 @@ def plausibility(text: str) -> float:
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether the first bytes of a file could be text: no NUL without a UTF-16 mark, few control bytes."""
+    """Return whether the first bytes of a file could be text: no NUL without a UTF-16 mark, few control bytes."""
     if any(head.startswith(mark) for mark, _ in _MARKS):
         return True
     control = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])

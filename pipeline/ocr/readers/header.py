@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest
 
 from pipeline.characters import valid
@@ -20,7 +20,7 @@ PICTURE = "<img>"
 _LONGEST = 60
 """Characters of a header; a longer cell is text."""
 _NEW_HEADER = 3
-"""Known headers in a row from which it is the header of another table below the first: 题目 | A | B | 答案."""
+"""Known headers from which a row is a header without doubt, also of another table below: 题目 | A | B | 答案."""
 _LETTERS = frozenset("ABCDEFGHIJK")
 
 Record = Sequence[str]
@@ -56,6 +56,27 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
             yield TableRow(_row(names, record), table)
 
 
+def every_table(
+    grids: Mapping[str, Iterable[Record]], declared: Set[str], told: list[str]
+) -> Iterator[TableRow]:
+    """Return the rows of several tables, by name; one without questions is left out, which people are told.
+
+    Raises:
+        UnreadableDocument: none holds questions.
+    """
+    read, refused = 0, UnreadableDocument("unknown_columns", "there is no table in it")
+    for name, grid in grids.items():
+        try:
+            for row in tables(grid, declared, name):
+                read += 1
+                yield row
+        except UnreadableDocument as error:
+            refused = error
+            told.append(f"{name} was left out: {error.detail}")
+    if not read:
+        raise refused
+
+
 def _require_width(record: Record) -> None:
     width = next((at for at in range(len(record), 0, -1) if record[at - 1].strip()), 0)
     if width > MAX_COLUMNS:
@@ -64,11 +85,12 @@ def _require_width(record: Record) -> None:
 
 
 def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
-    """The names of the columns and the row below them: of rows with a stem the one with most known headers."""
+    """The names of the columns and the row below them."""
     stems = [at for at, record in enumerate(top) if _names_stem(record, declared)]
     if not stems:
         return _by_content(top)
-    at = max(stems, key=lambda at: len(_known(top[at], declared)))
+    known = {at: len(_known(top[at], declared)) for at in stems}
+    at = next((at for at in stems if known[at] >= _NEW_HEADER), max(stems, key=lambda at: known[at]))
     names = top[at]
     below = top[at + 1] if at + 1 < len(top) else []
     # 题目 | 选项 |   | 答案 over    |  A  | B |      is one header in two rows.

@@ -10,12 +10,14 @@ from typing import Any
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.encoding import decode, looks_like_text
-from pipeline.ocr.readers.header import tables
+from pipeline.ocr.readers.header import every_table
 from pipeline.ocr.readers.webpage import parsed, texts
 from schemas.columns import option_of, roles_of
 from schemas.errors import UnreadableDocument
 
 _MARKDOWN = (".md", ".txt")
+_OUTSIDE = 200
+"""Characters outside of the tables from which people are told: a title and a date are fewer."""
 _SPANS = 1000
 """Rows or columns that a cell of a table may span; HTML's own limit for columns."""
 _RULE = re.compile(r"\s{0,9}\|?[\s|:-]{3,2000}")
@@ -31,7 +33,7 @@ class PageTableReader:
     format = "table"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether the page is little else than tables, the first of which has the header of a bank."""
+        """Return whether the page is little else than tables, the first of which has the header of a bank."""
         if suffix not in (".html", ".htm", ".xls", *_MARKDOWN) or not looks_like_text(head):
             return False
         try:
@@ -55,21 +57,9 @@ class PageTableReader:
             UnreadableDocument: ``unknown_columns`` where no table holds questions, and what ``tables`` raises.
         """
         grids, outside = _grids(decode(path.read_bytes()), path.suffix.lower())
-        refused = UnreadableDocument("unknown_columns", "there is no table of questions on the page")
-        read = 0
-        for number, grid in enumerate(grids, 1):
-            try:
-                for row in tables(
-                    grid, frozenset(params.columns), f"table {number}" if len(grids) > 1 else None
-                ):
-                    read += 1
-                    yield row
-            except UnreadableDocument as error:
-                refused = error
-                told.append(f"table {number} was left out: {error.detail}")
-        if not read:
-            raise refused
-        if outside:
+        named = {f"table {number}": grid for number, grid in enumerate(grids, 1)}
+        yield from every_table(named, frozenset(params.columns), told)
+        if outside > _OUTSIDE:
             told.append(f"{outside:,} characters outside of its tables were left out")
 
 

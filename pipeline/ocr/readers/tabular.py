@@ -49,7 +49,7 @@ class CmbJsonReader:
     format = "cmb_json"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is called JSON, or starts with a list of objects."""
+        """Return whether it is called JSON, or starts with a list of objects."""
         if not looks_like_text(head):
             return False
         start = re.match(rb"\[\s{0,99}\{", head.lstrip(_BLANK))
@@ -83,13 +83,13 @@ def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
         elif inner := [*_inner(value, depth)]:
             yield from inner
         elif value and all(isinstance(item, dict) for item in value.values()):
-            yield from ({"id": key, **item} for key, item in value.items())
+            yield from _questions([{"id": key, **item} for key, item in value.items()], depth + 1)
         elif _is_question(value):
             yield value
 
 
 def _is_question(value: Any) -> bool:
-    """Whether an object has the stem of a question, no list of them under that name."""
+    """Return whether an object has the stem of a question, no list of them under that name."""
     return isinstance(value, dict) and any(
         "stem" in roles_of(key) and not isinstance(part, list) for key, part in value.items()
     )
@@ -135,13 +135,15 @@ class JsonlReader:
     format = "jsonl"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is called so, or its first line is a JSON object."""
+        """Return whether it is called so, or its first line is a JSON object."""
         if not looks_like_text(head):
             return False
         if suffix in (".jsonl", ".ndjson"):
             return True
-        first = head.lstrip(_BLANK).split(b"\n", 1)[0].strip()
-        return first[:1] == b"{" and first[-1:] == b"}" and b":" in first and suffix not in (".md", ".json")
+        first, _, rest = head.lstrip(_BLANK).partition(b"\n")
+        is_object = first.startswith(b"{") and first.rstrip().endswith(b"}") and b":" in first
+        # Many are called .json; JSON of one object has no second.
+        return is_object and suffix != ".md" and (suffix != ".json" or rest.lstrip().startswith(b"{"))
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject.
@@ -175,7 +177,7 @@ class CsvReader:
     format = "cmexam_csv"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is text and called CSV or TSV, or XLS as many websites name their exports."""
+        """Return whether it is text and called CSV or TSV, or XLS as many websites name their exports."""
         return suffix in (".csv", ".tsv", ".xls") and looks_like_text(head)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
@@ -212,7 +214,7 @@ def delimiter(text: str) -> str:
 
 
 def _headers(line: str) -> int:
-    """How many cells of a line are known headers, whatever delimits them."""
+    """Return how many cells of a line are known headers, whatever delimits them."""
     return sum(bool(roles_of(cell) or option_of(cell)) for cell in re.split(r"[,\t;|]", line[:2000]))
 
 
@@ -222,7 +224,7 @@ class ParquetReader:
     format = "parquet"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it begins with a mark of one of them."""
+        """Return whether it begins with a mark of one of them."""
         return (
             head[:4] == b"PAR1" or head[:6] == b"ARROW1" or (suffix == ".arrow" and head[:4] == b"\xff" * 4)
         )

@@ -6,7 +6,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +17,7 @@ from pipeline.archives import check_archive
 from pipeline.ocr import glyphs
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
-from pipeline.ocr.readers.header import PICTURE, tables
+from pipeline.ocr.readers.header import PICTURE, every_table
 from schemas.errors import UnreadableDocument
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -44,7 +44,7 @@ class XlsxReader:
     format = "cmexam_xlsx"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is a ZIP archive with a workbook or called XLSX, or an old file called XLS or ET (WPS)."""
+        """Return whether it is a ZIP archive with a workbook or called XLSX, or an old file called XLS or ET (WPS)."""
         if head.startswith(_OLE):
             return suffix in (".xls", ".et")
         return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
@@ -71,18 +71,8 @@ class XlsxReader:
         except Exception as error:  # the library's errors have no common class
             raise UnreadableDocument("broken", f"not a readable workbook: {str(error)[:200]}") from error
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
-        read, refused = 0, UnreadableDocument("unknown_columns", "it has no sheet that is shown")
-        for name, grid in grids.items():
-            try:
-                for row in tables(grid, frozenset(params.columns), name):
-                    read += 1
-                    yield row
-            except UnreadableDocument as error:
-                refused = error
-                if grid:
-                    told.append(f"sheet {name} was left out: {error.detail}")
-        if not read:
-            raise refused
+        filled = {name: grid for name, grid in grids.items() if grid}
+        yield from every_table(filled, frozenset(params.columns), told)
 
 
 def _grid(sheet: Any, pictures: tuple[Place, ...], rich: dict[str, str]) -> list[list[str]]:
@@ -111,7 +101,7 @@ def _text(value: Any, rich: dict[str, str]) -> str:
 
 
 def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, str]]:
-    """What the library does not tell of an XLSX: pictures by sheet, and texts with raised or lowered characters.
+    """Return what the library leaves out: pictures by sheet, and texts with raised or lowered characters.
 
     Raises:
         UnreadableDocument: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
@@ -131,7 +121,8 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, str]]:
                 drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
                 places = [place for one in drawings if one in members for place in _anchors(archive, one)]
                 pictures[sheet.get("name", "")] = tuple(places)
-            rich = _rich_texts(archive) if "xl/sharedStrings.xml" in members else {}
+            parts = [name for name in members if name.startswith(("xl/sharedStrings", "xl/worksheets/sheet"))]
+            rich = _rich_texts(_parsed(archive, name) for name in parts if b"vertAlign" in archive.read(name))
     except _DAMAGE as error:
         raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
     return pictures, rich
@@ -188,11 +179,11 @@ def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
             yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
 
 
-def _rich_texts(archive: zipfile.ZipFile) -> dict[str, str]:
+def _rich_texts(parts: Iterable[Any]) -> dict[str, str]:
     """Texts by how they read without marks, where characters are raised or lowered: 10 and 9/L is 10⁹/L, not 109/L."""
     found: dict[str, str] = {}
     times: Counter[str] = Counter()
-    for item in _parsed(archive, "xl/sharedStrings.xml"):
+    for item in (item for part in parts for item in part.iter(f"{_MAIN}si", f"{_MAIN}is")):
         flat = marked = ""
         for run in [item, *item.findall(f"{_MAIN}r")]:
             text = run.findtext(f"{_MAIN}t") or ""

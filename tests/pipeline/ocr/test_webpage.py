@@ -77,7 +77,7 @@ def test_marks_of_markdown_do_not_hide_numbers_options_and_answers(tmp_path):
         ("a.pptx", b"PK\x03\x04ppt/", "PowerPoint presentation; save it as PDF"),
         ("a.epub", b"PK\x03\x04mimetype", "EPUB book"),
         ("a.apkg", b"PK\x03\x04collection", "Anki deck"),
-        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Word document; save it as DOCX"),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Word document; install LibreOffice"),
         ("a.zip", b"PK\x03\x04a.pdf", "ZIP archive within another; unpack"),
     ],
 )

@@ -14,6 +14,7 @@ from pipeline.parse.params import ParseParams
 from pipeline.parse.stage import run
 from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
 from schemas.questions import Question
+from schemas.release import ReleasedId
 
 OPTIONS = "A. 甲\tB. 乙\nC. 丙\tD. 丁"
 
@@ -44,6 +45,7 @@ def tables(texts: dict[str, str], rows: list[SourceRow]) -> dict[str, pl.DataFra
         "pages": Page.to_frame([]),
         "lines": Line.to_frame(lines),
         "rows": SourceRow.to_frame(rows),
+        "ids": ReleasedId.to_frame([]),
     }
 
 

@@ -1,0 +1,114 @@
+"""Workbooks as people make them: nothing that a sheet shows is lost or taken for something else."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.drawing.image import Image
+from PIL import Image as Picture
+
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.sniff import find_reader
+from pipeline.parse.mapping import Unclear
+from pipeline.parse.rows import RowError, Source, sources_of
+from schemas.documents import Document, SourceRow
+from schemas.sources import SourceParams
+
+HEADER = ["材料", "题目", "A", "B", "答案"]
+
+
+def row(at: int) -> list[str | None]:
+    return ["", f"第{at}问，正确的是", f"甲{at}", f"乙{at}", "AB"[at % 2]]
+
+
+def read(book: Workbook, path: Path, told: list[str] | None = None, **declared: SourceParams) -> list[Source]:
+    book.save(path)
+    params = OcrParams(columns=tuple(name for one in declared.values() for name in one.headers()))
+    rows = [*find_reader(path, params).rows(path, params, told if told is not None else [])]
+    document = Document(document=path.name, sha256="ab" * 32, format="x", pages=None, rows=len(rows))
+    numbered = [SourceRow(document=path.name, row=at, **one._asdict()) for at, one in enumerate(rows, 1)]
+    return sources_of(numbered, document, declared)
+
+
+def doubts(source: Source) -> list[list[str]]:
+    return [[reason for reason, _ in found[1]] for _, found in source.rows if not isinstance(found, RowError)]
+
+
+@pytest.fixture
+def book():
+    made = Workbook()
+    made.active.title = "单选题"
+    for line in [HEADER, *map(row, range(6))]:
+        made.active.append(line)
+    return made
+
+
+def test_each_sheet_has_a_mapping_of_its_own(book, tmp_path):
+    other = book.create_sheet("English")
+    for line in [
+        ["No", "Question", "Options", "Answer"],
+        *([at, f"Which {at}?", "x\ny", at % 2] for at in range(6)),
+    ]:
+        other.append(line)
+    judged = book.create_sheet("判断题")
+    for line in [["题目", "答案"], ["地球是圆的。", "对"]]:
+        judged.append(line)
+    chinese, english, refused = read(book, tmp_path / "bank.xlsx")
+    assert [found[0].answer for _, found in chinese.rows] == [["A"], ["B"]] * 3
+    assert [found[0].answer for _, found in english.rows] == [["A"], ["B"]] * 3
+    assert isinstance(refused.columns, Unclear)
+    assert ([found.reason for _, found in refused.rows], refused.told()) == (["true_false"], [])
+    assert english.name == "bank.xlsx#English"
+
+
+def test_one_sheet_can_be_configured_alone(book, tmp_path):
+    book.create_sheet("x").append(["问句", "A", "B", "答案"])
+    book["x"].append(["第九问", "甲", "乙", "A"])
+    _, second = read(book, tmp_path / "bank.xlsx", x=SourceParams(stem="问句"))
+    assert second.rows[0][1][0].stem == "第九问"
+
+
+def test_a_hidden_sheet_is_left_out_and_named(book, tmp_path):
+    book.create_sheet("旧").append(HEADER)
+    book["旧"].append(row(99))
+    book["旧"].sheet_state = "hidden"
+    told: list[str] = []
+    (source,) = read(book, tmp_path / "bank.xlsx", told)
+    assert (len(source.rows), told) == (6, ["sheet 旧 is hidden and was left out"])
+
+
+def test_a_merged_case_belongs_to_each_of_its_questions(book, tmp_path):
+    book.active["A2"] = "男，40岁，腹痛。"
+    book.active.merge_cells("A2:A4")
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    cases = [found[0].shared_stem for _, found in source.rows]
+    assert cases == ["男，40岁，腹痛。"] * 3 + [None] * 3
+
+
+def test_raised_digits_stay_raised(book, tmp_path):
+    raised = TextBlock(InlineFont(vertAlign="superscript"), "9")
+    book.active["C2"] = CellRichText("白细胞10", raised, "/L")
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    assert source.rows[0][1][0].options[0].text == "白细胞10⁹/L"
+
+
+def test_pictures_and_dates_in_place_of_texts_wait(book, tmp_path):
+    Picture.new("RGB", (9, 9)).save(tmp_path / "p.png")
+    book.active["D3"] = None
+    book.active.add_image(Image(tmp_path / "p.png"), "D3")
+    book.active["C5"] = date(2024, 3, 5)
+    book.active["C6"] = '_xlfn.DISPIMG("ID_1",1)'
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    picture, became_date = ["picture_not_read"], ["text_became_date"]
+    assert doubts(source) == [[], picture, [], became_date, picture, []]
+
+
+def test_a_bank_without_a_key_is_told_of(book, tmp_path):
+    book.active.delete_cols(5)
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    assert source.told()[0].startswith("no column holds the key of 6 questions")

@@ -1,0 +1,72 @@
+"""Old office files through LibreOffice: a program on the path that is told what to write where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline import legacy
+from pipeline.archives import locate
+from pipeline.legacy import converted
+from schemas.errors import UnreadableDocument
+
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old"
+WRITES = """while [ $# -gt 1 ]; do [ "$1" = --outdir ] && out=$2; shift; done
+echo new > "$out/paper.docx"
+echo x >> "$0.runs\""""
+
+
+@pytest.fixture
+def office(tmp_path, monkeypatch):
+    """A stand-in for LibreOffice that runs a shell command."""
+
+    def install(command: str) -> Path:
+        program = tmp_path / "bin" / "soffice"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{command}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+        return program
+
+    return install
+
+
+@pytest.fixture
+def paper(tmp_path):
+    (tmp_path / "raw").mkdir()
+    path = tmp_path / "raw" / "paper.doc"
+    path.write_bytes(OLD)
+    return path
+
+
+def test_an_old_file_is_converted_once(tmp_path, office, paper):
+    program = office(WRITES)
+    for _ in range(2):
+        copy = locate(paper.parent, tmp_path / "build", "paper.doc")
+        assert (copy.suffix, copy.read_text()) == (".docx", "new\n")
+    assert Path(f"{program}.runs").read_text() == "x\n"
+    assert not [*copy.parent.glob(".part-*")]
+
+
+def test_without_libreoffice_the_file_stays_what_it_is(tmp_path, paper, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert converted(paper, tmp_path / "build") == paper
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"), [("exit 0", "broken"), ("exit 3", "broken"), ("sleep 60", "timeout")]
+)
+def test_what_cannot_be_converted_costs_itself_alone(tmp_path, office, paper, monkeypatch, command, reason):
+    office(command)
+    monkeypatch.setattr(legacy, "TIMEOUT", 0.5)
+    with pytest.raises(UnreadableDocument) as caught:
+        converted(paper, tmp_path / "build")
+    assert caught.value.reason == reason
+
+
+def test_other_formats_are_never_handed_over(tmp_path, office):
+    office("exit 3")
+    path = tmp_path / "paper.pdf"
+    path.write_bytes(b"%PDF")
+    assert converted(path, tmp_path / "build") == path
