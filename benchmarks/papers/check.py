@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.papers.model import ASIDE, Kind, Paper, Printed, Truth
 from benchmarks.papers.render import render, truths
-from pipeline.parse.finish import Outcome, finish
+from pipeline.parse.finish import ParseOutcome, finish
 from pipeline.parse.paper import judge, read_paper
 from pipeline.parse.stage import pair_keys
 from schemas.documents import Document, Line, LineKind
@@ -36,12 +36,12 @@ def lines_of(pages: Sequence[Sequence[str]], document: str) -> list[Line]:
     ]
 
 
-def read(printed: Printed) -> Outcome:
+def read(printed: Printed) -> ParseOutcome:
     """What the parser makes of a paper and its key."""
     return read_lines(lines_of(printed.pages, "exam.pdf"), lines_of(printed.key, "exam_answers.pdf"))
 
 
-def read_lines(lines: Sequence[Line], key: Sequence[Line] = ()) -> Outcome:
+def read_lines(lines: Sequence[Line], key: Sequence[Line] = ()) -> ParseOutcome:
     """What the parser makes of the lines of a paper and of its key."""
     papers = [read_paper("exam.pdf", lines)]
     papers += [read_paper("exam_answers.pdf", key)] if key else []
@@ -53,7 +53,7 @@ def read_lines(lines: Sequence[Line], key: Sequence[Line] = ()) -> Outcome:
     return outcome
 
 
-def differences(paper: Paper, outcome: Outcome | None = None) -> list[str]:
+def differences(paper: Paper, outcome: ParseOutcome | None = None) -> list[str]:
     """One line for everything that was not read as it was printed; empty when all was."""
     outcome = outcome or read(render(paper))
     expected = {(truth.section, truth.number): truth for truth in truths(paper)}

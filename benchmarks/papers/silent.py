@@ -15,7 +15,7 @@ from benchmarks.papers.content import sections
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.model import ASIDE, Paper, Printed, Truth
 from benchmarks.papers.render import Tagged, render, truths
-from pipeline.parse.finish import Outcome, finish
+from pipeline.parse.finish import ParseOutcome, finish
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import judge, read_paper
 from schemas.documents import Box, Document, Line, LineKind
@@ -226,7 +226,7 @@ def printed_lines(pages: Sequence[Sequence[str]], document: str, *, boxes: bool)
     return found
 
 
-def outcome_of(paper: Paper, damage: Damage, *, boxes: bool) -> Outcome:
+def outcome_of(paper: Paper, damage: Damage, *, boxes: bool) -> ParseOutcome:
     """What the parser makes of a damaged paper and the key beside it."""
     printed = render(paper, damage.lines)
     key = render(damage.key).key if damage.key else printed.key
@@ -237,7 +237,7 @@ def outcome_of(paper: Paper, damage: Damage, *, boxes: bool) -> Outcome:
     return _read(Printed(printed.pages, key), name, damage.key_name, boxes=boxes)
 
 
-def _read(printed: Printed, name: str, key_name: str, *, boxes: bool) -> Outcome:
+def _read(printed: Printed, name: str, key_name: str, *, boxes: bool) -> ParseOutcome:
     papers = [read_paper(name, printed_lines(printed.pages, name, boxes=boxes))]
     if printed.key:
         papers.append(read_paper(key_name, printed_lines(printed.key, key_name, boxes=boxes)))
@@ -274,7 +274,7 @@ def _flat(text: str) -> str:
     return text.replace("\n", "")
 
 
-def _waits(outcome: Outcome) -> list[tuple[Question, ReviewItem]]:
+def _waits(outcome: ParseOutcome) -> list[tuple[Question, ReviewItem]]:
     """The questions that wait, as they were read."""
     return [(Question.model_validate_json(item.item), item) for item in outcome.review if item.item]
 

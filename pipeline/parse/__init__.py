@@ -1,21 +1,21 @@
 """The parse stage: a pure function from lines to questions, pass after pass.
 
-======================== ==============================================================================================
-pass                     modules
-======================== ==============================================================================================
-1. pieces                ``lines``: ``running`` heads dropped, characters folded (``text``) and mended (``script``)
-2. what a line may be    ``numbers``, ``heads``, ``keylines``: every habit of printing, a table each; ``answerlines``
-                         finds the key, ``cloze`` the blanks of items
-3. what a line is        ``cut``: ``weights`` weighs the numbers, ``numbering`` chooses those that run contiguously,
-                         ``leads`` finds stems before their number; ``outline`` puts every line where its role says
-4. drafts                ``assemble``: ``fields`` and ``answers`` split an item, ``options`` finds its options,
-                         ``reading`` holds both; ``matching`` and ``parts`` take items of several questions apart;
-                         ``kinds`` and ``setaside`` say what it is
-5. keys                  ``keys`` finds and applies them, ``appeals`` reads notes, ``pairing`` matches key documents
-6. judgement             ``joint`` shares answers out; ``gates``, ``examine`` and ``unread`` doubt what is not sound
-7. records               ``finish``, with the reasons of every cut (``tracing``)
-======================== ==============================================================================================
+=========================== ===========================================================================================
+pass                        modules
+=========================== ===========================================================================================
+1. lines                    ``lines``: ``running`` heads dropped, characters folded (``text``) and mended
+2. what a line may be       ``numbers``, ``heads``, ``keylines``: every style of printing, a table each; ``answerlines``
+                            finds the key, ``cloze`` the blanks of items
+3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
+                            ``outline`` puts every line where its role says
+4. drafts                   ``assemble``: ``fields`` and ``answers`` split an item, ``options`` finds its options,
+                            ``draft`` holds both; ``parts`` takes items of several questions apart; ``kinds`` says
+                            what it is
+5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents
+6. judgement                ``gates``, ``examine`` and ``rooms`` flag what is not sound
+7. records                  ``finish``, with the reasons of every cut
+=========================== ===========================================================================================
 
 ``paper`` runs 1–6 for one document, ``stage`` 5–7 for all; ``rows`` and ``cells`` read tables. docs/parsing.md says
-where a new habit belongs.
+where a new style belongs.
 """

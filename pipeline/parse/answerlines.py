@@ -1,4 +1,4 @@
-"""Where answers of several questions stand in a document, and the heads over them."""
+"""Find the lines that hold the answers of several questions, and the heads over them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import zip_longest
 from pipeline.parse.cloze import is_option_line
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head, numeral
-from pipeline.parse.keylines import Grid, Pair, grid, last_letter_row, letter_rows, line_pairs
-from pipeline.parse.lines import Piece
+from pipeline.parse.keylines import Grid, KeyPair, grid, last_letter_row, letter_rows, line_pairs
+from pipeline.parse.lines import ParsedLine
 from pipeline.parse.outline import KeyLine
 from pipeline.parse.text import true_digits
 
@@ -33,13 +33,13 @@ _ENTRY = re.compile(
 )
 
 
-def answers_apart(pieces: Sequence[Piece]) -> list[Piece]:
+def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Pieces in which lines of answers hold nothing else, and whole answers.
 
     The head before them goes (参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD); a line that goes on in the middle of an answer
     takes up the next.
     """
-    found: list[Piece] = []
+    found: list[ParsedLine] = []
     taken = False
     for piece, following in zip_longest(pieces, pieces[1:]):
         text = "" if taken else piece.text
@@ -54,7 +54,7 @@ def answers_apart(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _goes_on(text: str, following: str) -> bool:
-    """Whether a line of answers ends between a number, or a range, and its letters."""
+    """Return whether a line of answers ends between a number, or a range, and its letters."""
     return (
         _UNFINISHED.fullmatch(text) is not None
         and len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(text)), len(line_pairs(following)))
@@ -73,7 +73,7 @@ def _head_end(text: str) -> int | None:
     return None
 
 
-def key_heads(pieces: Sequence[Piece]) -> frozenset[int]:
+def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
     return frozenset(
         index
@@ -83,21 +83,21 @@ def key_heads(pieces: Sequence[Piece]) -> frozenset[int]:
     )
 
 
-def _marks_one_answer(pieces: Sequence[Piece], head: int) -> bool:
-    """Whether one answer without a number stands under 答案: the item's own, and no key begins there."""
+def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
+    """Return whether one answer without a number stands under 答案: the item's own, and no key begins there."""
     below = [piece.text for piece in pieces[head + 1 : head + 3]]
     own = [_OWN.fullmatch(text) is not None for text in below]
     return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
 
 
-def _answers_follow(pieces: Sequence[Piece], head: int) -> bool:
+def _answers_follow(pieces: Sequence[ParsedLine], head: int) -> bool:
     texts = [piece.text for piece in pieces[head + 1 : head + 1 + ANSWERED_WITHIN]]
     return any(line_pairs(text) or _ENTRY.match(true_digits(text)) for text in texts) or any(
         grid(texts, index) for index in range(len(texts))
     )
 
 
-def answer_lines(pieces: Sequence[Piece], heads: frozenset[int]) -> dict[int, KeyLine | None]:
+def answer_lines(pieces: Sequence[ParsedLine], heads: frozenset[int]) -> dict[int, KeyLine | None]:
     """Grids, and lines of answers: of several anywhere, of one only under a head or beside such a line.
 
     Returns:
@@ -128,13 +128,13 @@ def answer_lines(pieces: Sequence[Piece], heads: frozenset[int]) -> dict[int, Ke
 
 
 def _column(texts: Sequence[str], index: int) -> bool:
-    """Whether three lines from here on are one answer each, of numbers that run on."""
+    """Return whether three lines from here on are one answer each, of numbers that run on."""
     pairs = [line_pairs(text) for text in texts[index : index + 3]]
     numbers = [row[0].number for row in pairs if len(row) == 1 and row[0].letters[0].isalpha()]
     return len(numbers) == 3 and numbers == list(range(numbers[0], numbers[0] + 3))
 
 
-def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> list[Pair]:
+def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> list[KeyPair]:
     """A row of letters after one number, where the rows beside it say how many questions it answers."""
     pairs = letter_rows(texts[index], texts[index + 1]) if index + 1 < len(texts) else []
     above = lines.get(index - 1)
@@ -143,7 +143,7 @@ def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None
     return pairs
 
 
-def _grid_lines(pieces: Sequence[Piece], grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
+def _grid_lines(pieces: Sequence[ParsedLine], grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
     """The answers of grids.
 
     A short row is read only where nothing follows, and never where it was recognised: a cell may be missing.
@@ -159,8 +159,8 @@ def _grid_lines(pieces: Sequence[Piece], grids: Sequence[tuple[int, Grid]]) -> d
     return lines
 
 
-def _explained(pieces: Sequence[Piece], head: int) -> bool:
-    """Whether explanations stand between the answers under a head: then each is an entry of its own.
+def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:
+    """Return whether explanations stand between the answers under a head: then each is an entry of its own.
 
     Marked ones follow the answers; unmarked ones stand between an answer and that to the next number.
     """
@@ -181,5 +181,5 @@ def _explained(pieces: Sequence[Piece], head: int) -> bool:
 
 
 def _opens_question(text: str) -> bool:
-    """Whether the options of a blank or the head of a shared text follow the answers of one item."""
+    """Return whether the options of a blank or the head of a shared text follow the answers of one item."""
     return is_option_line(text) or group_head(text) is not None

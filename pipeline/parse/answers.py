@@ -9,7 +9,7 @@ from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.text import CJK
 
 _NOT_OF_ANSWER = r"(?!\s*(?:[项項錯错均不對对或/]|选项|選項))"
-"""What follows a letter that an explanation speaks of: C  A项错误; B或C is no answer for a machine."""
+"""Not an answer: the letter of an option that an explanation speaks of (C  A项错误), one of two (B或C)."""
 # White space before an optional mark and after it is possessive, ``\s*+``: two repeats that meet take quadratic time.
 _LETTERS = re.compile(
     r"\s*+(?:[(（【\[]\s*+)?"
@@ -59,7 +59,7 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
 
 
 def is_coded(segment: str) -> bool:
-    """Whether an answer names codes of choices, A：③ B：④, and no options."""
+    """Return whether an answer names codes of choices, A：③ B：④, and no options."""
     return _CODED.match(segment) is not None
 
 
@@ -85,7 +85,7 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 
 def fills_blank(text: str) -> bool:
-    """Whether exactly one bracket of a text holds letters: the habit of papers with answers in their stems."""
+    """Return whether exactly one bracket of a text holds letters, as in papers with answers in their stems."""
     return len(_INSIDE.findall(text)) == 1
 
 
@@ -112,11 +112,6 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     if not set(letters) <= set(labels) or letters != sorted(set(letters)):
         return stem, None
     return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
-
-
-def _opens(said: str, option: str) -> bool:
-    """Whether an answer begins with an option that begins with a letter: 答案：B超 and more is no letter B."""
-    return _LATIN_FIRST.match(option) is not None and said.startswith(_bare(option))
 
 
 _LATIN_FIRST = re.compile(r"[A-K]\S")

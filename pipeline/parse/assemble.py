@@ -7,25 +7,31 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, Habits, ItemText, text_of
 from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.heads import case_end
-from pipeline.parse.joint import continue_cases
-from pipeline.parse.kinds import SET_ASIDE, announcement
-from pipeline.parse.lines import Piece
-from pipeline.parse.matching import parts_with_options, split_off, stems_after_options
+from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
+from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import CIRCLED_DIGITS
-from pipeline.parse.options import Run, find_run
-from pipeline.parse.outline import Group, Item, Outline
-from pipeline.parse.parts import blank_drafts, draft_of, numbered_parts, part_drafts, unnumbered
-from pipeline.parse.reading import Habits, Reading, text_of
-from pipeline.parse.setaside import set_aside
+from pipeline.parse.options import OptionRun, find_run
+from pipeline.parse.outline import Group, NumberedItem, Outline
+from pipeline.parse.parts import (
+    blank_drafts,
+    continue_cases,
+    draft_of,
+    numbered_parts,
+    part_drafts,
+    parts_with_options,
+    split_off,
+    stems_after_options,
+    unnumbered,
+)
 from pipeline.parse.text import join_lines
 from schemas.documents import LineKind
 from schemas.trace import Part
 
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
-"""What the code of a K-type item is made of: the numbers of its statements."""
+"""The code of a K-type item: the numbers of its statements."""
 _TAG = re.compile(
     r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
 )
@@ -46,14 +52,16 @@ def drafts_of(outline: Outline) -> list[Draft]:
         border = own.count("\n") + 1
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
         is_key = is_key or item.run in answering
-        own_drafts = list(_drafts(Reading(item, item.pieces[:border], fields, habits), shared, is_key=is_key))
+        own_drafts = list(
+            _drafts(ItemText(item, item.pieces[:border], fields, habits), shared, is_key=is_key)
+        )
         if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
     continue_cases(drafts)
-    _doubt_shifted(drafts)
+    _flag_shifted(drafts)
     return drafts
 
 
@@ -87,7 +95,7 @@ ANSWERING = 0.8
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     """Runs of the numbering, after questions of the same numbers, of which nearly all items are entries of a key."""
-    runs: dict[int, list[tuple[Item, Fields]]] = {}
+    runs: dict[int, list[tuple[NumberedItem, Fields]]] = {}
     for item, fields in zip(outline.items, found, strict=True):
         runs.setdefault(item.run, []).append((item, fields))
     asked = set[int]()
@@ -107,7 +115,7 @@ def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
 
 
 _SECOND_LABEL = re.compile(r"[(（【\s]B[.．、)）】]")
-"""What a stem holds that has options of its own: those of the question before."""
+"""A label inside a stem: options of the question before may stand in it."""
 
 
 class _SharedOptions:
@@ -115,10 +123,10 @@ class _SharedOptions:
 
     def __init__(self) -> None:
         self.block: object = None
-        self.run: Run | None = None
+        self.run: OptionRun | None = None
         self.count = 0
 
-    def of(self, item: Item) -> Run | None:
+    def of(self, item: NumberedItem) -> OptionRun | None:
         """The options shared by this item, if its section has such."""
         if item.block is not self.block:
             self.block = item.block
@@ -126,13 +134,13 @@ class _SharedOptions:
             self.replace(find_run(item.block.text) if is_shared else None)
         return self.run
 
-    def replace(self, run: Run | None) -> None:
+    def replace(self, run: OptionRun | None) -> None:
         """Options for the items that follow."""
         self.run = run
         self.count += 1
 
 
-def _drafts(reading: Reading, shared: _SharedOptions, *, is_key: bool) -> Iterable[Draft]:
+def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> Iterable[Draft]:
     """The drafts of an item: an entry of a key, several questions, or one."""
     if reading.run is None and _is_entry(reading.fields, is_key=is_key):
         return _entries(reading)
@@ -141,7 +149,7 @@ def _drafts(reading: Reading, shared: _SharedOptions, *, is_key: bool) -> Iterab
     return _several(reading) or [_single(reading, common, shared)]
 
 
-def _several(reading: Reading) -> list[Draft]:
+def _several(reading: ItemText) -> list[Draft]:
     """The questions of an item that holds more than one; empty for others."""
     item, pieces, fields, head, cloze = (
         reading.item,
@@ -171,7 +179,7 @@ _PART_BEFORE = re.compile(rf"(?:^|\n)\s*[{CIRCLED_DIGITS}]")
 """A part ① before the options: these are of one part, and the parts after them are answered in words."""
 
 
-def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Draft:
+def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions) -> Draft:
     item, fields, run = reading.item, reading.fields, reading.run
     draft = draft_of(item, reading.pieces, fields)
     if reading.cloze:
@@ -185,7 +193,7 @@ def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Dra
         _use_codes(draft)
     if run is not None and reading.habits.by_blanks and not reading.cloze:
         draft.number, draft.suffix = None, f"i{item.number:03d}"
-        draft.doubt("parts_and_options_differ", "its blanks and their options were not read")
+        draft.flag("parts_and_options_differ", "its blanks and their options were not read")
     _answer(draft, fields, reading)
     _take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
@@ -195,7 +203,7 @@ def _single(reading: Reading, common: Run | None, shared: _SharedOptions) -> Dra
 
 
 def _is_entry(fields: Fields, *, is_key: bool) -> bool:
-    """Whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
+    """Return whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
     head = fields.head.strip()
     if is_key:
         return True
@@ -203,7 +211,7 @@ def _is_entry(fields: Fields, *, is_key: bool) -> bool:
     return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
 
 
-def _entries(reading: Reading) -> list[Draft]:
+def _entries(reading: ItemText) -> list[Draft]:
     """An entry of a key, or one for each of the numbers that it speaks of together: 9～11．ABC."""
     numbers = range(reading.item.number, reading.item.last + 1)
     entries = [_entry(reading) for _ in numbers]
@@ -215,7 +223,7 @@ def _entries(reading: Reading) -> list[Draft]:
     return entries
 
 
-def _entry(reading: Reading) -> Draft:
+def _entry(reading: ItemText) -> Draft:
     fields = reading.fields
     draft = draft_of(reading.item, reading.pieces, fields)
     draft.entry = True
@@ -227,27 +235,27 @@ def _entry(reading: Reading) -> Draft:
     return draft
 
 
-def _use_own(draft: Draft, head: str, run: Run) -> None:
+def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     draft.stem = join_lines(head[: run.start])
     draft.options = list(run.options)
     if run.repaired:
         text = dict(run.options)[run.repaired]
         if text[:1].upper() == run.repaired:
-            draft.doubt("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
+            draft.flag("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
-        draft.doubt("several_option_runs", f"options start again after {run.options[-1][0]}")
+        draft.flag("several_option_runs", f"options start again after {run.options[-1][0]}")
     before = find_run(head[: run.start]) if _SECOND_LABEL.search(draft.stem) else None
     if before and len(before.options) >= min(3, len(run.options)):
-        draft.doubt("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
+        draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
     again_at = re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :])
     if again_at:
-        draft.doubt("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
+        draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
     _trace_options(draft, head, run)
 
 
-def _use_blank(draft: Draft, reading: Reading) -> None:
+def _use_blank(draft: Draft, reading: ItemText) -> None:
     """The one blank of an item: its number is no part of the options, nor of the stem."""
     assert reading.cloze is not None
     (blank,) = reading.cloze.blanks
@@ -257,7 +265,7 @@ def _use_blank(draft: Draft, reading: Reading) -> None:
     _trace_options(draft, reading.head, blank.run)
 
 
-def _tables_from(pieces: list[Piece]) -> int:
+def _tables_from(pieces: list[ParsedLine]) -> int:
     """On which line the cells of the first table begin; -1 for one without cells that were read."""
     table = next((i for i, piece in enumerate(pieces) if piece.kind is LineKind.TABLE), len(pieces))
     if table == len(pieces):
@@ -265,13 +273,13 @@ def _tables_from(pieces: list[Piece]) -> int:
     return next((i for i, piece in enumerate(pieces) if piece.in_table), -1)
 
 
-def _trace_options(draft: Draft, head: str, run: Run) -> None:
+def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
     """Which lines the options stand on, and how they are labelled."""
     first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
     draft.options_in_cells = _tables_from(draft.pieces) >= first
-    draft.because(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
+    draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
 
 
 def _use_codes(draft: Draft) -> None:
@@ -279,13 +287,13 @@ def _use_codes(draft: Draft) -> None:
     codes = find_run(draft.block.text) if draft.announced == "K" else None
     if codes and all(_CODES.fullmatch(text) for _, text in codes.options):
         draft.options = list(codes.options)
-        draft.because(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
+        draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
 
 
-def _use_shared(draft: Draft, reading: Reading, common: Run, shared: _SharedOptions) -> None:
+def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _SharedOptions) -> None:
     head, run = reading.head, reading.run
     draft.options, draft.shared_options = list(common.options), True
-    draft.because(Part.OPTIONS, "shared", "".join(label for label, _ in common.options))
+    draft.add_trace(Part.OPTIONS, "shared", "".join(label for label, _ in common.options))
     draft.stem = join_lines(head[: run.start] if run else head)
     if shared.run is common:
         draft.group = f"b{shared.count}"
@@ -294,15 +302,15 @@ def _use_shared(draft: Draft, reading: Reading, common: Run, shared: _SharedOpti
         shared.replace(run)
 
 
-def _doubt_shifted(drafts: Sequence[Draft]) -> None:
-    """Where options follow question after question under a head for shared ones, they are their own: all wait."""
+def _flag_shifted(drafts: Sequence[Draft]) -> None:
+    """Flag shared options that follow question after question: they may be each question's own."""
     shifted = {id(one.block) for one, other in pairwise(drafts) if one.carries and other.carries}
     for draft in drafts:
         if draft.shared_options and id(draft.block) in shifted:
-            draft.doubt("parts_and_options_differ", "options follow every question, so none may be shared")
+            draft.flag("parts_and_options_differ", "options follow every question, so none may be shared")
 
 
-def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
+def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     """The answer a question states: after a mark, else beside it, else in its blank, else in words."""
     beside = reading.beside
     labels = [label for label, _ in draft.options]
@@ -311,7 +319,7 @@ def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
     printed = [*fields.answers, *([beside] if beside else [])]
     stated = {"".join(sorted(answer)) for answer in printed if _usable(answer, labels)}
     if len(stated) > 1:
-        draft.doubt("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
+        draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
     said = by_text(fields.answer_texts, draft.options)
     if said:
         draft.take_answer(said, "option_text")
@@ -324,18 +332,18 @@ def _answer(draft: Draft, fields: Fields, reading: Reading) -> None:
         draft.in_blank = letters is not None
         draft.take_answer(letters, "blank")
     if draft.answer is None and fields.answer_texts:
-        draft.doubt("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
+        draft.flag("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
     if draft.answer is None:
         draft.take_answer(concluded(fields.explanation), "concluded")
 
 
-def _clear_blank(draft: Draft, labels: list[str], reading: Reading) -> None:
+def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:
     """Empty the blank of a stem that shows the answer which stands behind a mark too: …的是（C）。 答案：C."""
     stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)
     if letters and letters == draft.answer:
         draft.stem = stem
     elif letters and reading.habits.blanks_inside:
-        draft.doubt("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
+        draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
 
 
 def _take_tag(draft: Draft) -> None:
@@ -352,7 +360,7 @@ def _usable(answer: str, labels: list[str]) -> bool:
     return set(answer) <= set(labels)
 
 
-def _group_options(group: Group | None) -> Run | None:
+def _group_options(group: Group | None) -> OptionRun | None:
     if group is None:
         return None
     return find_run("\n".join(piece.text for piece in group.pieces))
@@ -369,7 +377,7 @@ def _share_case(draft: Draft, group: Group | None) -> None:
     draft.group_headed, draft.shared_pieces = True, group.pieces
     draft.group_first, draft.group_last = group.head.first, group.head.last
     rule = "shared_options" if draft.shared_options else "shared_stem"
-    draft.because(Part.SHARED, rule, None, group.pieces)
+    draft.add_trace(Part.SHARED, rule, None, group.pieces)
     if not draft.shared_options:
         told = "\n".join(piece.text for piece in group.pieces)
         named = case_end(told)

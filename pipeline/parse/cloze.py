@@ -1,9 +1,4 @@
-"""Items with numbered blanks: 1．…由（1）和（2）组成, then options for each blank.
-
-The blanks may run on through the paper, （1）（2） in item 1 and （3） in item 2: then they number the questions, as
-their key does. Or they begin anew in every item: then they name its parts. Their options stand behind （1） again, or
-in one run after the other.
-"""
+"""Items with numbered blanks, and stems that stand before their number."""
 
 from __future__ import annotations
 
@@ -12,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.parse.heads import is_key_head, may_be_key_head
+from pipeline.parse.fields import opens_explanation
+from pipeline.parse.heads import GroupHead, is_key_head, may_be_key_head
 from pipeline.parse.keylines import line_pairs
-from pipeline.parse.lines import REGIONS, Piece
-from pipeline.parse.numbers import Habit, number_mark
-from pipeline.parse.options import Run, find_run, find_runs
+from pipeline.parse.lines import REGIONS, ParsedLine
+from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
+from pipeline.parse.options import OptionRun, find_run, find_runs
+from pipeline.parse.running import is_title
 from pipeline.parse.text import join_lines
 
 SURE = 0.9
@@ -40,7 +37,7 @@ class Blank:
     """A blank with its options."""
 
     number: int
-    run: Run
+    run: OptionRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,11 @@ class Cloze:
     lead: str
     blanks: tuple[Blank, ...]
     labelled: bool
-    """Whether the options of each stand behind its number."""
+    """True if the options of each stand behind its number."""
 
     @property
     def sure(self) -> bool:
-        """Whether these are blanks without a doubt: （1） before a single run of options may be any other bracket."""
+        """True if these are surely blanks: （1） before a single run of options may be any other bracket."""
         return self.labelled or len(self.blanks) > 1
 
 
@@ -64,11 +61,11 @@ def named(number: int) -> re.Pattern[str]:
 
 
 def is_option_line(text: str) -> bool:
-    """Whether a line gives the options of a blank: （5）A. 甲."""
+    """Return whether a line gives the options of a blank: （5）A. 甲."""
     return _OPTION_LINE.match(text) is not None
 
 
-def option_lines(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n.
 
     Only where at least two items have such lines and the items' own numbers run on.
@@ -77,12 +74,12 @@ def option_lines(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     values: dict[int, int] = {}
     owner: int | None = None
     for index, piece in enumerate(pieces):
-        mark = None if piece.kind in REGIONS else number_mark(index, piece.text)
+        mark = None if piece.kind in REGIONS else number_candidate(index, piece.text)
         if mark is None or _BOOK_TITLE.match(piece.text):
             owner = owner if mark is None else None
             continue
         values[index] = mark.value
-        if mark.habit not in (Habit.PAREN, Habit.CIRCLED):
+        if mark.style not in (NumberStyle.PAREN, NumberStyle.CIRCLED):
             owner = index if mark.weight >= SURE else owner
         elif owner is not None and _gives_options(pieces, index, owner, mark.value):
             found.setdefault(owner, []).append(index)
@@ -91,13 +88,13 @@ def option_lines(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     return {index: (owner, values[index]) for owner, lines in found.items() for index in lines}
 
 
-def _gives_options(pieces: Sequence[Piece], line: int, owner: int, number: int) -> bool:
-    """Whether a line gives the options of a blank that the item at ``owner`` has."""
+def _gives_options(pieces: Sequence[ParsedLine], line: int, owner: int, number: int) -> bool:
+    """Return whether a line gives the options of a blank that the item at ``owner`` has."""
     blank = named(number)
     return is_option_line(pieces[line].text) and any(blank.search(one.text) for one in pieces[owner:line])
 
 
-def own_answers(pieces: Sequence[Piece], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:
+def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:
     """Lines （1）A （2）B that answer all blanks of the item above, and the words 答案 alone before them."""
     found: set[int] = set()
     asked: set[int] = set()
@@ -146,7 +143,7 @@ def read_parts(head: str, numbers: Sequence[int]) -> Cloze | None:
 
 
 def run_on(items: Sequence[Cloze | None]) -> bool:
-    """Whether blanks run on from item to item, so that they number the questions of the paper; some may be lost."""
+    """Return whether blanks run on from item to item, so that they number the questions; some may be lost."""
     found = [cloze for cloze in items if cloze is not None]
     numbers = [blank.number for cloze in found for blank in cloze.blanks]
     return (
@@ -154,3 +151,57 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
         and 2 * len(found) > max(2, len(items))
         and all(before < after for before, after in pairwise(numbers))
     )
+
+
+_BULLET = re.compile(rf"\s*(?:[●•○◆■▪·]|{BOOK_TITLE})\s*")
+_OPTION_FIRST = re.compile(r"\s*[A-K]\s?[.．、,，)）]")
+_HAS_OPTION = re.compile(r"(?:^|[\s)）])[A-K]\s?[.．、]")
+FAR = 80
+"""The most lines that a lead may have."""
+
+
+def find_leads(
+    pieces: Sequence[ParsedLine], marks: Mapping[int, NumberCandidate], taken: frozenset[int]
+) -> dict[int, GroupHead]:
+    """Find the paragraphs whose blanks are the numbers of the items that follow them.
+
+    Args:
+        pieces: of the document.
+        marks: the chosen numbers by line.
+        taken: lines that are heads or answers; a lead does not reach over them.
+    """
+    leads: dict[int, GroupHead] = {}
+    for index, mark in marks.items():
+        if not _OPTION_FIRST.match(pieces[index].text, mark.end):
+            continue
+        start = _lead_start(pieces, index, mark.value, marks, taken)
+        if start is not None:
+            bullet = _BULLET.match(pieces[start].text)
+            leads[start] = GroupHead(None, None, options=False, end=bullet.end() if bullet else 0)
+    return leads
+
+
+def _lead_start(
+    pieces: Sequence[ParsedLine],
+    index: int,
+    number: int,
+    marks: Mapping[int, NumberCandidate],
+    taken: frozenset[int],
+) -> int | None:
+    """The first line after the options of the item before, if it has a bullet or the text names the number."""
+    blank = named(number)
+    start, named_at, found = None, None, False
+    for place in range(index - 1, max(-1, index - FAR), -1):
+        piece = pieces[place]
+        if is_title(piece.text) and not any(line < place for line in marks):
+            break
+        if place in taken or place in marks or (piece.kind not in REGIONS and _HAS_OPTION.search(piece.text)):
+            break
+        if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
+            return named_at
+        if blank.search(piece.text):
+            found, named_at = True, place
+        start = place
+        if _BULLET.match(piece.text):
+            return start
+    return start if found else None

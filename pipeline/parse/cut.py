@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pipeline.parse.answerlines import answer_lines, key_heads
-from pipeline.parse.cloze import option_lines, own_answers
+from pipeline.parse.cloze import find_leads, option_lines, own_answers
 from pipeline.parse.heads import (
     CASE_LINES,
     CHINESE,
@@ -24,13 +24,11 @@ from pipeline.parse.heads import (
     span_head,
 )
 from pipeline.parse.kinds import announcement
-from pipeline.parse.leads import find_leads
-from pipeline.parse.lines import REGIONS, Piece
-from pipeline.parse.numbering import Boundary, choose
-from pipeline.parse.numbers import Habit, Mark, number_mark
+from pipeline.parse.lines import REGIONS, ParsedLine
+from pipeline.parse.numbering import Boundary, choose, weigh
+from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs
 from pipeline.parse.outline import Builder, KeyLine, Outline, Role
-from pipeline.parse.weights import weigh
 
 BOUNDARIES = {
     Role.SECTION: Boundary(0.5),
@@ -43,7 +41,7 @@ _NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
 RIVAL = 1.4
 """The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
 SHORT = 24
-"""How long a line is that may be the end of the words before it."""
+"""A line shorter than this may be the end of the words before it."""
 _LABELLED = re.compile(r"\s*[(（【]?[A-K]\s?[.．、)）】]")
 """A line that begins with an option's label."""
 _PROBLEM = re.compile(rf"\s*[试試][题題]\s*[{CHINESE}]{{1,3}}\s*[(（][^)）]{{0,6}}\d\s*分")
@@ -52,16 +50,16 @@ _PROBLEM = re.compile(rf"\s*[试試][题題]\s*[{CHINESE}]{{1,3}}\s*[(（][^)）
 
 @dataclass
 class _Cutting:
-    """What is known of every line so far."""
+    """The state of the cut: the role of every line so far."""
 
-    pieces: Sequence[Piece]
+    pieces: Sequence[ParsedLine]
     roles: list[Role] = field(default_factory=list)
     """The role of each; text until a pass says otherwise."""
     answers: dict[int, KeyLine] = field(default_factory=dict)
     groups: dict[int, GroupHead] = field(default_factory=dict)
-    marks: dict[int, Mark] = field(default_factory=dict)
+    marks: dict[int, NumberCandidate] = field(default_factory=dict)
     """The numbers of items."""
-    rivals: list[Mark] = field(default_factory=list)
+    rivals: list[NumberCandidate] = field(default_factory=list)
     """Numbers with options under them that were not chosen."""
     parts: set[int] = field(default_factory=set)
     """Lines inside an item, whatever number they begin with."""
@@ -69,13 +67,13 @@ class _Cutting:
     def __post_init__(self) -> None:
         self.roles = [Role.TEXT] * len(self.pieces)
 
-    def texts(self) -> Iterator[tuple[int, Piece]]:
+    def texts(self) -> Iterator[tuple[int, ParsedLine]]:
         """The lines that are still text; regions have none."""
         for index, piece in enumerate(self.pieces):
             if self.roles[index] is Role.TEXT and piece.kind not in REGIONS:
                 yield index, piece
 
-    def number(self, mark: Mark) -> None:
+    def number(self, mark: NumberCandidate) -> None:
         """Make a line the beginning of an item."""
         self.roles[mark.line], self.marks[mark.line] = Role.NUMBER, mark
 
@@ -84,7 +82,7 @@ class _Cutting:
         self.roles[index], self.groups[index] = Role.GROUP, head
 
 
-def cut(pieces: Sequence[Piece]) -> Outline:
+def cut(pieces: Sequence[ParsedLine]) -> Outline:
     """Cut a document's pieces. Every piece ends in exactly one role."""
     cutting = _Cutting(pieces)
     for one_pass in PASSES:
@@ -121,12 +119,14 @@ def _heads(cutting: _Cutting) -> None:
         elif is_section_head(piece.text) or numeral(piece.text):
             if not _runs_over(cutting.pieces, index):
                 cutting.roles[index] = Role.SECTION
-        elif is_section_head(piece.text, centred=piece.centred) and number_mark(index, piece.text) is None:
+        elif (
+            is_section_head(piece.text, centred=piece.centred) and number_candidate(index, piece.text) is None
+        ):
             cutting.roles[index] = Role.HEADING
 
 
-def _runs_over(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line that begins like a head (一，可用於…) goes on with the one before: that one fills its column."""
+def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
+    """Return whether a line that begins like a head (一，可用於…) continues the full line before it."""
     if not index or is_type_head(pieces[index].text):
         return False
     before, piece = pieces[index - 1], pieces[index]
@@ -163,7 +163,7 @@ def _case_start(cutting: _Cutting, last: int) -> int | None:
         piece = cutting.pieces[index]
         if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _LABELLED.match(piece.text):
             break
-        mark = number_mark(index, piece.text) if index < last else None
+        mark = number_candidate(index, piece.text) if index < last else None
         if opens_case(piece.text, named=True) is not None:
             return index
         if opens_case(piece.text, named=False) is not None:
@@ -194,9 +194,9 @@ def _problems(cutting: _Cutting) -> None:
         cutting.number(_numeral_mark(head, cutting.pieces[head].text))
 
 
-def _numeral_mark(line: int, text: str) -> Mark:
+def _numeral_mark(line: int, text: str) -> NumberCandidate:
     end, value = _NUMERAL_END.search(text), numeral_value(text) or 1
-    return Mark(line, value, Habit.TITLE, end.end() if end else 0, 1.0, value, worded=True)
+    return NumberCandidate(line, value, NumberStyle.TITLE, end.end() if end else 0, 1.0, value, worded=True)
 
 
 def _numbers(cutting: _Cutting) -> None:
@@ -204,7 +204,7 @@ def _numbers(cutting: _Cutting) -> None:
     marks = [
         mark
         for index, piece in cutting.texts()
-        if index not in cutting.parts and (mark := number_mark(index, piece.text))
+        if index not in cutting.parts and (mark := number_candidate(index, piece.text))
     ]
     marks = _without_parts(marks, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
@@ -219,9 +219,9 @@ TITLED = 5
 """How many of the numbers printed as 第1题 must have options to be those of the questions."""
 
 
-def _within_titles(marks: list[Mark]) -> list[Mark]:
+def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:
     """Marks without the lists between 第3题 and 第4题, where questions are numbered so: explanations hold them."""
-    titled = [mark for mark in marks if mark.habit is Habit.TITLE]
+    titled = [mark for mark in marks if mark.style is NumberStyle.TITLE]
     answered = sum(mark.options for mark in titled)
     if answered < TITLED or 2 * answered < len(titled):
         return marks
@@ -229,22 +229,22 @@ def _within_titles(marks: list[Mark]) -> list[Mark]:
     for mark, after in pairwise(titled):
         if after.value == mark.last + 1:
             inside.update(range(mark.line + 1, after.line))
-    return [mark for mark in marks if mark.habit is Habit.TITLE or mark.line not in inside]
+    return [mark for mark in marks if mark.style is NumberStyle.TITLE or mark.line not in inside]
 
 
 _NAMES_PART = re.compile(r"\s*(?:[(（]|问题|問題)\s?\d")
 """（1）A. or 问题1： under 第4-5题."""
 
 
-def _without_parts(marks: Sequence[Mark], pieces: Sequence[Piece]) -> list[Mark]:
+def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Marks without those that name a part of the item above, where that is one of several questions: 第4-5题."""
-    kept: list[Mark] = []
+    kept: list[NumberCandidate] = []
     parts = 0
     for mark in marks:
         names_part = _NAMES_PART.match(pieces[mark.line].text) is not None
         if names_part and mark.value <= parts:
             continue
-        if not names_part and mark.habit is Habit.TITLE:
+        if not names_part and mark.style is NumberStyle.TITLE:
             parts = mark.last - mark.value + 1 if mark.last > mark.value else 0
         kept.append(mark)
     return kept
@@ -290,7 +290,7 @@ def _items_of_spans(cutting: _Cutting) -> None:
         text = "\n".join(piece.text for piece in cutting.pieces[index + 1 : end])
         if len(find_runs(text)) == head.last - head.first + 1:
             del cutting.groups[index]
-            cutting.number(Mark(index, head.first, Habit.TITLE, head.end, 1.0, head.last))
+            cutting.number(NumberCandidate(index, head.first, NumberStyle.TITLE, head.end, 1.0, head.last))
 
 
 def _announcing_spans(cutting: _Cutting) -> None:

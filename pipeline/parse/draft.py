@@ -1,16 +1,86 @@
-"""What the parser knows about a question before it is judged."""
+"""The text of an item, read once, and the draft of its question before it is judged."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.parse.answers import fills_blank, letter_line, letters_inside
+from pipeline.parse.cloze import read_blanks, run_on
+from pipeline.parse.fields import Fields
 from pipeline.parse.kinds import announcement
-from pipeline.parse.lines import REGIONS, Piece, spans
-from pipeline.parse.outline import Block
+from pipeline.parse.lines import REGIONS, ParsedLine, spans
+from pipeline.parse.options import find_run
+from pipeline.parse.outline import Block, NumberedItem
 from schemas.documents import Box, LineKind
 from schemas.questions import Region
 from schemas.trace import Part, Step
+
+BLANKS = 0.6
+"""Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
+SHOWN = 3
+"""In how many stems the bracket must hold the letter that stands behind the mark of the answer too."""
+LABELLED = 2.3
+"""The mean strength of labels with a mark of their own at the starts of lines or columns."""
+_LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Habits that the items of a paper share."""
+
+    single_letters: bool
+    """Answers are printed as single letters on lines of their own."""
+    by_blanks: bool
+    """The numbers of blanks, not of items, are those of the questions."""
+
+    blanks_inside: bool
+    """Answers stand in the blanks of stems, wherever these are."""
+
+    @classmethod
+    def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
+        """The habits of a paper, from its items' texts and what stands in them."""
+        heads = [found.head for found in fields]
+        shown = [
+            letters_inside(head) in found.answers
+            for head, found in zip(heads, fields, strict=True)
+            if fills_blank(head) and found.answers
+        ]
+        ends = sum(_LETTER_END.search(text) is not None for text in texts)
+        return cls(
+            3 * ends >= len(texts) and (ends > 1 or len(texts) == 1),
+            run_on([read_blanks(head) for head in heads]),
+            sum(map(fills_blank, heads)) > BLANKS * len(heads)
+            or (sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)),
+        )
+
+
+class ItemText:
+    """An item's text, read once: its head, options, blanks."""
+
+    def __init__(self, item: NumberedItem, pieces: list[ParsedLine], fields: Fields, habits: Habits) -> None:
+        self.item, self.pieces, self.fields, self.habits = item, pieces, fields, habits
+        self.head, letters = fields.head, None
+        if not fields.answers and not item.given:
+            self.head, letters = letter_line(fields.head, single=habits.single_letters)
+        self.run = None if item.worded else find_run(self.head)
+        self.beside = item.given or (letters if self.run is not None else None)
+        cloze = None if item.worded else read_blanks(self.head)
+        self.cloze = cloze if cloze and (cloze.sure or habits.by_blanks) else None
+
+
+def text_of(pieces: list[ParsedLine]) -> str:
+    """An item's text, a line a piece.
+
+    Rows of a table and labels in a figure are the attachment's, unless options stand in them.
+    """
+    drawn = [bool(piece.in_table and "\t" in piece.text) or piece.kind in REGIONS for piece in pieces]
+    if any(drawn):
+        run = find_run("\n".join(piece.text for piece, inside in zip(pieces, drawn, strict=True) if inside))
+        if run is not None and run.strength >= LABELLED:
+            drawn = [False] * len(pieces)
+    return "\n".join("" if inside else piece.text for piece, inside in zip(pieces, drawn, strict=True))
 
 
 @dataclass(slots=True)
@@ -19,7 +89,7 @@ class Draft:
 
     number: int | None
     run: int
-    pieces: list[Piece]
+    pieces: list[ParsedLine]
     block: Block
     stem: str = ""
     suffix: str = ""
@@ -34,40 +104,41 @@ class Draft:
     group: str | None = None
     """Name of its group within the paper."""
     group_headed: bool = False
-    """Whether a head opens its group."""
+    """True if a head opens its group."""
     group_first: int | None = None
     group_last: int | None = None
     """The first and the last number that the head of its group names."""
     options_in_cells: bool = False
-    """Whether every table in it begins with one of its options' labels."""
+    """True if every table in it begins with one of its options' labels."""
     shared_options: bool = False
     carries: bool = False
-    """Whether options follow it that are taken for those of the next questions."""
-    shared_pieces: list[Piece] = field(default_factory=list)
+    """True if options follow it that are taken for those of the next questions."""
+    shared_pieces: list[ParsedLine] = field(default_factory=list)
     """The pieces of its shared stem or options."""
     section: int = 0
     entry: bool = False
-    """Whether it is an entry of a key: an answer or explanation without a stem."""
+    """True if it is an entry of a key: an answer or explanation without a stem."""
     answered: bool = False
     key_head: str = ""
     """The head that its answer stands under in a key."""
     in_blank: bool = False
-    """Whether its answer was read from a blank in its stem."""
+    """True if its answer was read from a blank in its stem."""
     tag: str = ""
     """The item type printed at its stem: [多选题]."""
-    verdict: bool = False
     set_aside: tuple[str, str] | None = None
     """Reason and detail, for items that are no multiple-choice questions."""
-    doubts: list[tuple[str, str]] = field(default_factory=list)
+    flags: list[tuple[str, str]] = field(default_factory=list)
     """Reasons and details for a person to look at it."""
     steps: list[Step] = field(default_factory=list)
     """Why it was cut as it was."""
 
-    def doubt(self, reason: str, detail: str) -> None:
+    def flag(self, reason: str, detail: str) -> None:
         """Send it to review."""
-        self.doubts.append((reason, detail))
+        self.flags.append((reason, detail))
 
-    def because(self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[Piece] = ()) -> None:
+    def add_trace(
+        self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()
+    ) -> None:
         """Note why it was cut as it was, and where."""
         self.steps.append(Step(part=part, rule=rule, detail=detail, spans=spans(pieces)))
 
@@ -75,15 +146,15 @@ class Draft:
         """Set its answer, if there is one, and note by which rule it was found."""
         if letters:
             self.answer = letters
-            self.because(Part.ANSWER, rule, letters)
+            self.add_trace(Part.ANSWER, rule, letters)
 
     @property
     def announced(self) -> str | None:
-        """What its tag or its head says it is."""
+        """The kind that its tag or its head announces."""
         return announcement(self.tag or self.block.text).kind
 
     @property
-    def all_pieces(self) -> list[Piece]:
+    def all_pieces(self) -> list[ParsedLine]:
         """Its own pieces after the shared ones."""
         return [*self.shared_pieces, *self.pieces]
 

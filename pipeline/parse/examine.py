@@ -8,16 +8,15 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pipeline.claims.explanations import SURE, stated
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import opens_explanation, split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.heads import CHINESE
 from pipeline.parse.kinds import announcement, is_case
-from pipeline.parse.lines import Piece, place_of
+from pipeline.parse.lines import ParsedLine, place_of
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run
 from pipeline.parse.outline import HEADS, Outline
-from pipeline.parse.reading import text_of
 from pipeline.parse.rooms import check_rooms, is_whole, labelled
 from pipeline.parse.text import CJK
 from schemas.documents import Box
@@ -43,7 +42,7 @@ _REFERENCE = re.compile(
     r"(?:回答|作答|完成|解答)[^。\d]{0,10}\d{1,3}\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*\d{1,3}"
     r"|\d{1,3}\s*[~～\-－—–至到]\s*\d{1,3}\s*[题題]?[^。]{0,8}(?:共用|共享|公用|使用)|(?:共用|共享|公用)(?:[题題]干|[题題]幹|[备備][选選])"
 )
-"""What tells that a case or shared options stand in a text: 依此回答下列第29題至第32題."""
+"""A case or shared options inside a text: 依此回答下列第29題至第32題."""
 _EMPTY_END = re.compile(r"\w\s*[=＝≈≥≤＞＜<>×÷]\s*$")
 _NAMED = re.compile(
     r"(?:回答|作答|完成|解答|共用|答)[^。\d]{0,12}(\d{1,3})\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*(\d{1,3})"
@@ -55,7 +54,7 @@ _STRANGE = re.compile(
 )
 """A head, the mark of an answer or an explanation inside a text: 立即手术二、X型题, 两者均无 答案：B, 本题考查激素."""
 _BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
-"""How no option begins: what stands before was taken for something else."""
+"""No option begins so: the text before was taken for something else."""
 _LABELS_INSIDE = {
     "dotted": re.compile(rf"(?<![A-Za-z0-9、维生素抗子])([A-K])(?:[.．](?!\d)|、(?=[{CJK}]{{2}}))"),
     "paren": re.compile(r"[(（【\[]([A-K])[)）】\]]"),
@@ -69,7 +68,7 @@ _FOOT = re.compile(
     r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
     r"|扫码(?:关注|下载|获取|领取)|(?:关注|微信)公众号|更多(?:真题|试题|资料)"
 )
-"""What pages and sites print under a text."""
+"""Text that pages and sites print under a text: 第3页, 上一节, 扫码关注."""
 _LATER_LABEL = re.compile(r"\s*[(（【\[]?([A-H])[)）】\].．、:：]")
 """A label that opens a line: before the line of A it is left of another question's options. I. is a Roman number."""
 _ASKS_IN_CASE = re.compile(r"[(（]\s{0,3}(?:[A-K]{1,8}\s{0,3})?[)）]\s*$")
@@ -81,7 +80,9 @@ _EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(
 """A formula that was lost leaves its signs: x＝，则 …"""
 
 
-def examine(pieces: Sequence[Piece], outline: Outline, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+def examine(
+    pieces: Sequence[ParsedLine], outline: Outline, drafts: Sequence[Draft], gaps: Sequence[Gap]
+) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
     boxes = [piece.box for piece in pieces if piece.box]
@@ -113,11 +114,11 @@ def _check_readings(draft: Draft) -> None:
     """Two readings of a line that differ in what matters, and exponents that stand on the line."""
     for piece in draft.all_pieces:
         if piece.other:
-            draft.doubt("readings_differ", f"read as {piece.text!r} and as {piece.other!r}")
+            draft.flag("readings_differ", f"read as {piece.text!r} and as {piece.other!r}")
             break
     for name, text in _texts(draft):
         if found := _FLAT_POWER.search(text):
-            draft.doubt("flat_power", f"an exponent may stand on the line in {name}: {_near(text, found)}")
+            draft.flag("flat_power", f"an exponent may stand on the line in {name}: {_near(text, found)}")
             break
 
 
@@ -134,20 +135,20 @@ def _check_texts(draft: Draft) -> None:
     for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
         found = _UNREADABLE.search(text)
         if found:
-            draft.doubt("unreadable_characters", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
+            draft.flag("unreadable_characters", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
             break
     for name, text in _texts(draft):
         asks_elsewhere = name != "case" and _REFERENCE.search(text)
         if asks_elsewhere:
-            draft.doubt("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
+            draft.flag("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
         elif foot := _FOOT.search(text):
-            draft.doubt("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
+            draft.flag("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
         elif place := _EMPTY_PLACE.search(text) or (name[0] == "o" and _EMPTY_END.search(text)) or None:
-            draft.doubt("empty_place", f"something is missing in {name}: {_near(text, place)}")
+            draft.flag("empty_place", f"something is missing in {name}: {_near(text, place)}")
         elif head := _STRANGE.search(text):
-            draft.doubt("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
+            draft.flag("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
     if _BROKEN.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
-        draft.doubt(
+        draft.flag(
             "text_left_over", f"its explanation begins in the middle: {(draft.explanation or '')[:20]!r}"
         )
     _check_options(draft)
@@ -158,21 +159,21 @@ def _check_options(draft: Draft) -> None:
     _check_labels(draft)
     follows = [found[0] for found in _LISTED.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1]
     if follows and len(_LISTED.findall(draft.stem)) == 1:
-        draft.doubt("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
+        draft.flag("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
     for label, text in draft.options:
         if _BROKEN.match(text):
-            draft.doubt("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
+            draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
     told = [label for label, text in draft.options if is_case(text)]
     if len(draft.options) > 2 and told == [draft.options[-1][0]]:
-        draft.doubt("case_inside", f"option {told[0]} alone tells of a patient")
+        draft.flag("case_inside", f"option {told[0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
-        draft.doubt("case_inside", "options stand in the case")
+        draft.flag("case_inside", "options stand in the case")
     if draft.stem and draft.shared_stem and _ASKS_IN_CASE.search(draft.shared_stem):
-        draft.doubt("case_inside", f"a question stands in the case: {draft.shared_stem[-20:]!r}")
+        draft.flag("case_inside", f"a question stands in the case: {draft.shared_stem[-20:]!r}")
     begins = _first_label(draft.pieces)
     if begins not in (None, "A"):
-        draft.doubt("label_inside_text", f"a line before option A begins with {begins}")
+        draft.flag("label_inside_text", f"a line before option A begins with {begins}")
 
 
 def _check_labels(draft: Draft) -> None:
@@ -183,13 +184,13 @@ def _check_labels(draft: Draft) -> None:
     for labels in forms:
         later = [found[1].upper() for found in labels.finditer(text)]
         if any(last < letter <= chr(ord(last) + 4) for letter in later):
-            draft.doubt("label_inside_text", f"a label stands in option {last}: {text[-30:]!r}")
+            draft.flag("label_inside_text", f"a label stands in option {last}: {text[-30:]!r}")
         letters = [found[1].upper() for found in labels.finditer(draft.stem)]
         if any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
-            draft.doubt("label_inside_text", f"labels stand in the stem: {''.join(letters)}")
+            draft.flag("label_inside_text", f"labels stand in the stem: {''.join(letters)}")
 
 
-def _first_label(pieces: Sequence[Piece]) -> str | None:
+def _first_label(pieces: Sequence[ParsedLine]) -> str | None:
     """The label of an item's first line that opens with one; None where A stands inside a line before it."""
     for place, piece in enumerate(pieces):
         if place and (found := _LATER_LABEL.match(piece.text)):
@@ -209,15 +210,15 @@ def _check_lengths(draft: Draft, boxes: Sequence[Box]) -> None:
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
     long = longest > LONG and longest > TIMES * second and not draft.shared_options
     if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, boxes)):
-        draft.doubt("option_too_long", f"{label} has {longest} characters, the others at most {second}")
+        draft.flag("option_too_long", f"{label} has {longest} characters, the others at most {second}")
     bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
     same = [text for text, times in bare.items() if times > 1]
     if same:
-        draft.doubt("options_alike", f"two options say {same[0][:20]!r}")
+        draft.flag("options_alike", f"two options say {same[0][:20]!r}")
 
 
 def _is_one_paragraph(draft: Draft, boxes: Sequence[Box]) -> bool:
-    """Whether the last option runs on over full lines, without a stop in it: no other text stands under it."""
+    """Return whether the last option runs over full lines without a stop: no other text stands under it."""
     last = max((i for i, piece in enumerate(draft.pieces) if labelled(piece.text)), default=0)
     lines = draft.pieces[last:]
     full = len(lines) > 1 and not any(is_whole(piece, boxes) for piece in lines[:-1])
@@ -233,7 +234,7 @@ def _check_answers(draft: Draft) -> None:
     between = "\n".join(text.split("\n")[answers[0].line : answers[-1].line])
     run = find_run(between)
     if run is not None and len(run.options) >= min(3, len(draft.options)):
-        draft.doubt("several_option_runs", f"options stand between two answers: {run.options[0][1][:20]!r}")
+        draft.flag("several_option_runs", f"options stand between two answers: {run.options[0][1][:20]!r}")
 
 
 def _explained_together(draft: Draft) -> bool:
@@ -247,7 +248,7 @@ def _check_verdict(draft: Draft) -> None:
         return
     said = stated(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
     if said and said.rule in SURE and said.answer != frozenset(draft.answer):
-        draft.doubt(
+        draft.flag(
             "explanation_disagrees", f"answer {draft.answer}, but the explanation says {said.detail!r}"
         )
 
@@ -258,7 +259,7 @@ def _check_case(draft: Draft) -> None:
         return
     found = _ASKED_BEFORE.match(draft.stem)
     if found or "A3/A4" in (draft.announced, announcement(draft.key_head).kind):
-        draft.doubt("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+        draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
@@ -272,7 +273,7 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
         for draft in own:
             inside = first <= (draft.number or 0) <= last
             if inside and draft.section == holder.section and not draft.shared_pieces and draft is not holder:
-                draft.doubt(
+                draft.flag(
                     "case_missing", f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
                 )
 
@@ -291,7 +292,7 @@ def _check_counts(own: Sequence[Draft]) -> None:
             odd |= {id(draft): (draft, usual) for draft in part if len(draft.options) != usual}
     for draft, usual in odd.values():
         reason = "options_missing" if len(draft.options) < usual else "options_too_many"
-        draft.doubt(reason, f"{len(draft.options)} options, {usual} elsewhere in the paper")
+        draft.flag(reason, f"{len(draft.options)} options, {usual} elsewhere in the paper")
 
 
 def _check_feet(own: Sequence[Draft]) -> None:
@@ -301,11 +302,11 @@ def _check_feet(own: Sequence[Draft]) -> None:
     for draft, lines in under:
         again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]
         if again:
-            draft.doubt("foot_inside", f"{again[0][:30]!r} stands in {times[again[0]]} items")
+            draft.flag("foot_inside", f"{again[0][:30]!r} stands in {times[again[0]]} items")
 
 
 def _check_groups(drafts: Sequence[Draft]) -> None:
-    """What is shared by questions from a number on may hold that one where another is the first of them."""
+    """Flag shared text whose head names a first number that was not found: it may hold that question."""
     groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         if draft.group and draft.group_first is not None:
@@ -314,7 +315,7 @@ def _check_groups(drafts: Sequence[Draft]) -> None:
         first = min(draft.number or 0 for draft in members)
         for draft in members if first != members[0].group_first else ():
             why = f"its head names number {draft.group_first}, the first found is {first}"
-            draft.doubt("may_hold_another", f"what is shared may hold it; {why}")
+            draft.flag("may_hold_another", f"what is shared may hold it; {why}")
 
 
 def _check_announced(drafts: Sequence[Draft]) -> None:
@@ -332,7 +333,7 @@ def _check_announced(drafts: Sequence[Draft]) -> None:
             place = (draft.number or 0) - first + 1
             if place > stated:
                 why = f"its head announces {stated}, this is number {place}"
-                draft.doubt("may_hold_another", f"a head before it was not read: {why}")
+                draft.flag("may_hold_another", f"a head before it was not read: {why}")
 
 
 def _pattern(line: str) -> str:
@@ -355,7 +356,7 @@ def _opens_field(text: str) -> bool:
     return opens_explanation(below) or split_fields(below).answered
 
 
-def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) -> None:
+def _check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
     """Lines inside a question that begin like one: it holds another, and who has that number may be the wrong one."""
     for piece, number in rivals:
         holders = [draft for draft in drafts if any(place_of(one) == place_of(piece) for one in draft.pieces)]
@@ -363,4 +364,4 @@ def _check_rivals(rivals: Sequence[tuple[Piece, int]], drafts: Sequence[Draft]) 
         for draft in drafts:
             same = draft.number == number and draft.section in sections
             if not draft.entry and (draft in holders or same):
-                draft.doubt("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
+                draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")

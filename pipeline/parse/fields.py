@@ -11,15 +11,15 @@ from pipeline.parse.options import find_run
 from pipeline.parse.text import join_lines
 
 
-class Opens(StrEnum):
-    """What a mark inside an item opens."""
+class FieldMarker(StrEnum):
+    """The part of an item that a marker opens."""
 
     ANSWER = "answer"
     CONCLUSION = "conclusion"
     """故选C on a line of its own: an answer where no other mark stands before it."""
     EXPLANATION = "explanation"
     GUESS = "guess"
-    """What a candidate answered: neither kept nor believed."""
+    """The answer of a candidate: neither kept nor believed."""
 
 
 _ANSWER = (
@@ -32,32 +32,35 @@ _EXPLANATION = (
 )
 _COLON = r"[:：∶;；]"
 _LINE = r"(?:^|(?<=\n))\s*"
-_FORMS: tuple[tuple[Opens, str], ...] = (
+_FORMS: tuple[tuple[FieldMarker, str], ...] = (
     # 我的答案：B
-    (Opens.GUESS, r"(?:^|(?<=\s))[【\[]?(?:我的|您的|你的|考生|学生|學生)答案[】\]]?\s*[:：]?[^\n\t ]*"),
+    (
+        FieldMarker.GUESS,
+        r"(?:^|(?<=\s))[【\[]?(?:我的|您的|你的|考生|学生|學生)答案[】\]]?\s*[:：]?[^\n\t ]*",
+    ),
     # 【答案】 【解析】：
-    (Opens.ANSWER, rf"[【\[]\s*{_ANSWER}\s*[】\]]\s*{_COLON}?"),
-    (Opens.EXPLANATION, rf"[【\[]\s*{_EXPLANATION}\s*[】\]]\s*{_COLON}?"),
+    (FieldMarker.ANSWER, rf"[【\[]\s*{_ANSWER}\s*[】\]]\s*{_COLON}?"),
+    (FieldMarker.EXPLANATION, rf"[【\[]\s*{_EXPLANATION}\s*[】\]]\s*{_COLON}?"),
     # 答案：, 答案是C, 正确答案 C, 答案（1）C
     (
-        Opens.ANSWER,
+        FieldMarker.ANSWER,
         rf"(?:^|(?<=[\s。；;()（）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
         r"|(?=(?:[(（【\[]\s{0,3})?[A-K]+(?:\s?[、,，]\s?[A-K]){0,10}\s{0,3}[)）】\]]?\s{0,3}(?:$|[\n。（(，,【\[]))"
         r"|(?=(?:[(（]\d{1,3}[)）]|(?:问题|問題)\s?\d{1,2}\s?[:：])\s{0,3}[A-K](?![A-Za-z])))",
     ),
     # 故选C
     (
-        Opens.CONCLUSION,
+        FieldMarker.CONCLUSION,
         rf"{_LINE}(?:故|因此|所以)?(?:本题|本題|答案)?[应應]?[选選为為]\s*[:：]?(?=\s*[(（]?[A-K]{{1,11}}[)）]?\s*[。.．]?\s*(?:\n|$))",
     ),
     # 解析：, 解析 alone on its line, 试题（1）、（2）分析
-    (Opens.EXPLANATION, rf"{_LINE}{_EXPLANATION}\s*(?:[:：]|(?=\n))"),
+    (FieldMarker.EXPLANATION, rf"{_LINE}{_EXPLANATION}\s*(?:[:：]|(?=\n))"),
     (
-        Opens.EXPLANATION,
+        FieldMarker.EXPLANATION,
         rf"{_LINE}试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析\s*(?=\n|$)",
     ),
 )
-"""What opens an answer or an explanation; where two could begin at one place the first counts."""
+"""Words that open an answer or an explanation; of two that begin at one place the first counts."""
 _MARK = re.compile(
     "|".join(f"(?P<{kind}_{place}>{form})" for place, (kind, form) in enumerate(_FORMS)), re.MULTILINE
 )
@@ -69,8 +72,8 @@ _VERDICT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """Where an answer or an explanation begins."""
+class MarkerPlace:
+    """The place at which an answer or an explanation begins."""
 
     words: str
     line: int
@@ -87,23 +90,23 @@ class Fields:
     answers: tuple[str, ...]
     """Every answer it states in letters, as printed without separators; of parts one each."""
     answer_texts: tuple[str, ...]
-    """What stands after an answer mark, letters and explanation included."""
+    """The text after each answer marker, letters and explanation included."""
     explanation: str | None
     verdict: bool
-    """Whether an answer is right / wrong, as true/false items have it."""
-    opened: tuple[Opened, ...] = ()
+    """True if an answer is right / wrong, as true/false items have it."""
+    opened: tuple[MarkerPlace, ...] = ()
     """The words that open answers and explanations, in order."""
 
     @property
     def answered(self) -> bool:
-        """Whether any answer mark was there."""
+        """Return whether any answer mark was there."""
         return bool(self.answer_texts)
 
 
 def opens_explanation(line: str) -> bool:
-    """Whether a line begins an explanation."""
+    """Return whether a line begins an explanation."""
     found = _MARK.match(line.strip())
-    return found is not None and _kind(found) is Opens.EXPLANATION
+    return found is not None and _kind(found) is FieldMarker.EXPLANATION
 
 
 def stated_answers(segment: str) -> tuple[list[str], str]:
@@ -136,28 +139,30 @@ def split_fields(text: str) -> Fields:
             else:
                 verdict = verdict or _VERDICT.match(segment) is not None
             explanations.append(rest)
-        elif _kind(mark) is Opens.EXPLANATION:
+        elif _kind(mark) is FieldMarker.EXPLANATION:
             first, rest = _letters_first(mark, segment)
             answers.extend(first)
             explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     places = tuple(
-        Opened(mark[0].strip(), text.count("\n", 0, mark.end()), answer=_answers(mark)) for mark in marks
+        MarkerPlace(mark[0].strip(), text.count("\n", 0, mark.end()), answer=_answers(mark)) for mark in marks
     )
     return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, places)
 
 
 def _marks(text: str) -> list[re.Match[str]]:
     marks = list(_MARK.finditer(text))
-    return [mark for index, mark in enumerate(marks) if index == 0 or _kind(mark) is not Opens.CONCLUSION]
+    return [
+        mark for index, mark in enumerate(marks) if index == 0 or _kind(mark) is not FieldMarker.CONCLUSION
+    ]
 
 
-def _kind(mark: re.Match[str]) -> Opens:
-    return Opens((mark.lastgroup or "").partition("_")[0])
+def _kind(mark: re.Match[str]) -> FieldMarker:
+    return FieldMarker((mark.lastgroup or "").partition("_")[0])
 
 
 def _answers(mark: re.Match[str]) -> bool:
-    return _kind(mark) in (Opens.ANSWER, Opens.CONCLUSION)
+    return _kind(mark) in (FieldMarker.ANSWER, FieldMarker.CONCLUSION)
 
 
 def _options_back(head: str, rest: str) -> tuple[str, str]:
@@ -169,7 +174,7 @@ def _options_back(head: str, rest: str) -> tuple[str, str]:
 
 
 def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
-    """What 答案解析 gives before it explains: its letters, if any, and the explanation."""
+    """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
     named = mark[0].lstrip(" \t\n【[").startswith("答案")
     stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
     found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)

@@ -1,27 +1,117 @@
-"""Drafts become records: questions, rejections, review items."""
+"""Drafts become records: questions, rejections, review items, and the trace of every line."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.kinds import question_type
-from pipeline.parse.paper import Paper
-from pipeline.parse.tracing import left_over, trace_of_item, trace_of_paper
+from pipeline.parse.kinds import INSTRUCTION, announcement, question_type
+from pipeline.parse.lines import REGIONS, ParsedLine, spans
+from pipeline.parse.outline import Role
+from pipeline.parse.paper import ParsedPaper
+from pipeline.parse.running import TITLE
 from schemas.documents import Document
 from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
-from schemas.trace import Trace
+from schemas.trace import Part, Step, Trace
+
+_COVER = re.compile(
+    r"[※＊*◎★]|注意|须知|須知|说明|說明|[考時时]间|時間|日期|[总總]分|[满滿]分|得分|阅卷|评卷|[密装]封|姓名|编号|編號|准考|学号|班级"
+    r"|[类類别別科目号號码碼页頁次數数註注]\s*[:：]|^\s*[\d\s/年月日:：~～.-]+$|[（(].{0,12}卷[）)]|^\W*$"
+)
+"""Words of a form, a title or the instructions to candidates."""
+_HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
+
+
+def trace_of_item(name: str, document: str, draft: Draft) -> Trace:
+    """An item's trace."""
+    return Trace(item_id=name, document=document, spans=spans(draft.all_pieces), steps=draft.steps)
+
+
+def trace_of_paper(paper: ParsedPaper) -> Trace:
+    """The trace of the lines that belong to no item: every one of them stands in a step."""
+    found = [*_heads(paper), *_texts(paper)]
+    steps = [
+        Step(part=part, rule=rule, detail=said, spans=spans(pieces)) for part, rule, said, pieces in found
+    ]
+    return Trace(
+        item_id=paper.document,
+        document=paper.document,
+        spans=spans(piece for _, _, _, pieces in found for piece in pieces),
+        steps=steps,
+    )
+
+
+def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
+    """Text that is part of no item and is not known to be anything else, by where it stands."""
+    outline, claimed = paper.outline, _claimed(paper)
+    groups = [piece for group in outline.groups for piece in group.pieces if _place(piece) not in claimed]
+    return {
+        "before_first": [piece for piece in outline.preamble if not _is_cover(piece)],
+        "after_key": [piece for piece in outline.after_keys if not _is_cover(piece)],
+        "group_without_items": groups,
+    }
+
+
+Found = tuple[Part, str, str | None, Sequence[ParsedLine]]
+
+
+def _heads(paper: ParsedPaper) -> Iterable[Found]:
+    """Heads one by one; lines of answers together, entries of keys together."""
+    claimed, answers = _claimed(paper), []
+    for piece, role in zip(paper.pieces, paper.outline.roles, strict=True):
+        if role in _HEADS and _place(piece) not in claimed:
+            detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
+            yield Part.HEAD, _HEADS[role], detail, [piece]
+        elif role is Role.KEY_HEAD:
+            yield Part.KEY, "key_head", piece.text[:40], [piece]
+        elif role is Role.ANSWERS:
+            answers.append(piece)
+    entries = [piece for draft in paper.drafts if draft.entry for piece in draft.all_pieces]
+    yield from _some(Part.KEY, "key_list", answers)
+    yield from _some(Part.KEY, "key_entries", entries)
+
+
+def _texts(paper: ParsedPaper) -> Iterable[Found]:
+    outline = paper.outline
+    yield from _some(Part.HEAD, "instructions", outline.instructions)
+    yield from _some(Part.COVER, "before_first", list(filter(_is_cover, outline.preamble)))
+    yield from _some(Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys)))
+    for rule, pieces in left_over(paper).items():
+        yield from _some(Part.LEFT_OVER, rule, pieces)
+    yield from _some(Part.RUNNING, "running", paper.running)
+
+
+def _some(part: Part, rule: str, pieces: Sequence[ParsedLine]) -> Iterable[Found]:
+    if pieces:
+        yield part, rule, pieces[0].text[:40] or None, pieces
+
+
+def _is_cover(piece: ParsedLine) -> bool:
+    """Return whether a line outside the items is a title, an instruction or a field of a form, or no text."""
+    text = piece.text
+    known = TITLE.search(text) or INSTRUCTION.search(text) or _COVER.search(text)
+    return piece.kind in REGIONS or piece.centred or known is not None
+
+
+def _claimed(paper: ParsedPaper) -> set[tuple[int, int]]:
+    return {_place(piece) for draft in paper.items for piece in draft.all_pieces}
+
+
+def _place(piece: ParsedLine) -> tuple[int, int]:
+    return piece.page, piece.order
+
 
 STAGE = "parse"
 
 
 @dataclass
-class Outcome:
-    """What became of candidates: each is in exactly one list."""
+class ParseOutcome:
+    """The fate of all candidates: each is in exactly one list."""
 
     questions: list[Question] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)
@@ -32,12 +122,12 @@ class Outcome:
     keys: dict[str, str] = field(default_factory=dict)
     """Key documents that went into their papers: key → paper."""
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What the columns of tabular documents were found to be."""
+    """The roles found for the columns of tabular documents."""
     notes: list[str] = field(default_factory=list)
     into: int = 0
-    """How many candidates there were, counted before their fate."""
+    """The number of candidates, counted before their fate."""
 
-    def extend(self, other: Outcome) -> None:
+    def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
         self.questions.extend(other.questions)
         self.rejects.extend(other.rejects)
@@ -50,9 +140,9 @@ class Outcome:
         self.notes.extend(other.notes)
 
 
-def finish(paper: Paper, document: Document) -> Outcome:
+def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
     """The records of a judged paper."""
-    outcome = Outcome()
+    outcome = ParseOutcome()
     ids = _Ids(document.sha256)
     groups: dict[str, str] = {}
     sizes = Counter(draft.group for draft in paper.items if draft.group)
@@ -65,8 +155,8 @@ def finish(paper: Paper, document: Document) -> Outcome:
         question = _question(draft, name, groups.get(draft.group or ""), document)
         if draft.set_aside:
             outcome.rejects.append(_reject(name, *draft.set_aside, question))
-        elif draft.doubts:
-            outcome.review.append(review_item(name, draft.doubts, question))
+        elif draft.flags:
+            outcome.review.append(review_item(name, draft.flags, question))
         else:
             outcome.questions.append(question)
         outcome.traces.append(trace_of_item(name, paper.document, draft))
@@ -158,7 +248,7 @@ def review_item(name: str, doubts: list[tuple[str, str]], question: Question) ->
     )
 
 
-def _missing(paper: Paper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
+def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
     for gap in paper.gaps:
         name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
         detail = (

@@ -1,19 +1,22 @@
-"""Structural gates: what a sound question and a sound numbering look like. What fails waits for a person."""
+"""Structural gates: what a sound question, numbering and paper look like. What fails waits for a person."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.kinds import announcement
+from pipeline.parse.kinds import INSTRUCTION, announcement
+from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
-from pipeline.parse.outline import Block
+from pipeline.parse.numbers import number_candidate
+from pipeline.parse.options import find_run
+from pipeline.parse.outline import Block, Outline
 
 SOME = 3
-"""How many items with options make an item without them in their section doubtful."""
+"""From this number of items with options on, an item without them in their section is doubtful."""
 _LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
 
 _LEFT_OVER = re.compile(
@@ -21,11 +24,11 @@ _LEFT_OVER = re.compile(
     r"|\d{1,3}\s*[-~～—－]\s*\d{1,3}\s*[题題]?[.．、:： ]\s*[A-K]{3,}"
     r"|\n\s*(?:参考|正确|标准|習題|习题)?答案"
 )
-"""What looks like answers inside a text: a key whose head was not recognised."""
+"""Answers inside a text: a key whose head was not recognised."""
 
 
 Mismatch = tuple[str, str, str]
-"""What a paper says of itself and does not hold: (reason, the head that says it, detail)."""
+"""A statement of a paper about itself that does not hold: (reason, the head that says it, detail)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def check_questions(drafts: Sequence[Draft]) -> None:
             _check_options(draft)
             _check_answer(draft)
         elif draft.section in has_options:
-            draft.doubt("no_options", "no run of options was found")
+            draft.flag("no_options", "no run of options was found")
         else:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
     _check_duplicates(drafts)
@@ -58,20 +61,20 @@ def check_questions(drafts: Sequence[Draft]) -> None:
 def _check_options(draft: Draft) -> None:
     labels = [label for label, _ in draft.options]
     if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
-        draft.doubt("options_not_contiguous", f"labels {' '.join(labels)}")
+        draft.flag("options_not_contiguous", f"labels {' '.join(labels)}")
     empty = [label for label, text in draft.options if not text]
     if empty:
-        draft.doubt("empty_option", f"no text at {' '.join(empty)}")
+        draft.flag("empty_option", f"no text at {' '.join(empty)}")
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
     if twice or any(
         _LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))
     ):
-        draft.doubt("label_inside_text", "what looks like an option's label stands inside a text")
+        draft.flag("label_inside_text", "what looks like an option's label stands inside a text")
     left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _LEFT_OVER.search(text)]
     if left:
-        draft.doubt("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
+        draft.flag("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
-        draft.doubt("no_stem", "no text before the options")
+        draft.flag("no_stem", "no text before the options")
 
 
 def _check_answer(draft: Draft) -> None:
@@ -80,14 +83,14 @@ def _check_answer(draft: Draft) -> None:
     labels = {label for label, _ in draft.options}
     letters = list(draft.answer)
     if not set(letters) <= labels or len(set(letters)) != len(letters):
-        draft.doubt("answer_not_in_options", f"answer {draft.answer}, options {' '.join(sorted(labels))}")
+        draft.flag("answer_not_in_options", f"answer {draft.answer}, options {' '.join(sorted(labels))}")
     strange = [answer for answer in draft.accepted or [] if not set(answer) <= labels]
     if strange:
-        draft.doubt(
+        draft.flag(
             "answer_not_in_options", f"accepted {' '.join(strange)}, options {' '.join(sorted(labels))}"
         )
     if len(letters) > 1 and draft.announced in ("single", "A1", "A2", "A3/A4", "B1"):
-        draft.doubt("several_answers", f"answer {draft.answer} under a head for one answer")
+        draft.flag("several_answers", f"answer {draft.answer} under a head for one answer")
 
 
 def _check_duplicates(drafts: Sequence[Draft]) -> None:
@@ -98,27 +101,27 @@ def _check_duplicates(drafts: Sequence[Draft]) -> None:
         key = (draft.section, draft.number, draft.suffix)
         if key in seen:
             for one in (seen[key], draft):
-                if not any(reason == "duplicate_number" for reason, _ in one.doubts):
-                    one.doubt("duplicate_number", f"number {draft.number} stands twice")
+                if not any(reason == "duplicate_number" for reason, _ in one.flags):
+                    one.flag("duplicate_number", f"number {draft.number} stands twice")
         else:
             seen[key] = draft
 
 
 def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
-    """Where most questions of a paper have an answer, all must; answers in blanks must be the paper's habit."""
+    """Flag questions without an answer where most have one, and answers in blanks that are no habit of the paper."""
     silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
     blanks = [draft for draft in questions if draft.in_blank]
     if 3 * len(blanks) < len(questions):
         for draft in blanks:
-            draft.doubt(
+            draft.flag(
                 "answer_in_text", f"{draft.answer} without a mark may be its answer, or part of the text"
             )
     if 2 * len(silent) > len(questions):
         return
     for draft in silent:
-        if not draft.doubts and not draft.set_aside:
+        if not draft.flags and not draft.set_aside:
             why = "the paper's key does not answer it" if keyed else "most other questions have one"
-            draft.doubt("no_answer", why)
+            draft.flag("no_answer", why)
 
 
 def gaps(
@@ -188,3 +191,49 @@ def unread_keys(blocks: Sequence[Block], questions: Sequence[Draft], keyed: set[
         return [("key_not_read", "its key", f"{answered} of {len(questions)} questions are answered")]
     heads = [block.heads[0][:40] for block in blocks if block.is_key]
     return [("key_not_read", head, "no answer was read under this head") for head in heads]
+
+
+_ASKS = re.compile(r"[？?]\s*$|_{3,}|[（(][\s\u3000]+[)）]")
+"""A line that asks: a question mark at its end, a blank to fill in."""
+_EXAMPLE = re.compile(r"例[题題]|例如|示例|[样樣][题題]|作答方式")
+_LABELLED = 2.0
+"""The mean strength of labels at the starts of lines."""
+_SHARE_OPTIONS = ("B1", "C", "K")
+
+
+def unread_questions(outline: Outline) -> list[Mismatch]:
+    """Find numbered questions and runs of options that stand outside of all items.
+
+    Looked at: what stands before the first item, under heads, after a key. Options in the head of a section that
+    shares them are none, nor are those of an example on the cover or in explanations after a key.
+    """
+    cover = _texts(outline.preamble)
+    example = any(map(_EXAMPLE.search, cover))
+    found = list(_look(cover, "before the first question", options=not example))
+    for block in outline.blocks:
+        if not block.is_key and announcement(block.text).kind not in _SHARE_OPTIONS:
+            found += _look(block.heads[1:], f"under {block.name[:20]}", options=True)
+    found += _look(_texts(outline.after_keys), "after the key", options=False)
+    return found
+
+
+def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
+    return [piece.text for piece in pieces if piece.kind not in REGIONS]
+
+
+def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
+    asked = [text for text in texts if _asks(text)]
+    run = find_run("\n".join(texts)) if options else None
+    labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
+    if asked or labels:
+        line = asked[0] if asked else next((text for text in texts if text.strip()), "")
+        yield (
+            "text_left_over",
+            line.strip()[:40],
+            f"what looks like a question stands {where} and was not read",
+        )
+
+
+def _asks(text: str) -> bool:
+    """Return whether a line has a number and asks."""
+    return bool(number_candidate(0, text) and _ASKS.search(text)) and not INSTRUCTION.search(text)

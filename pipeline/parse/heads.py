@@ -1,4 +1,4 @@
-"""What a line could be that is no question: the head of a section, of a shared text, of a key."""
+"""Recognise lines that are heads: of a section, of a shared text, of a key."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _SECTIONS = _forms(
     r"[【\[]?\s*(?:单项|單項|单|單|多项|多項|多|複|复|不定项|最佳)\s*选?選?(?:择|擇)?[题題](?!\s*\d{1,3}\s*[.．、:：])",
     r"[【\[]?\s*(?:判断|是非|填空|简答|簡答|问答|問答|论述|名词解释|名詞解釋|病例分析|案例分析|计算|综合应用|配伍|匹配)[题題]",
 )
-"""How the head of a section begins."""
+"""Beginnings of heads of sections."""
 
 _KEY_HEAD = re.compile(
     r"(?:参考答案|參考答案|标准答案|標準答案|试题答案|試題答案|答案部分|答案\s*[与與及和]\s*(?:解析|详解|詳解|分析)|答案解析|^答案)"
     r"(?:\s*[与與及和]\s*[\u4e00-\u9fff]{1,8})?\s*(?:[(（][^)）]*[)）])?\s*[:：]?$"
 )
-"""What a head that opens a key ends with."""
+"""The end of a head that opens a key."""
 _MAY_BE_KEY_HEAD = re.compile(
     r".{0,24}(?:答案|解析)(?:速查|汇总|彙總)?(?:表|页|頁|部分)?(?:[与與及和][\u4e00-\u9fff]{1,8})?(?:[(（][^)）]*[)）])?[:：]?"
     r"|(?:answer\s*keys?|answers?|keys?)(?:\s+(?:to|for)\s+[\w\s]{1,30})?[:：]?",
@@ -70,23 +70,23 @@ _GROUPS = _forms(
     # Questions 1-3; Use this to answer questions 1 to 3
     r"[(\[]?\s*(?:(?:for|[\w\s,]{1,60}?\banswer)\s+)?(?:questions|items|q\.?)\s*(\d{1,4})\s*(?:-|–|—|~|to|through|and)\s*(\d{1,4})",
 )
-"""How a head of a shared text begins that names its questions."""
+"""Beginnings of heads of shared texts that name their questions."""
 _OPENS_CASE = re.compile(
     rf"\s*{_OPEN}(?:情況|情况|病例|病史|案例|個案|个案|資料|资料|材料|[题題]干|[题題]幹|[题題][组組]|case|passage|scenario)\s*(?:[{CHINESE}]+|\d{{1,2}})?{_CLOSE}\s*[:：]\s*",
     re.IGNORECASE,
 )
-"""How a case begins that names its questions at its end: 情況：一位60歲…依此回答下列第4題至第5題."""
+"""The word before a case that names its questions at its end: 情況：一位60歲…依此回答下列第4題至第5題."""
 _TELLS = re.compile(
     r"\s*(?:[【(（]?(?:以下|下列|根[据據]|[阅閱][读讀]|依[据據下]|[请請][依根就]|某|有?[一1][位名]|[患病][者人儿兒]|[男女][性，,]|\d{1,3}\s*[岁歲])|(?:An?|The)\s)",
 )
-"""How a case begins that no word opens."""
+"""The beginning of a case without such a word."""
 _ASKS_FOR = re.compile(
     rf"(?:[请請]?(?:依此|以此|[据據]此|(?:依[据據]?|根[据據])[^。；;，,]{{0,12}})?[，,]?\s*)(?:(?:回答|作答|完成|解答|答)[^\d。？?]{{0,10}}?{_SPAN}|[(（]\s*(?:回答)?{_SPAN}\s*[)）])"
     r"(?:[^。？?]{0,6}[问問][题題])?\s*[。.:：]?\s*$"
 )
-"""How a case ends that names its questions: 依此回答下列第4題至第5題：, （第4～6题）."""
+"""The end of a case that names its questions: 依此回答下列第4題至第5題：, （第4～6题）."""
 CASE_LINES = 15
-"""How many lines such a case has at most."""
+"""The most lines that such a case may have."""
 _CASE = re.compile(rf"\s*{_OPEN}(?:案例|病例)\s*(?:[{CHINESE}]+|\d{{1,2}}){_CLOSE}\s*[:：.．、]?\s*")
 _SPAN_ALONE = re.compile(rf"\s*{_OPEN}(?:问题|問題)?{_SPAN}{_CLOSE}\s*[.．、:：]?\s*$")
 _SHARED = re.compile(r"共用|共享|公用")
@@ -123,7 +123,7 @@ def split_heads(text: str) -> list[str]:
 
 
 def is_section_head(text: str, *, centred: bool = False) -> bool:
-    """Whether a line opens a section or is a heading between questions."""
+    """Return whether a line opens a section or is a heading between questions."""
     bare = text.strip()
     if any(form.match(bare) for form in _SECTIONS):
         return (
@@ -139,12 +139,12 @@ def is_section_head(text: str, *, centred: bool = False) -> bool:
 
 
 def is_type_head(text: str) -> bool:
-    """Whether a head names items or a part of a paper: 一、单项选择题, 第一部分; 一、二线药物 may be any line."""
+    """Return whether a head names items or a part of a paper: 一、单项选择题, 第一部分, not 一、二线药物."""
     return re.search(r"[题題]|型|部分|[章节節篇卷]|[选選][择擇]", text) is not None or len(text.strip()) <= 4
 
 
 def is_key_head(text: str) -> bool:
-    """Whether a line opens a key: 参考答案, 答案与解析 … without an answer of its own."""
+    """Return whether a line opens a key: 参考答案, 答案与解析 … without an answer of its own."""
     bare = text.strip()
     return len(bare) <= 40 and _KEY_HEAD.search(bare) is not None and _GIVES_ANSWER.search(bare) is None
 
@@ -161,7 +161,7 @@ def numeral_value(text: str) -> int | None:
 
 
 def may_be_key_head(text: str) -> bool:
-    """Whether a line opens a key if answers stand under it: 习题答案, 【参考答案】, 答 案, Answers."""
+    """Return whether a line opens a key if answers stand under it: 习题答案, 【参考答案】, 答 案, Answers."""
     if len(text) > 60:
         return False
     bare = re.sub(r"[【】\[\]《》〈〉]|(?<![A-Za-z])\s+|\s+(?![A-Za-z])", "", text)
@@ -169,7 +169,7 @@ def may_be_key_head(text: str) -> bool:
 
 
 def numeral(text: str) -> bool:
-    """Whether a line is a section's numeral and nothing else, as in 一、 alone."""
+    """Return whether a line is a section's numeral and nothing else, as in 一、 alone."""
     return _NUMERAL.match(text) is not None
 
 
@@ -180,9 +180,9 @@ class GroupHead:
     first: int | None
     last: int | None
     options: bool
-    """Whether options are shared; otherwise a case is."""
+    """True if options are shared; otherwise a case is."""
     end: int
-    """Where the rest of the line begins."""
+    """The place at which the rest of the line begins."""
 
 
 def group_head(text: str) -> GroupHead | None:
@@ -211,7 +211,7 @@ def case_end(text: str) -> tuple[int, int, int] | None:
 
 
 def opens_case(text: str, *, named: bool) -> int | None:
-    """Where the case begins that a line opens: by its word (情況：), or without one (一位60歲…); None for others.
+    """Return the place at which a line opens a case, by a word (情況：) or without (一位60歲…); else None.
 
     Args:
         text: the line.

@@ -34,7 +34,7 @@ FAR = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class KeyPair:
     """An answer as a key prints it."""
 
     number: int
@@ -46,13 +46,13 @@ class Pair:
 class Grid:
     """Two rows of a grid: numbers above answers."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[KeyPair, ...]
     numbers: tuple[int, ...]
     lines: int
-    """How many lines it takes."""
+    """The number of lines it takes."""
 
 
-def line_pairs(text: str) -> list[Pair]:
+def line_pairs(text: str) -> list[KeyPair]:
     """The answers a line consists of, e.g. ``1.A 2.B`` or ``1-5 ABCDE``; empty if anything else stands in it.
 
     Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
@@ -69,12 +69,12 @@ def line_pairs(text: str) -> list[Pair]:
     if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
         if not _contiguous(pairs):
             return []
-        pairs = [Pair(pair.number, re.sub(r"[^\w#√×✓✗✘]", "", pair.letters)) for pair in pairs]
+        pairs = [KeyPair(pair.number, re.sub(r"[^\w#√×✓✗✘]", "", pair.letters)) for pair in pairs]
     return pairs
 
 
-def _pairs(bare: str) -> list[Pair]:
-    pairs: list[Pair] = []
+def _pairs(bare: str) -> list[KeyPair]:
+    pairs: list[KeyPair] = []
     position = 0
     while position < len(bare):
         found = _RANGE.match(bare, position)
@@ -87,7 +87,7 @@ def _pairs(bare: str) -> list[Pair]:
             found = _PAIR.match(bare, position)
             if not found or not (_unsure(found[2]) or _one_answer(found[2])):
                 return []
-            pairs.append(Pair(int(found[1]), "#" if _unsure(found[2]) else found[2]))
+            pairs.append(KeyPair(int(found[1]), "#" if _unsure(found[2]) else found[2]))
         position = found.end()
         while position < len(bare) and bare[position].isspace():
             position += 1
@@ -99,16 +99,16 @@ def _unsure(letters: str) -> bool:
 
 
 def _one_answer(letters: str) -> bool:
-    """Whether letters apart are one answer: ``A C D`` is, ``C B D`` answers several questions."""
+    """Return whether letters apart are one answer: ``A C D`` is, ``C B D`` answers several questions."""
     found = re.findall(r"[A-K]", letters)
     return len(found) == len(letters) or found == sorted(set(found))
 
 
-def _contiguous(pairs: Sequence[Pair]) -> bool:
+def _contiguous(pairs: Sequence[KeyPair]) -> bool:
     return [pair.number for pair in pairs] == list(range(pairs[0].number, pairs[0].number + len(pairs)))
 
 
-def _spread(first: int, last: int, letters: str) -> list[Pair] | None:
+def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     """Letters of a range, one question each: ``ABCDE`` or ``AB C BD``; None if their number differs."""
     count = last - first + 1
     groups = re.findall(r"[A-K]+", letters)
@@ -116,13 +116,13 @@ def _spread(first: int, last: int, letters: str) -> list[Pair] | None:
         groups = list("".join(groups))
     if len(groups) != count or count < 1:
         return None
-    return [Pair(first + i, group) for i, group in enumerate(groups)]
+    return [KeyPair(first + i, group) for i, group in enumerate(groups)]
 
 
 _ROW = re.compile(r"\s*(\d{1,4})\s*[.．、:：]?\s+([A-K](?:\s+[A-K]){2,})\s*$")
 
 
-def letter_rows(upper: str, lower: str) -> list[Pair]:
+def letter_rows(upper: str, lower: str) -> list[KeyPair]:
     """The answers of a row ``6 A C B D A`` when the row under it begins five numbers later; otherwise none."""
     above, below = _ROW.match(upper), _ROW.match(lower)
     if not above or not below:
@@ -132,7 +132,7 @@ def letter_rows(upper: str, lower: str) -> list[Pair]:
     return (_spread(int(above[1]), last, above[2]) or []) if int(below[1]) == last + 1 else []
 
 
-def last_letter_row(text: str) -> list[Pair]:
+def last_letter_row(text: str) -> list[KeyPair]:
     """The answers of a row that stands under such a row."""
     found = _ROW.match(text)
     return (
@@ -163,7 +163,7 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
         or numbers != list(range(numbers[0], numbers[0] + len(numbers)))
     ):
         return None
-    pairs = tuple(Pair(number, cell) for number, cell in zip(numbers, cells, strict=False))
+    pairs = tuple(KeyPair(number, cell) for number, cell in zip(numbers, cells, strict=False))
     return Grid(pairs, tuple(numbers), lower[2] - start)
 
 

@@ -1,24 +1,65 @@
-"""Keys: found in a paper or in a document of their own, and applied to drafts."""
+"""Keys: found in a paper or in a document of their own, applied to drafts; notes after appeals."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipeline.parse.answers import by_text
-from pipeline.parse.appeals import Correction, corrections
 from pipeline.parse.draft import Draft
 from pipeline.parse.outline import KeyLine, Outline
 from schemas.trace import Part
+
+
+@dataclass(frozen=True, slots=True)
+class AppealNote:
+    """A note on questions after appeals."""
+
+    numbers: tuple[int, ...]
+    accepted: tuple[str, ...]
+    """Every answer that earns the mark; empty when everybody gets it."""
+    note: str
+    unread: bool = False
+    """True if the note says something about marks that was not understood."""
+
+
+_NAMED = r"第\d{1,4}(?:[题題]?[、,，及和與与]第?\d{1,4})*[题題]"
+_CLAUSE = re.compile(rf"(?P<named>{_NAMED})(?P<verdict>(?:(?!{_NAMED})[^。；;])*)")
+"""A question, or several, and what is said of them up to the next; white space is gone."""
+_BRACKETED = re.compile(r"[(（【「『]([A-K]+)[)）】」』]")
+_LIST = r"[A-K]+(?:\s*[、,，或及和與与/]+\s*[A-K]+)*"
+_ACCEPTED = re.compile(rf"({_LIST})\s*(?:者|皆|均|都|亦|也)*\s*(?:可|[給给]分|算对|正确|正確)")
+_CHANGED = re.compile(rf"(?:更正|修正|改)(?:答案)?[为為成]?\s*({_LIST})")
+_ABOUT_MARKS = re.compile(r"[給给]分|[計计]分|更正|修正|[刪删]除|[刪删][題题]|[無无]效|作[废廢]")
+_EVERYBODY = re.compile(r"一律[給给]分|[均皆都全]部?[給给]分|送分")
+
+
+def corrections(text: str) -> list[AppealNote]:
+    """The corrections in a note such as 第43題答A、C給分."""
+    found: list[AppealNote] = []
+    for clause in _CLAUSE.finditer(_BRACKETED.sub(r"\1", re.sub(r"\s+", "", text))):
+        numbers = tuple(int(number) for number in re.findall(r"\d+", clause["named"]))
+        note, verdict = clause[0].strip("，,"), clause["verdict"]
+        stated = _ACCEPTED.search(verdict) or _CHANGED.search(verdict)
+        if stated:
+            letters = tuple(re.findall(r"[A-K]+", stated[1]))
+            found.append(AppealNote(numbers, letters, note))
+        elif _EVERYBODY.search(verdict):
+            found.append(AppealNote(numbers, (), note))
+        elif _ABOUT_MARKS.search(verdict):
+            found.append(AppealNote(numbers, (), note, unread=True))
+    return found
+
 
 NOTED = ("#", "*")
 """Cells whose answer is told in a note."""
 
 
 @dataclass(slots=True)
-class Entry:
-    """What a key says about one question."""
+class KeyEntry:
+    """The entry of a key for one question."""
 
     letters: str | None
     explanation: str | None = None
@@ -30,7 +71,7 @@ class Entry:
 class KeyRun:
     """One numbering of a key: the answers of one section or of the whole paper."""
 
-    entries: dict[int, Entry] = field(default_factory=dict)
+    entries: dict[int, KeyEntry] = field(default_factory=dict)
     repeated: list[int] = field(default_factory=list)
     """Numbers with two different answers."""
     source: str = ""
@@ -38,9 +79,9 @@ class KeyRun:
     head: str = ""
     """The head it stands under."""
     rule: str = "key_list"
-    """How it is printed: a list of answers, or an entry each."""
+    """Its form: a list of answers, or an entry each."""
     after_section: int = 0
-    """How many question sections stand before it."""
+    """The number of question sections before it."""
     noted: set[int] = field(default_factory=set)
     """Numbers whose cells refer to a note."""
 
@@ -48,7 +89,7 @@ class KeyRun:
         """Add an entry; a second one for the same number completes the first or contradicts it."""
         known = self.entries.get(number)
         if known is None:
-            self.entries[number] = Entry(letters, explanation)
+            self.entries[number] = KeyEntry(letters, explanation)
             return
         if known.letters and letters and known.letters != letters:
             self.repeated.append(number)
@@ -61,11 +102,11 @@ class Key:
     """All that a document says about answers."""
 
     runs: list[KeyRun] = field(default_factory=list)
-    corrections: list[Correction] = field(default_factory=list)
+    corrections: list[AppealNote] = field(default_factory=list)
 
     @property
     def size(self) -> int:
-        """How many questions it answers."""
+        """The number of questions it answers."""
         return sum(len(run.entries) for run in self.runs)
 
     @property
@@ -140,15 +181,12 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
 
 @dataclass(slots=True)
 class Applied:
-    """What became of a key."""
+    """The result of applying a key."""
 
-    matched: int = 0
     unmatched: list[tuple[int, int]] = field(default_factory=list)
     """(section or 0, number) of entries without a question."""
     unanswered: list[Draft] = field(default_factory=list)
     """Questions the key is silent about."""
-    trouble: str | None = None
-    """Why the key could not be applied at all."""
 
 
 def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applied:
@@ -171,7 +209,7 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
     for run in key.runs:
         targets = _targets(run, by_section, waiting[run.rule], heads)
         if not targets:
-            _doubt_sections(run, [by_section[section] for section in before])
+            _flag_sections(run, [by_section[section] for section in before])
             applied.unmatched.extend((0, number) for number in run.entries)
             continue
         before = targets
@@ -187,14 +225,14 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
     return applied
 
 
-def _doubt_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
+def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
     """A key's section that the paper lacks may stand in the one before it, whose answers are then the wrong ones."""
     names = {name for numbers in sections for name in _names(numbers)}
     if not run.head or run.head in names or not any(entry.letters for entry in run.entries.values()):
         return
     for draft in (draft for numbers in sections for found in numbers.values() for draft in found):
         if draft.options:
-            draft.doubt("may_hold_another", f"its key has a section that was not found: {run.head[:20]!r}")
+            draft.flag("may_hold_another", f"its key has a section that was not found: {run.head[:20]!r}")
 
 
 def _targets(
@@ -250,7 +288,6 @@ def _apply_run(
         if drafts is None:
             applied.unmatched.append((max(sections), number))
             continue
-        applied.matched += 1
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
             letters = entry.letters
@@ -258,48 +295,48 @@ def _apply_run(
                 if len(letters) == len(drafts):
                     letters = letters[index]
                 else:
-                    draft.doubt("parts_and_answers_differ", f"{len(drafts)} parts, {letters} in the key")
+                    draft.flag("parts_and_answers_differ", f"{len(drafts)} parts, {letters} in the key")
                     letters = None
-            _apply_entry(draft, Entry(letters, entry.explanation), run, replace=replace)
+            _apply_entry(draft, KeyEntry(letters, entry.explanation), run, replace=replace)
             if number in run.repeated:
-                draft.doubt("answers_disagree", f"the key answers {number} twice, differently")
+                draft.flag("answers_disagree", f"the key answers {number} twice, differently")
 
 
-def _apply_entry(draft: Draft, entry: Entry, run: KeyRun, *, replace: bool) -> None:
+def _apply_entry(draft: Draft, entry: KeyEntry, run: KeyRun, *, replace: bool) -> None:
     letters = entry.letters
     if entry.explanation and draft.explanation is None:
         draft.explanation = entry.explanation
-        draft.because(Part.EXPLANATION, run.rule, run.source)
+        draft.add_trace(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
     if letters is None and entry.explanation:
         letters = by_text((entry.explanation,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:
-        draft.doubt("answers_disagree", f"{draft.answer} at the question, {letters} in the key")
+        draft.flag("answers_disagree", f"{draft.answer} at the question, {letters} in the key")
         return
     draft.answer = letters
-    draft.because(Part.ANSWER, run.rule, f"{letters} in {run.source}")
+    draft.add_trace(Part.ANSWER, run.rule, f"{letters} in {run.source}")
     draft.in_blank = False
 
 
-def _without_note(noted: set[int], found: Sequence[Correction], drafts: Sequence[Draft]) -> None:
+def _without_note(noted: set[int], found: Sequence[AppealNote], drafts: Sequence[Draft]) -> None:
     """Questions whose cell refers to a note that was not read wait, whatever an earlier key says."""
     missing = noted - {number for correction in found for number in correction.numbers}
     for draft in drafts:
         if draft.number in missing and draft.options:
-            draft.doubt("note_not_read", "the key refers to a note on this question that was not found")
+            draft.flag("note_not_read", "the key refers to a note on this question that was not found")
 
 
-def _correct(correction: Correction, drafts: Sequence[Draft]) -> None:
+def _correct(correction: AppealNote, drafts: Sequence[Draft]) -> None:
     named = [draft for draft in drafts if draft.number in correction.numbers and draft.options]
     unclear = len({(draft.section, draft.number) for draft in named}) > len({draft.number for draft in named})
     for draft in named:
         if correction.unread or unclear:
-            draft.doubt("note_not_read", correction.note)
+            draft.flag("note_not_read", correction.note)
             continue
         labels = [label for label, _ in draft.options]
-        draft.because(Part.KEY, "appeal", correction.note[:80])
+        draft.add_trace(Part.KEY, "appeal", correction.note[:80])
         draft.accepted = list(correction.accepted) or labels
         draft.comment = correction.note
         if correction.accepted and (draft.answer is None or draft.answer not in correction.accepted):

@@ -1,11 +1,17 @@
-"""Item types: what a head announces, what an item is."""
+"""Item types: the one table of what a head announces, and what an item is or why it is set aside."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from pipeline.parse.answers import is_coded
 from schemas.questions import QuestionType
+
+if TYPE_CHECKING:
+    from pipeline.parse.draft import Draft
+    from pipeline.parse.fields import Fields
 
 _ANNOUNCED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("A3/A4", re.compile(r"A\s*[34]\s*(?:[/／、]\s*A?\s*4)?\s*型|共用题干|共用題幹")),
@@ -55,7 +61,7 @@ _SPAN = re.compile(r"(?:第)?\s*(\d{1,3})\s*[~～\-—–至]\s*(?:第)?\s*(\d{1
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a head says about the items under it."""
+    """The statement of a head about the items under it."""
 
     kind: str | None
     """A question type, ``single``, or a reason to set items aside."""
@@ -64,7 +70,7 @@ class Announcement:
 
 
 def stated_total(text: str) -> int | None:
-    """How many questions a paper says it has: 題數：80題, 本科目共80題."""
+    """Return the number of questions that a paper states: 題數：80題, 本科目共80題."""
     return _number(_TOTAL.search(text))
 
 
@@ -92,7 +98,7 @@ def _kind(head: str) -> str | None:
 
 
 def is_case(stem: str) -> bool:
-    """Whether a stem tells of a patient."""
+    """Return whether a stem tells of a patient."""
     return len(stem) >= 20 and _PATIENT.search(stem) is not None
 
 
@@ -109,3 +115,54 @@ def question_type(
     if announced in ("A1", "A2"):
         return QuestionType(announced)
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
+
+
+INSTRUCTION = re.compile(r"答题卡|答題卡|准考证|試卡|铅笔|鉛筆|填涂|作答|考试时间|监考|試題本|本试卷|填写在")
+_MARKED = re.compile(r"[(（\[]\s*\d{1,2}\s*(?:marks?|points?|pts|分)\s*[)）\]]", re.IGNORECASE)
+_BLANK = re.compile(r"_{3,}|＿{2,}|填空")
+_TRUE_FALSE = re.compile(r"^[(（【]?判断(?:正误|题|对错)?[)）】:：]")
+_WORTH = re.compile(r"^[(（]\s*[本共]?[题題]?\s*\d{1,2}\s*分\s*[)）]")
+"""The mark an item earns, first of all, as essays have it."""
+_FILL_IN = re.compile(r"^[(（【]?填空[)）】:：]")
+
+
+def _letters_alone(fields: Fields) -> bool:
+    """Return whether an answer is nothing but letters in order: then options were there and were not read."""
+    return any(
+        re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text))
+        for text in fields.answer_texts
+    )
+
+
+def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> None:
+    """Give items that are no multiple-choice questions their reason, in place."""
+    announced = draft.announced
+    if announced in ("C", "K") and not draft.options:
+        draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
+        return
+    if any(map(is_coded, fields.answer_texts)):
+        draft.set_aside = ("coded_answer", SET_ASIDE["coded_answer"])
+        return
+    if draft.options:
+        if any(_MARKED.match(text) for _, text in draft.options):
+            draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
+        return
+    reason = _kind_in_words(draft, fields, worded=worded)
+    if reason:
+        draft.set_aside = (reason, SET_ASIDE[reason])
+
+
+def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
+    """Return the kind of an item without options, by its number, words, head or answer."""
+    if worded:
+        return "short_answer"
+    if _TRUE_FALSE.match(draft.stem) or fields.verdict:
+        return "true_false"
+    if _FILL_IN.match(draft.stem) or _BLANK.search(draft.stem):
+        return "fill_in"
+    if draft.announced in ("true_false", "fill_in", "short_answer"):
+        return draft.announced
+    if INSTRUCTION.search(draft.stem):
+        return "instruction"
+    explained = fields.answered and not _letters_alone(fields)
+    return "short_answer" if explained or _WORTH.match(draft.stem) else None

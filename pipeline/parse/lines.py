@@ -1,21 +1,28 @@
-"""The lines of a paper as the parser sees them."""
+"""The lines of a paper as the parser sees them: folded, heads behind text split off, in one script."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
 
 from pipeline.parse.heads import split_heads
 from pipeline.parse.running import without_running
-from pipeline.parse.text import fold, private_labels
+from pipeline.parse.text import CJK, fold, private_labels
 from schemas.documents import Box, Line, LineKind
 from schemas.trace import Span
+
+if TYPE_CHECKING:
+    from opencc import OpenCC
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ParsedLine:
     """A line, or a region, in reading order over the whole document."""
 
     text: str
@@ -25,23 +32,23 @@ class Piece:
     confidence: float | None
     kind: LineKind
     centred: bool = False
-    """Whether it stands in the middle of its column, as headings do."""
+    """True if it stands in the middle of its column, as headings do."""
     in_table: bool = False
-    """Whether it stands inside a table's region."""
+    """True if it stands inside a table's region."""
     order: int = 0
     """Its line's place in the reading order of the page."""
     other: str | None = None
     """A second reading of its line, where that differs in what matters."""
 
 
-def pieces(lines: Iterable[Line]) -> list[Piece]:
+def pieces(lines: Iterable[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
     kept = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
     kept = without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
     tables = [line for line in kept if line.kind is LineKind.TABLE]
-    found: list[Piece] = []
+    found: list[ParsedLine] = []
     for line in kept:
         text = line.text.translate(labels) if labels else line.text
         parts = [fold(part) for part in text.split("\n")]
@@ -50,7 +57,7 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
         centred = _centred(line, margins)
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
         found.extend(
-            Piece(
+            ParsedLine(
                 part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order, line.other
             )
             for part in parts
@@ -58,8 +65,8 @@ def pieces(lines: Iterable[Line]) -> list[Piece]:
     return found
 
 
-def spans(found: Iterable[Piece]) -> list[Span]:
-    """Where pieces stand: runs of lines, page by page."""
+def spans(found: Iterable[ParsedLine]) -> list[Span]:
+    """Return the places of lines as runs, page by page."""
     places = sorted({(piece.page, piece.order) for piece in found})
     runs: list[Span] = []
     for page, order in places:
@@ -71,7 +78,7 @@ def spans(found: Iterable[Piece]) -> list[Span]:
 
 
 def _inside(line: Line, region: Line) -> bool:
-    """Whether the middle of a line lies in a region of its page."""
+    """Return whether the middle of a line lies in a region of its page."""
     if line.page != region.page or line.box is None or region.box is None:
         return False
     x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
@@ -93,7 +100,7 @@ def _margins(lines: list[Line]) -> Margins:
 
 
 def _centred(line: Line, margins: Margins) -> bool:
-    """Whether both sides of a line are about equally and clearly empty (a fifth of the column each)."""
+    """Return whether both sides of a line are about equally empty, each a fifth of the column or more."""
     if line.box is None or line.column not in margins or "\t" in line.text:
         return False
     left, right = margins[line.column]
@@ -102,6 +109,65 @@ def _centred(line: Line, margins: Margins) -> bool:
     return width > 0 and min(before, after) > 0.2 * width and abs(before - after) < 0.1 * width
 
 
-def place_of(piece: Piece) -> tuple[int, int]:
+def place_of(piece: ParsedLine) -> tuple[int, int]:
     """Where a line stands in its document: page and order."""
     return piece.page, piece.order
+
+
+MANY = 4
+"""A traditional paper has so many times more traditional characters than simplified ones. A poor scan of one had
+2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
+_HAN = re.compile(f"[{CJK}]")
+
+
+def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The pieces, recognised characters that traditional Chinese does not have replaced by those it has.
+
+    Only lines that were recognised, in papers that are traditional, and only characters outside Big5: 台, 后 or 里
+    are in both scripts and stay as they were read.
+    """
+    recognised = [piece for piece in pieces if piece.confidence is not None]
+    if not recognised or not is_traditional(piece.text for piece in recognised):
+        return list(pieces)
+    return [
+        replace(piece, text=_traditional(piece.text)) if piece.confidence is not None else piece
+        for piece in pieces
+    ]
+
+
+def is_traditional(texts: Iterable[str]) -> bool:
+    """Return whether texts are in traditional characters, few misread ones aside."""
+    seen = Counter(kind for text in texts for found in _HAN.findall(text) if (kind := _script(found)))
+    return seen["big5"] > MANY * seen["gb2312"]
+
+
+@cache
+def _script(character: str) -> str | None:
+    """The one of the two character sets a character is in; None for both or neither."""
+    kinds = [kind for kind in ("big5", "gb2312") if _encodes(character, kind)]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def _encodes(character: str, encoding: str) -> bool:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _traditional(text: str) -> str:
+    if not any(_script(character) == "gb2312" for character in _HAN.findall(text)):
+        return text
+    converted = _converter().convert(text)
+    if len(converted) != len(text):
+        return text
+    pairs = zip(text, converted, strict=True)
+    return "".join(new if _script(old) == "gb2312" else old for old, new in pairs)
+
+
+@cache
+def _converter() -> OpenCC:
+    from opencc import OpenCC
+
+    return OpenCC("s2tw")

@@ -1,38 +1,196 @@
-"""Which of all the numbers at the starts of lines number the questions: those that run contiguously."""
+"""Which numbers number the questions: weighed by what stands around them, chosen where they run contiguously."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
-from pipeline.parse.numbers import Habit, Mark
+from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.heads import GroupHead
+from pipeline.parse.lines import ParsedLine
+from pipeline.parse.numbers import NumberCandidate, NumberStyle
+
+ANNOUNCED = 0.5
+"""Added where the head of a shared text above names the number."""
+OPENS_OPTIONS = 0.4
+"""Added for options after a number: lists inside explanations have none."""
+IN_LIST = 0.5
+"""The share left of the weight of a number that may belong to a list inside a stem or an explanation."""
+OPTIONS_WITHIN = 30
+LIKELY = 0.5
+"""The weight from which on a place ends the item before it, when options are looked for."""
+_FIRST_LABEL = re.compile(
+    r"(?:^|[\s（(【）)。？?：:])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
+)
+_MARKED = r"(?:[\u2460-\u2473]|[(（]\d{1,2}[)）])"
+_CODES = re.compile(
+    rf"\s*[(（【\[]?A\s?[.．、)）】,，]?\s*(?:{_MARKED}(?:\s*[、,，+和]?\s*{_MARKED})+|\d{{1,2}}(?:\s*[、,，+和]\s*\d{{1,2}})+)"
+    r"\s*(?:$|\s[(（]?B|都?是?正?[确確]|[对對])"
+)
+"""A first option that is the code of a K-type item: A. ①②③, A. 1+2. A year or 120 has one member and is none."""
+
+
+def weigh(
+    pieces: Sequence[ParsedLine],
+    marks: Sequence[NumberCandidate],
+    boundaries: Sequence[int],
+    groups: Mapping[int, GroupHead],
+) -> list[NumberCandidate]:
+    """The marks with what follows them taken into account.
+
+    Args:
+        pieces: of the document.
+        marks: all candidates, in the order of their lines.
+        boundaries: lines that open something, in order.
+        groups: heads of shared texts, by line.
+    """
+    coded = _coded(pieces, marks)
+    marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
+    likely = [mark for mark in marks if mark.weight >= LIKELY]
+    listed = _listed(pieces, likely, boundaries)
+    ends = [mark.line for mark in likely if mark.line not in listed]
+    weighed: list[NumberCandidate] = []
+    explaining = -1
+    for mark in marks:
+        place = bisect_right(ends, mark.line)
+        end = ends[place] if place < len(ends) else len(pieces)
+        unlikely = (
+            mark.weight < LIKELY and place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
+        )
+        known = mark if unlikely else _weigh(pieces, mark, end)
+        if mark.line in listed or (mark.line <= explaining and not known.supported):
+            known = replace(known, weight=IN_LIST * mark.weight, supported=False, options=False)
+        elif _announced(mark, boundaries, groups):
+            known = replace(known, weight=known.weight + ANNOUNCED)
+        elif known.supported:
+            explaining = _explained_until(pieces, mark.line, boundaries)
+        weighed.append(known)
+    return weighed
+
+
+def _announced(mark: NumberCandidate, boundaries: Sequence[int], groups: Mapping[int, GroupHead]) -> bool:
+    place = bisect_right(boundaries, mark.line)
+    head = groups.get(boundaries[place - 1]) if place else None
+    return head is not None and head.first is not None and head.first <= mark.value <= (head.last or 0)
+
+
+def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequence[int]) -> bool:
+    """Return whether the item from ``before`` on still waits for its options: 既往吸烟 / 30支/日。/ A."""
+    if line - before > OPTIONS_WITHIN or _between(boundaries, before, line):
+        return False
+    return not any(_FIRST_LABEL.search(piece.text) for piece in pieces[before:line])
+
+
+def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> NumberCandidate:
+    options = any(_FIRST_LABEL.search(text) for text in _texts(pieces, mark, end))
+    supported = options or any(split_fields(text).answered for text in _texts(pieces, mark, end))
+    return replace(
+        mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported, options=options
+    )
+
+
+def _texts(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> list[str]:
+    within = min(end, mark.line + OPTIONS_WITHIN)
+    return [pieces[mark.line].text[mark.end :], *(piece.text for piece in pieces[mark.line + 1 : within])]
+
+
+def _listed(
+    pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], boundaries: Sequence[int]
+) -> set[int]:
+    """Lines of lists 1. 2. 3. inside a stem: under another number, with the options after the last of them."""
+    lines: set[int] = set()
+    for index in range(1, len(likely)):
+        if likely[index].value == 1:
+            found = _list_from(pieces, likely, index)
+            if len(found) > 1 and not _between(boundaries, likely[index - 1].line, found[-1]):
+                lines.update(found)
+    return lines
+
+
+def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> set[int]:
+    """Lines of statements ①②③ under a question whose options are codes of them: A. ①② B. ①③."""
+    lines: set[int] = set()
+    start = 0
+    for index, mark in enumerate(marks):
+        following = marks[index + 1] if index + 1 < len(marks) else None
+        first = marks[start]
+        if mark.value == 1:
+            start, first = index, mark
+        elif mark.value != index - start + first.value or mark.style is not first.style:
+            start = index
+            continue
+        runs_on = following and (following.style, following.value) == (mark.style, mark.value + 1)
+        if first.value == 1 and start > 0 and index > start and not runs_on:
+            end = following.line if following else len(pieces)
+            if not _labelled(pieces, first.line, mark.line) and _opens_codes(pieces, mark.line, end):
+                lines.update(one.line for one in marks[start : index + 1])
+    return lines
+
+
+def _labelled(pieces: Sequence[ParsedLine], first: int, last: int) -> bool:
+    return any(_FIRST_LABEL.search(piece.text) for piece in pieces[first:last])
+
+
+def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:
+    """Return whether the first options after a line are codes of at least two numbers."""
+    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
+    text = next((piece.text for piece in within if _FIRST_LABEL.search(piece.text)), "")
+    return _CODES.match(text) is not None
+
+
+def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], start: int) -> list[int]:
+    """Lines of the numbers 1, 2, 3 … in a row, up to the first that options follow; none where none do."""
+    lines: list[int] = []
+    for mark, following in zip_longest(likely[start:], likely[start + 1 :]):
+        if mark.value != len(lines) + 1:
+            return []
+        lines.append(mark.line)
+        if _weigh(pieces, mark, following.line if following else len(pieces)).supported:
+            return lines
+    return []
+
+
+def _explained_until(pieces: Sequence[ParsedLine], line: int, boundaries: Sequence[int]) -> int:
+    """Return the last line that the explanation of an item may reach; its own line where it has none yet."""
+    place = bisect_right(boundaries, line)
+    end = boundaries[place] if place < len(boundaries) else len(pieces)
+    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
+    return end if any(opens_explanation(piece.text) for piece in within) else line
+
+
+def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
+    return bisect_right(boundaries, first) < bisect_right(boundaries, last)
+
 
 GAP = 10
 """Numbers that may be missing in a row before a jump counts as a restart."""
 RESTART = 8.0
-"""What a restart without any head costs, in questions: lists inside explanations are shorter than this."""
+"""The cost of a restart without a head, in questions: lists inside explanations are shorter than this."""
 LATE = 1.2
-"""What it costs at most to begin late: one question with options (1.4) still is found in an excerpt."""
+"""The most that a late beginning costs: one question with options (1.4) still is found in an excerpt."""
 HABIT_CHANGE = 1.5
 LOST_DOT = 0.4
 DUPLICATE = 0.6
-_NEAR = {frozenset((Habit.DOT, Habit.BARE))}
+_NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 
 
 @dataclass
-class _Search:
+class _ChainSearch:
     """State of the search: for every mark the best chain that ends there."""
 
     score: list[float] = field(default_factory=list)
     back: list[int] = field(default_factory=list)
     first: list[int] = field(default_factory=list)
     """The number with which its chain begins."""
-    ends: dict[tuple[Habit, int], int] = field(default_factory=dict)
+    ends: dict[tuple[NumberStyle, int], int] = field(default_factory=dict)
     best: int = -1
     restart_score: float = float("-inf")
     restart_from: int = -1
     in_key: bool = False
-    """Whether the head of a key has been passed."""
+    """True if the head of a key has been passed."""
 
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
@@ -45,10 +203,10 @@ class Boundary:
     cost: float
     """Of a restart of the numbering after it."""
     key: bool = False
-    """Whether a key stands under it: its entries may begin at any number of the paper, and leave some out."""
+    """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
 
 
-def choose(marks: Sequence[Mark], boundaries: Mapping[int, Boundary]) -> list[Mark]:
+def choose(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
     """The marks that number questions, in order.
 
     The chain with the most evidence: each mark adds its weight, each irregularity (a gap, a restart, a change of
@@ -58,7 +216,7 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, Boundary]) -> list[Ma
         marks: all candidates, in the order of their lines.
         boundaries: lines that open something.
     """
-    search = _Search()
+    search = _ChainSearch()
     opened = sorted(boundaries)
     passed = 0
     for index, mark in enumerate(marks):
@@ -69,22 +227,22 @@ def choose(marks: Sequence[Mark], boundaries: Mapping[int, Boundary]) -> list[Ma
         search.score.append(score + mark.weight)
         search.back.append(origin)
         search.first.append(search.first[origin] if origin >= 0 else mark.value)
-        known = search.ends.get((mark.habit, mark.last), -1)
+        known = search.ends.get((mark.style, mark.last), -1)
         if known < 0 or search.score[index] > search.score[known]:
-            search.ends[mark.habit, mark.last] = index
+            search.ends[mark.style, mark.last] = index
         if search.score[index] > search.best_score():
             search.best = index
     return _walk(search, marks)
 
 
-def _pass_boundary(search: _Search, boundary: Boundary) -> None:
+def _pass_boundary(search: _ChainSearch, boundary: Boundary) -> None:
     score = search.best_score() - boundary.cost
     search.in_key = search.in_key or boundary.key
     if score >= search.restart_score:
         search.restart_score, search.restart_from = score, search.best
 
 
-def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[float, int]]:
+def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int) -> list[tuple[float, int]]:
     mark = marks[index]
     late = 0.0 if mark.value == 1 else 2.0 + min(3.0, 0.1 * (mark.value - 1))
     origins = [(-min(LATE, 0.05 * (mark.value - 1)), -1)]
@@ -95,30 +253,30 @@ def _origins(search: _Search, marks: Sequence[Mark], index: int) -> list[tuple[f
         again = mark.value == first or (search.in_key and first < mark.value <= last)
         origins.append((search.restart_score - (0.0 if again else late), search.restart_from))
     for gap in range(1, GAP + 1):
-        for habit in Habit:
+        for habit in NumberStyle:
             known = search.ends.get((habit, mark.value - gap))
             if known is not None:
                 origins.append(
                     (search.score[known] - _step_cost(marks[known], mark, gap, in_key=search.in_key), known)
                 )
     previous = marks[index - 1] if index else None
-    same = previous and (previous.habit, previous.value) == (mark.habit, mark.value)
+    same = previous and (previous.style, previous.value) == (mark.style, mark.value)
     announced = previous is not None and (previous.supported or previous.last > previous.value)
     if previous and same and announced and (mark.options or (mark.supported and not previous.options)):
         origins.append((search.score[index - 1] - DUPLICATE, index - 1))
     return origins
 
 
-def _step_cost(before: Mark, after: Mark, gap: int, *, in_key: bool) -> float:
+def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_key: bool) -> float:
     missing = gap - 1
     cost = 0.0 if not missing else 0.1 + 0.1 * missing if in_key else 0.3 + 0.5 * missing
-    if before.habit is not after.habit:
-        cost += LOST_DOT if frozenset((before.habit, after.habit)) in _NEAR else HABIT_CHANGE
+    if before.style is not after.style:
+        cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
     return cost + 1e-4 * min(after.line - before.line, 1000)
 
 
-def _walk(search: _Search, marks: Sequence[Mark]) -> list[Mark]:
-    chain: list[Mark] = []
+def _walk(search: _ChainSearch, marks: Sequence[NumberCandidate]) -> list[NumberCandidate]:
+    chain: list[NumberCandidate] = []
     index = search.best
     while index >= 0:
         chain.append(marks[index])

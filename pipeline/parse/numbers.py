@@ -1,4 +1,4 @@
-"""What a number at the start of a line could be: the start of a question, in every habit of printing it."""
+"""Numbers at the starts of lines that may number questions, in every style of printing them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import StrEnum
 from pipeline.parse.text import CJK, true_digits
 
 
-class Habit(StrEnum):
-    """How question numbers are printed."""
+class NumberStyle(StrEnum):
+    """A style of printing question numbers."""
 
     DOT = "dot"
     PAREN = "paren"
@@ -21,27 +21,27 @@ class Habit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class NumberCandidate:
     """A place that may be the start of a question."""
 
     line: int
     """Index of its piece."""
     value: int
-    habit: Habit
+    style: NumberStyle
     end: int
-    """Where the rest of the line begins."""
+    """The place at which the rest of the line begins."""
     weight: float
-    """How much the place alone looks like a question number, about 0..1.2."""
+    """The likelihood of a question number by the place alone, about 0 to 1.2."""
     last: int
     """The last number where it covers several (2.3. or 18~21.); otherwise its value."""
     supported: bool = False
-    """Whether options or an answer follow it before the next number."""
+    """True if options or an answer follow it before the next number."""
     options: bool = False
-    """Whether options do."""
+    """True if options do."""
     given: str | None = None
     """The letters in the bracket before the number, as in （C）1."""
     worded: bool = False
-    """Whether it numbers an item that is to be answered in words."""
+    """True if it numbers an item that is to be answered in words."""
 
 
 _CIRCLED = {
@@ -68,48 +68,48 @@ QUANTITY = -0.2
 _UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
 _COUNTED = r"(?:岁|歲|个|個|名|例|位|年|月|天|日)"
 _PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种|型)"
-_FORMS: tuple[tuple[Habit, float, str], ...] = (
+_FORMS: tuple[tuple[NumberStyle, float, str], ...] = (
     # 【第1题】
-    (Habit.TITLE, 1.2, r"[【\[]\s*第\s*(\d{1,4})\s*[题題]\s*[】\]]\s*[.．、:：]?\s*"),
+    (NumberStyle.TITLE, 1.2, r"[【\[]\s*第\s*(\d{1,4})\s*[题題]\s*[】\]]\s*[.．、:：]?\s*"),
     # 第1题, but not the note 第1题一律给分
-    (Habit.TITLE, 1.2, r"第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),
+    (NumberStyle.TITLE, 1.2, r"第\s*(\d{1,4})\s*[题題]\s*[.．、:：]?\s*(?!.{0,12}(?:给分|給分|更正|送分))"),
     # 第1问
-    (Habit.TITLE, 0.9, r"第\s*(\d{1,2})\s*[问問]\s*[.．、:：]\s*"),
+    (NumberStyle.TITLE, 0.9, r"第\s*(\d{1,2})\s*[问問]\s*[.．、:：]\s*"),
     # Question 1, Q1, No. 1, 单选题1, 判断题1
     (
-        Habit.TITLE,
+        NumberStyle.TITLE,
         1.2,
         r"(?i:Question|[单單多][选選项項]*题|判断题|Q|No\.?)\s*(\d{1,4})\s*[.．、:：]?\s*(?![~～\-—、，,])",
     ),
     # 试题1, 题目1, 题1, but not 试题1分析
     (
-        Habit.TITLE,
+        NumberStyle.TITLE,
         1.2,
         r"(?:[试試][题題]|[题題]目|问题|問題|[题題])\s*+[(（]?\s*+(\d{1,4})\s*[)）]?\s*[.．、:：]?\s*(?![~～\-—、，,]|.?分析)",
     ),
     # 【1】 [1]
-    (Habit.BRACKET, 1.1, r"[【\[〔]\s*(\d{1,4})\s*[】\]〕]\s*[.．、]?\s*"),
+    (NumberStyle.BRACKET, 1.1, r"[【\[〔]\s*(\d{1,4})\s*[】\]〕]\s*[.．、]?\s*"),
     # 1. 1、 1．; before a number only 1.25岁 and, less likely, 1.25; then 1.5 mg
-    (Habit.DOT, 1.0, r"(\d{1,4})\s?[.．、]\s*(?!\d)"),
-    (Habit.DOT, 0.9, rf"(\d{{1,4}})[.．、]\s*(?=\d+\s*{_COUNTED})"),
-    (Habit.DOT, 0.6, rf"(\d{{1,4}})[.．、](?=\d)(?!\d+(?:\.\d+)?\s*{_UNIT})"),
-    (Habit.DOT, QUANTITY, r"(\d{1,4})[.．](?=\d)"),
+    (NumberStyle.DOT, 1.0, r"(\d{1,4})\s?[.．、]\s*(?!\d)"),
+    (NumberStyle.DOT, 0.9, rf"(\d{{1,4}})[.．、]\s*(?=\d+\s*{_COUNTED})"),
+    (NumberStyle.DOT, 0.6, rf"(\d{{1,4}})[.．、](?=\d)(?!\d+(?:\.\d+)?\s*{_UNIT})"),
+    (NumberStyle.DOT, QUANTITY, r"(\d{1,4})[.．](?=\d)"),
     # 1, 1) 1：
-    (Habit.DOT, 0.6, r"(\d{1,4})\s?[,，](?!\d{3})\s*"),
-    (Habit.DOT, 0.7, r"(\d{1,4})\s?[)）](?![-−–])\s*"),
-    (Habit.DOT, 0.6, r"(\d{1,4})\s?[:：]\s*(?!\d)"),
+    (NumberStyle.DOT, 0.6, r"(\d{1,4})\s?[,，](?!\d{3})\s*"),
+    (NumberStyle.DOT, 0.7, r"(\d{1,4})\s?[)）](?![-−–])\s*"),
+    (NumberStyle.DOT, 0.6, r"(\d{1,4})\s?[:：]\s*(?!\d)"),
     # （1）A. and, less likely, （1）
-    (Habit.PAREN, 1.1, r"[(（]\s*(\d{1,4})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K][.．、])"),
-    (Habit.PAREN, 0.6, r"[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"),
+    (NumberStyle.PAREN, 1.1, r"[(（]\s*(\d{1,4})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K][.．、])"),
+    (NumberStyle.PAREN, 0.6, r"[(（]\s*(\d{1,4})\s*[)）]\s*[.．、]?\s*"),
     # 1 alone, in a cell, before a unit, before digits, before words, touching a word
-    (Habit.BARE, 0.45, r"(\d{1,3})\s*$"),
-    (Habit.BARE, 0.7, r"(\d{1,3})\t\s*(?=\S)"),
-    (Habit.BARE, QUANTITY, rf"(\d{{1,3}}) +(?={_UNIT}|mm|次|h\b|min)"),
-    (Habit.BARE, 0.3, r"(\d{1,3}) +(?=\d)"),
-    (Habit.BARE, 0.6, r"(\d{1,3}) +(?=[^\W\d_]|[(（「【“\"])"),
-    (Habit.BARE, 0.3, rf"(\d{{1,3}})(?=[{CJK}「『“])(?!{_PERIOD})"),
+    (NumberStyle.BARE, 0.45, r"(\d{1,3})\s*$"),
+    (NumberStyle.BARE, 0.7, r"(\d{1,3})\t\s*(?=\S)"),
+    (NumberStyle.BARE, QUANTITY, rf"(\d{{1,3}}) +(?={_UNIT}|mm|次|h\b|min)"),
+    (NumberStyle.BARE, 0.3, r"(\d{1,3}) +(?=\d)"),
+    (NumberStyle.BARE, 0.6, r"(\d{1,3}) +(?=[^\W\d_]|[(（「【“\"])"),
+    (NumberStyle.BARE, 0.3, rf"(\d{{1,3}})(?=[{CJK}「『“])(?!{_PERIOD})"),
 )
-"""How numbers are printed, and how much each looks like one of a question; the first that fits counts."""
+"""Styles of numbers with their weights, likeliest reading first; the first that fits counts."""
 _COMPILED = tuple((habit, weight, re.compile(rf"\s*{form}")) for habit, weight, form in _FORMS)
 
 _GIVEN = re.compile(
@@ -120,7 +120,7 @@ _GIVEN = re.compile(
 _STARRED = re.compile(r"\s*[*※★☆▲△]\s*(?=\d)")
 
 
-def number_mark(line: int, text: str) -> Mark | None:
+def number_candidate(line: int, text: str) -> NumberCandidate | None:
     """The likeliest question number at the start of ``text``, if it could be one."""
     given = _GIVEN.match(text)
     before = given or _STARRED.match(text)
@@ -132,25 +132,29 @@ def number_mark(line: int, text: str) -> Mark | None:
     return replace(mark, end=mark.end + start, given=letters or None)
 
 
-def _mark(line: int, text: str) -> Mark | None:
+def _mark(line: int, text: str) -> NumberCandidate | None:
     first = text.lstrip()[:1]
     if first in _CIRCLED:
         end = text.index(first) + 1
-        return Mark(line, _CIRCLED[first], Habit.CIRCLED, end, 0.3, _CIRCLED[first])
+        return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
     if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNn单單多判":
         return None
     several = _PAIR.match(text) or _SPAN.match(text)
     if several and int(several[1]) < int(several[2]) <= int(several[1]) + (1 if _PAIR.match(text) else 9):
-        return Mark(line, int(several[1]), Habit.DOT, several.end(), 1.1, int(several[2]))
+        return NumberCandidate(line, int(several[1]), NumberStyle.DOT, several.end(), 1.1, int(several[2]))
     titled = _TITLE_SPAN.match(text)
     if titled and int(titled[1]) < int(titled[2]) <= int(titled[1]) + 9:
-        return Mark(line, int(titled[1]), Habit.TITLE, titled.end(), 2.5, int(titled[2]))
+        return NumberCandidate(line, int(titled[1]), NumberStyle.TITLE, titled.end(), 2.5, int(titled[2]))
     several = _SPAN_OF_ITEM.match(text)
     if several and int(several[1]) < int(several[2]) <= int(several[1]) + 4:
-        return Mark(line, int(several[1]), Habit.DOT, several.end(), SPANNED, int(several[2]))
+        return NumberCandidate(
+            line, int(several[1]), NumberStyle.DOT, several.end(), SPANNED, int(several[2])
+        )
     for habit, weight, form in _COMPILED:
         found = form.match(text)
         if found and 0 < int(found[1]) < 5000:
             value = int(found[1])
-            return Mark(line, value, habit, found.end(), weight if value < 1000 else weight / 2, value)
+            return NumberCandidate(
+                line, value, habit, found.end(), weight if value < 1000 else weight / 2, value
+            )
     return None

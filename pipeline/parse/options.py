@@ -13,7 +13,7 @@ from pipeline.parse.text import CJK, join_lines
 
 
 class Form(StrEnum):
-    """How a label is printed."""
+    """A style of printing labels."""
 
     DOTTED = "dotted"
     PAREN = "paren"
@@ -24,7 +24,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class OptionLabel:
     """A place that may be an option's label."""
 
     letter: str
@@ -36,21 +36,21 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class OptionRun:
     """A run of options in a text."""
 
     start: int
-    """Where the first label stands."""
+    """The place of the first label."""
     options: tuple[tuple[str, str], ...]
     """(label, text), in the order of labels."""
     last: int
-    """Where the text of the last option begins."""
+    """The place at which the text of the last option begins."""
     strength: float
     """Mean strength of its labels."""
     repaired: str | None = None
     """The label that was missing and left only one place."""
     form: str = ""
-    """How its labels are printed: the form of most."""
+    """The style of most of its labels."""
 
 
 _LETTER_DELIMITED = re.compile(
@@ -70,7 +70,7 @@ _OPENS_OPTION = re.compile(
 )
 """A line that begins with a label, in any form: A. 甲, b) 乙, 【C】丙, D:丁, Ⓔ戊, A 甲."""
 _TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
-"""What a letter belongs to rather than being a label: 维生素A, 抗B …"""
+"""Words to which the letter after them belongs, so that it is no label: 维生素A, 抗B …"""
 
 _FORM_STRENGTH = {
     Form.DOTTED: 0.0,
@@ -95,7 +95,7 @@ _NAMED = re.compile(r"([A-Za-z][a-z]{2,30}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?
 """A letter that belongs to one of a list of like things: protein C、protein S. Bounded: a line of letters without a
 space took quadratic time, as every letter of it begins a word."""
 _THRESHOLD = 0.9
-"""What a label must have to be worth taking for itself; weaker ones are taken to reach stronger ones."""
+"""The strength from which a label counts for itself; weaker ones are taken to reach stronger ones."""
 
 
 def opens_option(text: str) -> bool:
@@ -103,20 +103,20 @@ def opens_option(text: str) -> bool:
     return _OPENS_OPTION.match(text) is not None
 
 
-def find_run(text: str, start: int = 0) -> Run | None:
+def find_run(text: str, start: int = 0) -> OptionRun | None:
     """The run of at least two options in ``text`` from ``start`` on, or None."""
     run = _find_run(text, start)
     return None if run and _is_row_of_answers([option for _, option in run.options]) else run
 
 
 def _is_row_of_answers(texts: Sequence[str]) -> bool:
-    """Whether what look like options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
+    """Return whether supposed options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
     if all(map(_GRADE.fullmatch, texts)):
         return False
     return all(map(_LETTERS_ALONE.fullmatch, texts)) and any(len(text) > 2 for text in texts)
 
 
-def _find_run(text: str, start: int) -> Run | None:
+def _find_run(text: str, start: int) -> OptionRun | None:
     labels = find_labels(text, start)
     chain = _best_chain(labels) or []
     shuffled = _any_order(labels, chain)
@@ -131,10 +131,10 @@ def _find_run(text: str, start: int) -> Run | None:
     return _run(text, chain) if len(chain) >= 2 else None
 
 
-def find_runs(text: str) -> list[Run]:
+def find_runs(text: str) -> list[OptionRun]:
     """All runs of options in a text, one after the other: each begins with an A at a line or column start."""
     starts = [label.start for label in find_labels(text) if label.letter == "A" and label.strength >= 2.3]
-    runs: list[Run] = []
+    runs: list[OptionRun] = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
         run = find_run(text[:end], start)
         if run is not None and run.start == start:
@@ -142,9 +142,9 @@ def find_runs(text: str) -> list[Run]:
     return runs
 
 
-def find_labels(text: str, start: int = 0) -> list[Label]:
+def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
     """All places that may be labels, in order."""
-    found: dict[int, Label] = {}
+    found: dict[int, OptionLabel] = {}
     for match in _BARE.finditer(text, start):
         letter = match[1] or match[2]
         _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
@@ -168,17 +168,17 @@ def find_labels(text: str, start: int = 0) -> list[Label]:
     return [found[position] for position in sorted(found)]
 
 
-def _add(found: dict[int, Label], text: str, start: int, end: int, letter: str, form: Form) -> None:
+def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
     strength = _place(text, start) + _FORM_STRENGTH[form]
     if form is Form.LOWER and strength < 1:
         return
     if form is Form.BARE and _TERMS.search(text[:start].rstrip()[-4:]):
         return
-    found[start] = Label(letter, start, end, form, strength)
+    found[start] = OptionLabel(letter, start, end, form, strength)
 
 
 def _place(text: str, position: int) -> float:
-    """How much a place looks like the start of an option: line or column start 3, after a space 2, inline 1.5."""
+    """Return the strength of a place as the start of an option: of a line or column 3, after a space 2, inline 1.5."""
     before = text[:position]
     bare = before.rstrip(" ")
     if not bare or bare[-1] in "\n\t":
@@ -193,7 +193,7 @@ def _place(text: str, position: int) -> float:
     return 1.5
 
 
-def _best_chain(labels: Sequence[Label]) -> list[Label]:
+def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
     """The chain A, B, C … with most strength; near labels win over far ones."""
     best: dict[tuple[str, Form], int] = {}
     """For each letter and form the label at the end of the best chain."""
@@ -215,31 +215,31 @@ def _best_chain(labels: Sequence[Label]) -> list[Label]:
     if not best:
         return []
     index = max(range(len(scores)), key=lambda i: (round(scores[i], 6), -i))
-    chain: list[Label] = []
+    chain: list[OptionLabel] = []
     while index >= 0:
         chain.append(labels[index])
         index = back[index]
     return chain[::-1]
 
 
-def _tight(text: str, start: int) -> list[Label]:
+def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels with nothing between them and the option before, as in A.IL-2B.IL-4C.IL-6D.IL-8: four at least."""
     found = _TIGHT.search(text, start)
     if not found:
         return []
     places = [found.start("A"), *(found.start(letter) for letter in "BCDE" if found[letter])]
-    labels = [Label(text[place], place, place + 2, Form.DOTTED, _TIGHT_STRENGTH) for place in places]
+    labels = [OptionLabel(text[place], place, place + 2, Form.DOTTED, _TIGHT_STRENGTH) for place in places]
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
 
-def _change(before: Label, after: Label) -> float:
+def _change(before: OptionLabel, after: OptionLabel) -> float:
     far = 1e-4 * (after.start - before.start)
     if before.form is after.form:
         return far
     return far + (0.8 if Form.BARE in (before.form, after.form) else 0.3)  # A型血 … A. 抗A抗体 B. 抗B抗体
 
 
-def _any_order(labels: Sequence[Label], chain: Sequence[Label]) -> list[Label] | None:
+def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> list[OptionLabel] | None:
     """All labels at line and column starts when they are exactly A..n, each once, but stand in another order."""
     strong = [label for label in labels if label.strength >= 2.3]
     letters = [label.letter for label in strong]
@@ -250,7 +250,7 @@ def _any_order(labels: Sequence[Label], chain: Sequence[Label]) -> list[Label] |
     return strong
 
 
-def _run(text: str, labels: Sequence[Label]) -> Run:
+def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
     ends = [label.start for label in labels[1:]] + [len(text)]
     options = [
@@ -258,10 +258,10 @@ def _run(text: str, labels: Sequence[Label]) -> Run:
     ]
     strength = sum(label.strength for label in labels) / len(labels)
     form = Counter(label.form.value for label in labels).most_common(1)[0][0]
-    return Run(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)
+    return OptionRun(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)
 
 
-def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) -> Run | None:
+def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> OptionRun | None:
     """The run with one label put back, where the order of options leaves one way.
 
     That is: the labels around it are there, every other option is one segment (a line or a column), and between
@@ -288,12 +288,12 @@ def _with_missing(text: str, labels: Sequence[Label], chain: Sequence[Label]) ->
         return None
     start = chain[-1].end + between.index(segments[1])
     trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
-    put_back = Label(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
+    put_back = OptionLabel(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
     run = _run(text, [*chain, put_back, *tail])
     return replace(run, repaired=missing)
 
 
-def _best_tail(labels: Sequence[Label], first: Label) -> list[Label]:
+def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:
     tail = [first]
     for label in labels:
         if (

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from pipeline.parse.heads import GroupHead
-from pipeline.parse.keylines import Pair
-from pipeline.parse.lines import Piece
-from pipeline.parse.numbers import Mark
+from pipeline.parse.keylines import KeyPair
+from pipeline.parse.lines import ParsedLine
+from pipeline.parse.numbers import NumberCandidate
 
 
 class Role(StrEnum):
-    """What a piece became."""
+    """The role of a line."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -32,14 +32,14 @@ HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)
 
 @dataclass(slots=True)
 class Block:
-    """What stands under one head."""
+    """All that stands under one head."""
 
     heads: list[str] = field(default_factory=list)
     is_key: bool = False
     opens_key: bool = False
-    """Whether the head of a key opens it: then it is no section of the key before."""
+    """True if the head of a key opens it: then it is no section of the key before."""
     answered: bool = False
-    """Whether lines of answers stand in it."""
+    """True if lines of answers stand in it."""
 
     @property
     def text(self) -> str:
@@ -57,11 +57,11 @@ class Group:
     """A shared case or shared options."""
 
     head: GroupHead
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[ParsedLine] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Item:
+class NumberedItem:
     """A numbered piece of the paper."""
 
     number: int
@@ -69,15 +69,15 @@ class Item:
     """The last number where it is an item of several questions (2.3. …); otherwise the number."""
     run: int
     """Which run of the numbering, from 0."""
-    pieces: list[Piece]
+    pieces: list[ParsedLine]
     block: Block
     group: Group | None = None
     given: str | None = None
     """The answer printed before its number, as in （C）1."""
     worded: bool = False
-    """Whether it is known to be answered in words: no options are looked for."""
-    habit: str = ""
-    """How its number is printed."""
+    """True if it is known to be answered in words: no options are looked for."""
+    style: str = ""
+    """The style of its number."""
     printed: str = ""
     """Its number as it is printed."""
 
@@ -86,9 +86,9 @@ class Item:
 class KeyLine:
     """Answers of several questions, and after which item they stand."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[KeyPair, ...]
     item: int
-    """How many items stand before."""
+    """The number of items before it."""
     head: str = ""
     """The head of the section they stand under, without its instructions."""
     span: tuple[int, ...] = ()
@@ -99,19 +99,19 @@ class KeyLine:
 class Outline:
     """A paper, cut."""
 
-    items: list[Item] = field(default_factory=list)
+    items: list[NumberedItem] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     keys: list[KeyLine] = field(default_factory=list)
-    preamble: list[Piece] = field(default_factory=list)
-    """What stands before the first head and item."""
-    after_keys: list[Piece] = field(default_factory=list)
-    """What stands after lines of answers."""
-    instructions: list[Piece] = field(default_factory=list)
-    """What stands under heads, before the first item."""
+    preamble: list[ParsedLine] = field(default_factory=list)
+    """Lines before the first head and item."""
+    after_keys: list[ParsedLine] = field(default_factory=list)
+    """Lines after lines of answers."""
+    instructions: list[ParsedLine] = field(default_factory=list)
+    """Lines under heads, before the first item."""
     groups: list[Group] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     """Of every piece, in order: the trace."""
-    rivals: list[tuple[Piece, int]] = field(default_factory=list)
+    rivals: list[tuple[ParsedLine, int]] = field(default_factory=list)
     """Lines inside items that look like the beginning of one, and their numbers."""
     prose: list[str] = field(default_factory=list)
     """All lines but those of answers."""
@@ -122,22 +122,22 @@ class Builder:
 
     def __init__(
         self,
-        pieces: Sequence[Piece],
+        pieces: Sequence[ParsedLine],
         roles: list[Role],
         keys: Mapping[int, KeyLine],
         groups: Mapping[int, GroupHead],
-        marks: Mapping[int, Mark],
+        marks: Mapping[int, NumberCandidate],
     ) -> None:
         self.pieces, self.keys, self.groups, self.marks = pieces, keys, groups, marks
         prose = [piece.text for piece, role in zip(pieces, roles, strict=True) if role is not Role.ANSWERS]
         self.outline = Outline(roles=roles, prose=prose)
         self.block = Block()
         self.group: Group | None = None
-        self.open: list[Piece] = self.outline.preamble
-        """Where text goes."""
+        self.open: list[ParsedLine] = self.outline.preamble
+        """The list that takes the next line of text."""
         self.run = 0
         self.fresh = True
-        """Whether the block has no item yet."""
+        """True if the block has no item yet."""
 
     def build(self) -> Outline:
         """The outline of all pieces."""
@@ -146,7 +146,7 @@ class Builder:
             self._place(index, piece, self.outline.roles[index])
         return self.outline
 
-    def _place(self, index: int, piece: Piece, role: Role) -> None:
+    def _place(self, index: int, piece: ParsedLine, role: Role) -> None:
         if role is Role.NUMBER:
             self._open_item(piece, self.marks[index])
         elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
@@ -164,14 +164,14 @@ class Builder:
         else:
             self.open.append(piece)
 
-    def _open_item(self, piece: Piece, mark: Mark) -> None:
+    def _open_item(self, piece: ParsedLine, mark: NumberCandidate) -> None:
         items = self.outline.items
         if items and mark.value < items[-1].number + (self.block is not items[-1].block):
             self.run += 1
         first = replace(piece, text=piece.text[mark.end :], centred=False, in_table=False)
-        item = Item(mark.value, mark.last, self.run, [first], self.block)
+        item = NumberedItem(mark.value, mark.last, self.run, [first], self.block)
         item.group, item.given, item.worded = self._group_of(mark.value), mark.given, mark.worded
-        item.habit, item.printed = mark.habit.value, piece.text[: mark.end].strip()
+        item.style, item.printed = mark.style.value, piece.text[: mark.end].strip()
         items.append(item)
         self.open = item.pieces
         self.fresh = False
@@ -185,7 +185,7 @@ class Builder:
             return group if number == head.last else None
         return self.group
 
-    def _open_block(self, piece: Piece, *, is_key: bool) -> None:
+    def _open_block(self, piece: ParsedLine, *, is_key: bool) -> None:
         if not self.fresh or self.block.answered or is_key or self.block.is_key:
             begins = self.fresh and not self.block.answered
             sticky = not is_key and self.block.is_key and (begins or self._continues(piece.text))
@@ -197,7 +197,7 @@ class Builder:
         self.open = _Heads(self.block, self.outline.instructions)
 
     def _continues(self, head: str) -> bool:
-        """Whether a head inside a key is one of the key's: seen over questions, and for the first time in this key."""
+        """Return whether a head inside a key is the key's: seen over questions, and not yet in this key."""
         name = _name(head)
         for block in reversed(self.outline.blocks):
             if any(_name(known) == name for known in block.heads[:2]):
@@ -206,7 +206,7 @@ class Builder:
                 break
         return any(block.name == name for block in self.outline.blocks if not block.is_key)
 
-    def _open_group(self, piece: Piece, head: GroupHead) -> None:
+    def _open_group(self, piece: ParsedLine, head: GroupHead) -> None:
         rest = piece.text[head.end :]
         self.group = Group(head)
         self.outline.groups.append(self.group)
@@ -220,13 +220,13 @@ def _name(head: str) -> str:
     return re.split(r"[(（:：。\s]", head.strip(), maxsplit=1)[0] or head
 
 
-class _Heads(list[Piece]):
+class _Heads(list[ParsedLine]):
     """Text under a head: its instructions, until the first number."""
 
-    def __init__(self, block: Block, instructions: list[Piece]) -> None:
+    def __init__(self, block: Block, instructions: list[ParsedLine]) -> None:
         super().__init__()
         self.block, self.instructions = block, instructions
 
-    def append(self, piece: Piece) -> None:
+    def append(self, piece: ParsedLine) -> None:
         self.instructions.append(piece)
         self.block.heads.append(piece.text)

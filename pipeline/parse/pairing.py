@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.parse.finish import STAGE, Outcome
+from pipeline.parse.finish import STAGE, ParseOutcome
 from pipeline.parse.keys import Applied
-from pipeline.parse.paper import Paper, apply_key
+from pipeline.parse.paper import ParsedPaper, apply_key
 from schemas.questions import ReviewItem
 
 _KEY_WORDS = re.compile(
@@ -27,26 +27,26 @@ _SESSIONS: tuple[tuple[str, str], ...] = (
     ("time of day", r"([上下])午"),
     ("volume", r"([A-D甲乙丙丁一二三四五六])\s*卷|卷\s*([A-D甲乙丙丁一二三四五六])"),
 )
-"""What tells one session of an exam from another: 2020年上半年, 106年第二次, 上午, 甲卷."""
+"""Marks of a session of an exam: 2020年上半年, 106年第二次, 上午, 甲卷."""
 _SESSION_FORMS = [(kind, re.compile(form)) for kind, form in _SESSIONS]
 _TITLE_LENGTH = 400
-"""How much of a document names its session: its head. Questions below speak of years too."""
+"""The length of a document's head, which names its session. Questions below speak of years too."""
 _ENOUGH = 3
 """Points of evidence in the texts that make a match without a matching name."""
 WHOLE = 0.9
-"""What share of a paper's questions a key must answer to override another: less of it may have been misread."""
+"""The share of a paper's questions that a key must answer to override another: less may be misread."""
 DIFFERENT = 0.3
 """The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
 agrees by chance; keys corrected after appeals change one in twenty."""
 COMPARED = 5
-"""How many answers must be compared for that."""
+"""The least number of answers compared for that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class KeyMatch:
     """Papers a key may belong to: exactly one is a match."""
 
-    papers: tuple[Paper, ...]
+    papers: tuple[ParsedPaper, ...]
     why: str
 
 
@@ -66,8 +66,8 @@ def _bare_name(name: str) -> str:
     return " ".join(kept for token in tokens if (kept := _KEY_WORDS.sub("", token)))
 
 
-def is_corrected(paper: Paper) -> bool:
-    """Whether a key states what changed after appeals."""
+def is_corrected(paper: ParsedPaper) -> bool:
+    """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
     return bool(
         _CORRECTED_NAME.search(name)
@@ -77,12 +77,12 @@ def is_corrected(paper: Paper) -> bool:
     )
 
 
-def pair_keys(papers: list[Paper]) -> Outcome:
+def pair_keys(papers: list[ParsedPaper]) -> ParseOutcome:
     """Apply key documents to their papers: original keys first, then those after appeals, which override.
 
     All keys are matched by name before any is matched by its text, and then only to papers without a key.
     """
-    outcome = Outcome()
+    outcome = ParseOutcome()
     candidates = [paper for paper in papers if not paper.is_key and paper.questions]
     keys = [paper for paper in papers if paper.is_key]
     by_name = {key.document: found for key in keys if (found := _of_same_name(key, candidates))}
@@ -92,16 +92,18 @@ def pair_keys(papers: list[Paper]) -> Outcome:
     originals: dict[str, list[str]] = defaultdict(list)
     for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
         named = by_name.get(key.document)
-        _pair(key, Match(tuple(named), "same name") if named else find_paper(key, free), originals, outcome)
+        _pair(
+            key, KeyMatch(tuple(named), "same name") if named else find_paper(key, free), originals, outcome
+        )
     return outcome
 
 
-def _has_answers(paper: Paper) -> bool:
-    """Whether most of a paper's questions have an answer: it needs no key found by its text."""
+def _has_answers(paper: ParsedPaper) -> bool:
+    """Return whether most of a paper's questions have an answer: it needs no key found by its text."""
     return 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions)
 
 
-def _pair(key: Paper, match: Match, originals: dict[str, list[str]], outcome: Outcome) -> None:
+def _pair(key: ParsedPaper, match: KeyMatch, originals: dict[str, list[str]], outcome: ParseOutcome) -> None:
     """Apply a key to the one paper it belongs to, or say why not."""
     if len(match.papers) != 1:
         outcome.review.append(_unpaired(key, match.papers, match.why))
@@ -122,7 +124,7 @@ def _pair(key: Paper, match: Match, originals: dict[str, list[str]], outcome: Ou
     outcome.notes.extend(_notes(key, paper, applied))
 
 
-def _contradiction(key: Paper, paper: Paper) -> str | None:
+def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
     """Why a key of the right name is another paper's all the same: by its head, its numbers, its answers."""
     differs = _sessions_differ(key.text[:_TITLE_LENGTH], paper.text[:_TITLE_LENGTH])
     if differs:
@@ -140,7 +142,7 @@ def _contradiction(key: Paper, paper: Paper) -> str | None:
     return None
 
 
-def _compared(key: Paper, paper: Paper) -> list[tuple[str, str]]:
+def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[str, str]]:
     """Answers of the paper and of the key, where numbers do not repeat and both have one."""
     entries = {number: entry for run in key.key.runs for number, entry in run.entries.items()}
     if len(entries) < sum(len(run.entries) for run in key.key.runs):
@@ -152,42 +154,44 @@ def _compared(key: Paper, paper: Paper) -> list[tuple[str, str]]:
     ]
 
 
-def _compare(key: Paper, paper: Paper) -> None:
+def _compare(key: ParsedPaper, paper: ParsedPaper) -> None:
     """Questions that another key answers otherwise wait: one of the two is wrong, and nobody knows which."""
     entries = {number: entry.letters for run in key.key.runs for number, entry in run.entries.items()}
     for draft in paper.questions:
         letters = entries.get(draft.number or 0)
         if draft.answer and letters and sorted(letters) != sorted(draft.answer):
-            draft.doubt("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
+            draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
 
 
-def find_paper(key: Paper, papers: Sequence[Paper]) -> Match:
+def find_paper(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> KeyMatch:
     """The paper, or the equally likely papers, that a key document belongs to.
 
     Evidence in the texts counts only where no session in the names contradicts.
     """
     named = _of_same_name(key, papers)
     if named:
-        return Match(tuple(named), "same name")
+        return KeyMatch(tuple(named), "same name")
     scored = [(_evidence(key, paper), paper) for paper in papers]
     best = max((score for score, _ in scored), default=0)
     if best < _ENOUGH:
-        return Match((), "no paper without a key has its name, or its session, code and count")
-    return Match(tuple(paper for score, paper in scored if score == best), "same exam code, count and year")
+        return KeyMatch((), "no paper without a key has its name, or its session, code and count")
+    return KeyMatch(
+        tuple(paper for score, paper in scored if score == best), "same exam code, count and year"
+    )
 
 
-def _of_same_name(key: Paper, papers: Sequence[Paper]) -> list[Paper]:
+def _of_same_name(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> list[ParsedPaper]:
     """The papers of a key's name; those in its own folder where there are such."""
     named = [paper for paper in papers if name_stem(paper.document) == name_stem(key.document)]
     own = [paper for paper in named if _folder(paper) == _folder(key)]
     return own or named
 
 
-def _folder(paper: Paper) -> PurePosixPath:
+def _folder(paper: ParsedPaper) -> PurePosixPath:
     return PurePosixPath(paper.document).parent
 
 
-def _evidence(key: Paper, paper: Paper) -> int:
+def _evidence(key: ParsedPaper, paper: ParsedPaper) -> int:
     """Points: exam code 2, count 1, year 1, folder 1; none where names, sessions or numbers contradict."""
     numbers = {draft.number for draft in paper.items if draft.number is not None}
     keyed = key.key.numbers
@@ -203,7 +207,7 @@ def _evidence(key: Paper, paper: Paper) -> int:
 
 
 def _names_differ(one: str, other: str) -> bool:
-    """Whether both names carry a date, a session or a code, and not the same: 106020_ANS11 and 106080_11.
+    """Return whether both names carry a date, session or code, and not the same: 106020_ANS11, 106080_11.
 
     Numbers are compared by their length: 2024 with 2023, 11 with 12, but a code never with a year.
     """
@@ -221,7 +225,7 @@ def _numbers(name: str) -> dict[int, set[str]]:
 
 
 def _sessions_differ(one: str, other: str) -> str | None:
-    """What tells two sessions apart, as far as both texts say it; None where nothing does."""
+    """Return the difference of two sessions as far as both texts state it; None where nothing differs."""
     mine, theirs = _sessions(one), _sessions(other)
     for kind in mine.keys() & theirs.keys():
         if not mine[kind] & theirs[kind]:
@@ -244,7 +248,7 @@ def _flat(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _notes(key: Paper, paper: Paper, applied: Applied) -> Iterable[str]:
+def _notes(key: ParsedPaper, paper: ParsedPaper, applied: Applied) -> Iterable[str]:
     numbers = sorted(number for _, number in applied.unmatched)
     if numbers:
         yield f"{key.document} answers {_some(numbers)}, which {paper.document} does not have"
@@ -258,14 +262,14 @@ def _some(numbers: list[int]) -> str:
     return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
 
 
-def _unpaired(key: Paper, papers: tuple[Paper, ...], why: str) -> ReviewItem:
+def _unpaired(key: ParsedPaper, papers: tuple[ParsedPaper, ...], why: str) -> ReviewItem:
     if not papers:
         return _key_review(key, "key_without_paper", why)
     names = ", ".join(paper.document for paper in papers)
     return _key_review(key, "key_of_several_papers", f"may belong to {names}")
 
 
-def _key_review(key: Paper, reason: str, detail: str) -> ReviewItem:
+def _key_review(key: ParsedPaper, reason: str, detail: str) -> ReviewItem:
     return ReviewItem(
         item_id=key.document,
         question_ids=[],

@@ -19,32 +19,31 @@ from pipeline.parse.gates import (
     count_mismatches,
     gaps,
     unread_keys,
+    unread_questions,
 )
-from pipeline.parse.joint import fold_copies, joint_answers
 from pipeline.parse.keys import Applied, Key, apply, key_of
 from pipeline.parse.kinds import stated_total
-from pipeline.parse.lines import Piece, pieces
-from pipeline.parse.numbers import Habit, number_mark
+from pipeline.parse.lines import ParsedLine, in_one_script, pieces
+from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.outline import Outline
-from pipeline.parse.script import in_one_script
-from pipeline.parse.unread import unread_questions
+from pipeline.parse.parts import fold_copies, joint_answers
 from schemas.documents import Line
 
 
 @dataclass(slots=True)
-class Paper:
+class ParsedPaper:
     """A parsed document."""
 
     document: str
-    pieces: list[Piece]
+    pieces: list[ParsedLine]
     """All its lines and regions without running heads, in the order of ``outline.roles``."""
-    running: list[Piece]
+    running: list[ParsedLine]
     """Running heads and feet."""
     drafts: list[Draft]
     """Questions, items set aside and entries of keys, in order."""
     key: Key
     count: int | None
-    """How many questions it says it has."""
+    """The number of questions that it states."""
     text: str
     outline: Outline
     keyed: set[int] = field(default_factory=set)
@@ -66,16 +65,16 @@ class Paper:
 
     @property
     def is_key(self) -> bool:
-        """Whether it is a key alone: answers, no question with options, fewer other items than answers."""
+        """True if it is a key alone: answers, no question with options, fewer other items than answers."""
         return max(self.key.size, len(self.key.numbers)) > len(self.items) and not self.questions
 
 
-def read_paper(document: str, lines: Sequence[Line]) -> Paper:
+def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
     parts = _numbered_once(answers_apart(in_one_script(pieces(lines))))
     kept = {(piece.page, piece.order) for piece in parts}
     running = [
-        Piece(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
+        ParsedLine(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
         for line in lines
         if (line.page, line.order) not in kept
     ]
@@ -87,29 +86,29 @@ def read_paper(document: str, lines: Sequence[Line]) -> Paper:
     key = key_of(outline, drafts)
     for run in key.runs:
         run.source = document
-    paper = Paper(document, parts, running, drafts, key, stated_total(text), text, outline)
+    paper = ParsedPaper(document, parts, running, drafts, key, stated_total(text), text, outline)
     if paper.key.runs and not paper.is_key:
         apply_key(paper, paper.key)
     return paper
 
 
-def _numbered_once(parts: Sequence[Piece]) -> list[Piece]:
+def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
     """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
-    marks = [number_mark(index, part.text) for index, part in enumerate(parts)]
+    marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
     return [
         part
         for part, mark, after in zip_longest(parts, marks, marks[1:])
         if not (
             mark
             and after
-            and mark.habit is Habit.TITLE
+            and mark.style is NumberStyle.TITLE
             and (mark.value, mark.last) == (after.value, after.last)
             and mark.end >= len(part.text)
         )
     ]
 
 
-def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
+def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Applied:
     """Apply a key, the paper's own or one from beside it."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
     applied = apply(key, paper.items, replace=replace)
@@ -117,7 +116,7 @@ def apply_key(paper: Paper, key: Key, *, replace: bool = False) -> Applied:
     return applied
 
 
-def judge(paper: Paper) -> None:
+def judge(paper: ParsedPaper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     joint_answers(paper.drafts)
     check_questions(paper.drafts)

@@ -1,27 +1,171 @@
-"""Drafts of items: of one question, or of several that stand under one number."""
+"""Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rapidfuzz import fuzz
 
 from pipeline.parse.cloze import Blank, Cloze, read_parts
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
-from pipeline.parse.kinds import announcement
-from pipeline.parse.lines import Piece
-from pipeline.parse.matching import Parts, SubItem, stems_after_options
-from pipeline.parse.options import Run, find_run, find_runs
-from pipeline.parse.outline import Item
-from pipeline.parse.text import join_lines
+from pipeline.parse.kinds import announcement, is_case
+from pipeline.parse.lines import ParsedLine
+from pipeline.parse.numbers import CIRCLED_DIGITS
+from pipeline.parse.options import OptionRun, find_run, find_runs
+from pipeline.parse.outline import NumberedItem
+from pipeline.parse.text import CJK, join_lines
 from schemas.trace import Part
+
+_PART = re.compile(rf"(?:^|(?<=\n))[ \t]*([{CIRCLED_DIGITS}]|[(（]\s*(\d{{1,2}})\s*[)）])")
+_ANSWERED_STEM = re.compile(
+    rf"^(?P<stem>.*[{CJK}].*?)(?:[:：]\s*|\t\s*| {{2,}}|[（(]\s*(?=[A-K]+\s*[)）]))"
+    r"(?P<letters>[A-K]{1,11})\s*(?:[)）]|(?P<rest>[（(].*))?$"
+)
+_CIRCLED_STEM = re.compile(rf"[{CIRCLED_DIGITS}]\s*([^{CIRCLED_DIGITS}]+)")
+_LETTERS_ONLY = re.compile(r"^[ \t]*[A-K]{1,11}(?:[ \t]+[A-K]{1,11})*[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class SubItem:
+    """A question inside an item."""
+
+    stem: str
+    options: tuple[tuple[str, str], ...]
+    answer: str | None
+    explanation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The questions inside an item."""
+
+    lead: str
+    """The text before them: a case, or the words over the options."""
+    parts: tuple[SubItem, ...]
+    shared_options: bool
+    doubt: str | None = None
+    """Why a person should look at them."""
+
+
+def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
+    """A case followed by parts ① ② ③, each with its own options; ``answers`` hold one letter a part."""
+    starts = list(_PART.finditer(head))
+    if len(starts) < 2:
+        return None
+    edges = [match.start() for match in starts] + [len(head)]
+    runs = [find_run(head[a:b]) for a, b in pairwise(edges)]
+    if any(run is None for run in runs):
+        return None
+    letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)
+    doubt = None
+    if letters and len(letters) != len(starts):
+        doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
+    parts = []
+    for index, (match, run) in enumerate(zip(starts, runs, strict=True)):
+        if run is None:
+            continue
+        stem = join_lines(head[match.end() : edges[index] + run.start])
+        parts.append(SubItem(stem, run.options, letters[index] if letters else None))
+    return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
+
+
+def stems_after_options(head: str, run: OptionRun) -> Parts | None:
+    """Options followed by several stems, each with its answer beside it, or ① ② ③ with the answers below."""
+    lines = head[run.last :].split("\n")
+    labels = {label for label, _ in run.options}
+    circled = _circled_parts(lines, run, labels)
+    if circled:
+        return Parts(join_lines(head[: run.start]), *circled)
+    first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
+    if first is None:
+        return None
+    options = _with_last(run, lines[:first])
+    parts: list[SubItem] = []
+    for line in lines[first:]:
+        found = _answers(line, labels)
+        if found:
+            parts.append(SubItem(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
+        else:
+            last = parts[-1]
+            parts[-1] = SubItem(
+                last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}")
+            )
+    return Parts(join_lines(head[: run.start]), tuple(parts), shared_options=True)
+
+
+def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
+    found = _ANSWERED_STEM.match(line.strip())
+    if (
+        not found
+        or _MARK_ALONE.fullmatch(found["stem"].strip())
+        or not set(found["letters"]) <= labels
+        or len(set(found["letters"])) < len(found["letters"])
+    ):
+        return None
+    return found
+
+
+def _circled_parts(
+    lines: list[str], run: OptionRun, labels: set[str]
+) -> tuple[tuple[SubItem, ...], bool, str | None] | None:
+    first = next((i for i, line in enumerate(lines) if i and line.strip()[:1] in set(CIRCLED_DIGITS)), None)
+    if first is None:
+        return None
+    stems: list[str] = []
+    letters: list[str] = []
+    for line in lines[first:]:
+        if _LETTERS_ONLY.match(line):
+            letters.extend(line.split())
+        else:
+            stems.extend(join_lines(stem) for stem in _CIRCLED_STEM.findall(line))
+    if len(stems) < 2:
+        return None
+    doubt = None
+    if letters and (len(letters) != len(stems) or not set("".join(letters)) <= labels):
+        doubt, letters = f"{len(stems)} stems, answers {' '.join(letters)}", []
+    answers: list[str | None] = [*letters] if letters else [None] * len(stems)
+    options = _with_last(run, lines[:first])
+    parts = tuple(SubItem(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
+    return parts, True, doubt
+
+
+def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The options, the text of the one that stands last cut where the stems begin."""
+    text = join_lines("\n".join(lines))
+    return tuple(
+        (label, text if index == len(run.options) - 1 else option)
+        for index, (label, option) in enumerate(run.options)
+    )
+
+
+_MARK_ALONE = re.compile(r"[【\[]?(?:正确|参考|标准)?答案?[】\]]?")
+_ANSWERED = re.compile(r"(?:^|\n)[^\S\n]*+(?:[【\[]\s*+)?(?:正确答案|参考答案|答案|答)\s*+[】\]]?\s*+[:：]")
+
+
+def split_off(text: str) -> tuple[str, str | None]:
+    """An item that runs on, after its answer, into options with stems and answers: the item, and that rest."""
+    answer = _ANSWERED.search(text)
+    if answer is None:
+        return text, None
+    run = find_run(text, answer.end())
+    if run is None or len(run.options) < 3 or text[run.start - 1] != "\n":
+        return text, None
+    if stems_after_options(text, run) is None:
+        return text, None
+    return text[: run.start - 1], text[run.start :]
+
 
 _EACH = re.compile(r"\s*[A-K](?:\s?[、,，;；]\s?[A-K]){1,9}(?![A-Za-z])")
 """C，C: a letter for each part, which may be the same."""
 _EACH_LEFT = re.compile(r"^[A-K](?:\s?[、,，;；]\s?[A-K]){0,9}\n")
 
 
-def draft_of(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
+def draft_of(item: NumberedItem, pieces: list[ParsedLine], fields: Fields) -> Draft:
     """The draft of an item, with what its marks say; stem, options and answer are still to be read."""
     draft = Draft(
         number=item.number,
@@ -30,23 +174,24 @@ def draft_of(item: Item, pieces: list[Piece], fields: Fields) -> Draft:
         block=item.block,
         explanation=fields.explanation,
         answered=fields.answered,
-        verdict=fields.verdict,
     )
     _trace_item(draft, item)
     for opened in fields.opened:
         part = Part.ANSWER if opened.answer else Part.EXPLANATION
-        draft.because(part, "mark", opened.words[:20], pieces[opened.line : opened.line + 1])
+        draft.add_trace(part, "mark", opened.words[:20], pieces[opened.line : opened.line + 1])
     return draft
 
 
-def _trace_item(draft: Draft, item: Item) -> None:
+def _trace_item(draft: Draft, item: NumberedItem) -> None:
     """Why the item was opened: its number and its head."""
-    draft.because(Part.NUMBER, item.habit, item.printed, item.pieces[:1])
+    draft.add_trace(Part.NUMBER, item.style, item.printed, item.pieces[:1])
     if item.block.heads:
-        draft.because(Part.HEAD, announcement(item.block.text).kind or "unknown", item.block.heads[0][:40])
+        draft.add_trace(Part.HEAD, announcement(item.block.text).kind or "unknown", item.block.heads[0][:40])
 
 
-def numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -> Iterable[Draft]:
+def numbered_parts(
+    item: NumberedItem, pieces: list[ParsedLine], head: str, fields: Fields
+) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
     labelled = read_parts(head, numbers)
@@ -60,16 +205,16 @@ def numbered_parts(item: Item, pieces: list[Piece], head: str, fields: Fields) -
     runs = find_runs(head)
     lead = join_lines(head[: runs[0].start] if runs else head)
     even = len(runs) == len(numbers)
-    shown = runs if even else [runs[0] if runs else Run(0, (), 0, 0.0)] * len(numbers)
+    shown = runs if even else [runs[0] if runs else OptionRun(0, (), 0, 0.0)] * len(numbers)
     cloze = Cloze(lead, tuple(map(Blank, numbers, shown)), labelled=False)
     for draft in blank_drafts(item, pieces, fields, cloze, numbered=True):
         if not even:
-            draft.doubt("parts_and_options_differ", f"{len(numbers)} numbers, {len(runs)} runs of options")
+            draft.flag("parts_and_options_differ", f"{len(numbers)} numbers, {len(runs)} runs of options")
         yield draft
 
 
 def blank_drafts(
-    item: Item, pieces: list[Piece], fields: Fields, cloze: Cloze, *, numbered: bool
+    item: NumberedItem, pieces: list[ParsedLine], fields: Fields, cloze: Cloze, *, numbered: bool
 ) -> Iterable[Draft]:
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
@@ -83,7 +228,7 @@ def blank_drafts(
         draft.group = f"n{item.run}.{item.number}"
         draft.shared_stem = cloze.lead or None
         draft.options = list(blank.run.options)
-        draft.because(Part.SHARED, "parts_of_an_item")
+        draft.add_trace(Part.SHARED, "parts_of_an_item")
         if numbered:
             draft.number = blank.number
         else:
@@ -91,7 +236,7 @@ def blank_drafts(
         if len(answers) == count:
             draft.take_answer(answers[index], "letter_each")
         elif answers:
-            draft.doubt("parts_and_answers_differ", f"{count} blanks, {len(answers)} answers")
+            draft.flag("parts_and_answers_differ", f"{count} blanks, {len(answers)} answers")
         yield draft
 
 
@@ -99,7 +244,9 @@ def _suffix(index: int) -> str:
     return chr(97 + index) if index < 26 else f"z{index}"
 
 
-def part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -> Iterable[Draft]:
+def part_drafts(
+    item: NumberedItem, pieces: list[ParsedLine], parts: Parts, fields: Fields
+) -> Iterable[Draft]:
     """A draft for every question inside an item."""
     group = f"p{item.run}.{item.number}"
     for index, part in enumerate(parts.parts):
@@ -110,11 +257,11 @@ def part_drafts(item: Item, pieces: list[Piece], parts: Parts, fields: Fields) -
         if not parts.shared_options:
             draft.explanation = fields.explanation
         if parts.doubt:
-            draft.doubt("parts_and_answers_differ", parts.doubt)
+            draft.flag("parts_and_answers_differ", parts.doubt)
         yield draft
 
 
-def _part_draft(item: Item, pieces: list[Piece], part: SubItem, parts: Parts) -> Draft:
+def _part_draft(item: NumberedItem, pieces: list[ParsedLine], part: SubItem, parts: Parts) -> Draft:
     draft = Draft(
         number=item.number,
         run=item.run,
@@ -127,12 +274,12 @@ def _part_draft(item: Item, pieces: list[Piece], part: SubItem, parts: Parts) ->
         shared_options=parts.shared_options,
     )
     _trace_item(draft, item)
-    draft.because(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
+    draft.add_trace(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
     draft.take_answer(part.answer, "part")
     return draft
 
 
-def unnumbered(item: Item, pieces: list[Piece], rest: str) -> Iterable[Draft]:
+def unnumbered(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Iterable[Draft]:
     """Options with stems that follow an answer and have no number: named after the item before them."""
     run = find_run(rest)
     parts = stems_after_options(rest, run) if run else None
@@ -145,3 +292,113 @@ def unnumbered(item: Item, pieces: list[Piece], rest: str) -> Iterable[Draft]:
         draft.shared_options = len(parts.parts) > 1
         draft.answered = True
         yield draft
+
+
+_REFERS = re.compile(
+    r"(?:该|該|此|上述|本例)(?:名|位|例)?(?:患者|病人|患儿|患兒|病例|病患|女|男|孕妇|孕婦|产妇|患)"
+)
+
+COPY = 0.8
+"""From which likeness on two questions of one number are one, printed twice: others of a subject reach 0.5."""
+SEVERAL = 3
+"""The least number of questions printed again."""
+
+_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
+
+
+def continue_cases(drafts: Sequence[Draft]) -> None:
+    """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
+    for before, draft in pairwise(drafts):
+        found = _AS_ABOVE.match(draft.stem)
+        if not found or draft.shared_stem:
+            continue
+        named = _numbered(drafts, draft, int(found[1])) if found[1] else before
+        if named is None or named.entry or not named.options:
+            continue
+        named.group = draft.group = named.group or f"c{named.run}.{named.number}"
+        draft.shared_stem = named.shared_stem or named.stem
+        draft.shared_pieces = named.shared_pieces or named.pieces
+        draft.add_trace(Part.SHARED, "as_above", found[0], named.pieces)
+
+
+def _numbered(drafts: Sequence[Draft], after: Draft, number: int) -> Draft | None:
+    return next(
+        (one for one in drafts if (one.run, one.number) == (after.run, number) and one is not after), None
+    )
+
+
+def fold_copies(drafts: Sequence[Draft]) -> None:
+    """Make entries of a key of questions that a paper prints again with their answers, as answer books do, in place.
+
+    A run of the numbering is a copy where most of its questions say what an earlier one of their number says. Where a
+    copy reads otherwise one of the two was misread: both wait.
+    """
+    first: dict[int, Draft] = {}
+    runs: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if not draft.entry and draft.number is not None and not draft.suffix:
+            runs.setdefault(draft.run, []).append(draft)
+    for members in runs.values():
+        pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
+        asked = [(one, other) for one, other in pairs if one.options and other.options]
+        told = [other for _, other in asked if other.answer or other.explanation]
+        alike = [pair for pair in asked if _likeness(*pair) > COPY] if 2 * len(told) > len(asked) else []
+        if len(alike) < SEVERAL or 2 * len(alike) < len(asked):
+            first |= {draft.number or 0: draft for draft in members}
+            continue
+        for one, other in pairs:
+            _fold(one, other)
+
+
+def _fold(one: Draft, other: Draft) -> None:
+    likeness = _likeness(one, other)
+    if likeness <= COPY:
+        return
+    other.entry = True
+    if other.options and likeness < 1:
+        one.flag("copies_differ", f"printed again, it reads otherwise: {_text(other)[:60]!r}")
+
+
+def _likeness(one: Draft, other: Draft) -> float:
+    return fuzz.ratio(_text(one), _text(other)) / 100
+
+
+def _text(draft: Draft) -> str:
+    """Return the text of a question without widths and spaces."""
+    told = draft.stem + "".join(label + text for label, text in draft.options)
+    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", told))
+
+
+def joint_answers(drafts: Sequence[Draft]) -> None:
+    """Questions without an answer before one whose answer has a letter for each of them, in place.
+
+    They get a letter each where they follow one patient: the first tells the case, the others speak of 该患者.
+    Otherwise all of them wait.
+    """
+    waiting: list[Draft] = []
+    for draft in drafts:
+        if draft.entry or not draft.options or draft.suffix:
+            waiting = []
+            continue
+        if draft.answer is None and not draft.answered:
+            waiting.append(draft)
+            continue
+        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
+            _share([*waiting, draft], draft.answer)
+        waiting = []
+
+
+def _share(drafts: list[Draft], letters: str) -> None:
+    first, *others = drafts
+    if is_case(first.stem) and all(_REFERS.search(draft.stem) for draft in others):
+        for draft, letter in zip(drafts, letters, strict=True):
+            draft.group = first.group or f"j{first.run}.{first.number}"
+            draft.take_answer(letter, "letter_each")
+            draft.answered = True
+        for draft in others:
+            draft.shared_stem = draft.shared_stem or first.shared_stem or first.stem
+            draft.shared_pieces = draft.shared_pieces or first.pieces
+            draft.add_trace(Part.SHARED, "same_patient", None, first.pieces)
+        return
+    for draft in drafts:
+        draft.flag("joint_answer", f"{letters} may answer {len(drafts)} questions, one letter each")

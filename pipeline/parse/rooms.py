@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 from statistics import median
 
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
-from pipeline.parse.lines import REGIONS, Piece, place_of
+from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run
-from pipeline.parse.reading import text_of
 from schemas.documents import Box
 
 FAR, USUAL = 0.9, 0.95
@@ -25,14 +24,14 @@ BEFORE_HEAD = 1.5
 CASE_LINES = 2
 """The room that the head of a shared text and its text take at least."""
 _ENDS = re.compile(r"[？?。：:]$|[（(]\s*[)）]$|_{2,}$|(?:[是为為有]|包括|属于|屬於)$")
-"""How a stem ends, even on a full line: …首选的是, …错误的是（ ）."""
+"""The end of a stem, even on a full line: …首选的是, …错误的是（ ）."""
 
-Pair = tuple[Piece, Piece]
+LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
 
 
-def is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
-    """Whether a line ends what it says: by its words, or short of the edge of its column."""
+def is_whole(piece: ParsedLine, boxes: Sequence[Box]) -> bool:
+    """Return whether a line ends what it says: by its words, or short of the edge of its column."""
     if piece.box is None or _ENDS.search(piece.text.rstrip()):
         return True
     edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
@@ -42,7 +41,7 @@ def is_whole(piece: Piece, boxes: Sequence[Box]) -> bool:
 class Rooms:
     """The white between the lines of a paper, and where it holds lines that were not read."""
 
-    def __init__(self, pieces: Sequence[Piece], drafts: Sequence[Draft], heads: Set[Place]) -> None:
+    def __init__(self, pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Set[Place]) -> None:
         self.heads = heads
         self.boxes = [piece.box for piece in pieces if piece.box]
         if not self.boxes:
@@ -62,23 +61,23 @@ class Rooms:
         self._note(pair for draft in items for pair in self.after(draft))
         self._note_edges(pieces)
 
-    def inside(self, draft: Draft) -> list[Pair]:
+    def inside(self, draft: Draft) -> list[LinePair]:
         """Lines of a draft, or of what it shares, that follow each other; of a case its head is the first."""
         shared = draft.shared_pieces
         apart = [one for one in shared[:1] if place_of(one) not in self.heads]
         head = [self.before[place_of(one)] for one in apart if place_of(one) in self.before]
         return [*pairwise([*head, *shared]), *pairwise(draft.pieces)]
 
-    def after(self, draft: Draft) -> list[Pair]:
+    def after(self, draft: Draft) -> list[LinePair]:
         """The last lines of a draft and of what it shares, with the lines after them."""
         lasts = (*draft.pieces[-1:], *draft.shared_pieces[-1:])
         return [(last, self.following[place_of(last)]) for last in lasts if place_of(last) in self.following]
 
-    def lost_after(self, pair: Pair) -> float:
-        """How many lines have room between two."""
+    def lost_after(self, pair: LinePair) -> float:
+        """Return the number of lines that have room between two."""
         return self.holes.get(place_of(pair[0]), 0.0)
 
-    def _note(self, pairs: Iterable[Pair]) -> None:
+    def _note(self, pairs: Iterable[LinePair]) -> None:
         """Note the pairs with more white between them than nearly all others of their kind."""
         found = [(white, pair) for pair in pairs if (white := _white(pair)) is not None]
         usual = sorted(white for white, _ in found)
@@ -90,7 +89,7 @@ class Rooms:
             if white > most and not (place_of(below) in self.heads and lines < BEFORE_HEAD):
                 self.holes[place_of(above)] = lines
 
-    def _note_edges(self, pieces: Sequence[Piece]) -> None:
+    def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
         edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
         for side in (_short_ends, _late_starts):
@@ -116,14 +115,14 @@ def _late_starts(edges: Sequence[tuple[Box, Box]]) -> list[float]:
     return [below.y0 - highest for _, below in edges]
 
 
-def _breaks(above: Piece, below: Piece) -> bool:
-    """Whether a page or a column ends between two lines."""
+def _breaks(above: ParsedLine, below: ParsedLine) -> bool:
+    """Return whether a page or a column ends between two lines."""
     if above.page != below.page:
         return True
     return above.box is not None and below.box is not None and below.box.y1 < above.box.y0
 
 
-def _white(pair: Pair) -> float | None:
+def _white(pair: LinePair) -> float | None:
     """The white from a line down to the next of its column; None beside regions and over columns and pages."""
     above, below = pair
     if above.box is None or below.box is None or above.page != below.page:
@@ -135,7 +134,7 @@ def _white(pair: Pair) -> float | None:
 
 
 def check_rooms(
-    pieces: Sequence[Piece], heads: Set[Place], drafts: Sequence[Draft], gaps: Sequence[Gap]
+    pieces: Sequence[ParsedLine], heads: Set[Place], drafts: Sequence[Draft], gaps: Sequence[Gap]
 ) -> None:
     """Note as doubts where lines were lost, and what may have stood between a number and one that was not found."""
     rooms = Rooms(pieces, drafts, heads)
@@ -154,17 +153,17 @@ def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
         before_label = labelled(below.text) and is_whole(above, rooms.boxes) and not next_lost
         at_edge = place_of(above) in rooms.breaks
         if rooms.lost_after((above, below)) and not (before_label and not at_edge):
-            draft.doubt("room_inside", f"there is room for a line after {above.text[-20:]!r}")
+            draft.flag("room_inside", f"there is room for a line after {above.text[-20:]!r}")
             return
     for above, below in pairwise(draft.pieces):
         ends = labelled(below.text) and not labelled(above.text)
         if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.boxes):
-            draft.doubt("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
+            draft.flag("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
             return
 
 
 def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
-    """Where room was for a head and a case, what follows up to the next head may have lost them."""
+    """Flag questions that follow room for a head and a case, up to the next head."""
     if not any(draft.group_headed for draft in drafts):
         return
     own = [draft for draft in drafts if draft.pieces and not draft.entry]
@@ -187,11 +186,11 @@ def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap])
                 or draft.announced in ("A1", "A2", "X", "single")
             ):
                 break
-            draft.doubt("case_missing", f"a head and a case may have stood before number {later[0].number}")
+            draft.flag("case_missing", f"a head and a case may have stood before number {later[0].number}")
 
 
 def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms) -> None:
-    """Who stands before a number that was not found may hold its text: a question, or what is shared after it."""
+    """Flag the question before a number that was not found, or what is shared after it: it may hold its text."""
     for gap in gaps:
         items = [
             draft for draft in drafts if draft.section == gap.section and draft.number and not draft.entry
@@ -213,8 +212,8 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
                 why = _may_hold_more(draft, rooms)
             elif draft.group in opened:
                 why = "what is shared may hold it"
-            if why and not any(reason == "may_hold_another" for reason, _ in draft.doubts):
-                draft.doubt("may_hold_another", f"number {gap.number} was not found; {why}")
+            if why and not any(reason == "may_hold_another" for reason, _ in draft.flags):
+                draft.flag("may_hold_another", f"number {gap.number} was not found; {why}")
 
 
 def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
@@ -241,7 +240,7 @@ def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
 
 
 def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
-    """Whether lines with boxes leave room between them or cross a page: then lost ones may have stood there."""
+    """Return why lost lines may have stood inside a question: room between its lines, or the end of a page."""
     if not any(piece.box for piece in draft.pieces):
         return None
     if any(place_of(above) in rooms.breaks for above in draft.pieces[:-1]):
@@ -252,5 +251,5 @@ def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
 
 
 def labelled(text: str) -> bool:
-    """Whether a clear label of an option stands in a line."""
+    """Return whether a clear label of an option stands in a line."""
     return any(label.strength > 2 for label in find_labels(text))

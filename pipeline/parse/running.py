@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
-from pipeline.parse.numbers import Habit, number_mark
+from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.options import opens_option
 from pipeline.parse.text import CJK, fold
 from schemas.documents import Line, LineKind
@@ -18,7 +18,7 @@ CLEAR = 0.6
 RUNNING_PAGES = 3
 """On how many pages a line that counts the pages must open or close the text to be a running head."""
 STAMPED = 4
-"""How many lines from the top or the bottom of a page a stamp may stand."""
+"""The lines from the top or the bottom of a page within which a stamp may stand."""
 _ADDRESS = re.compile(r"(?:https?://)?[\w.-]*\w\.(?:com|cn|net|org|edu)(?:/\S*)?", re.IGNORECASE)
 _OF = r"[页頁]\W{0,3}共\s*\d{1,4}\s*[页頁]"
 _PAGE_LINE = re.compile(
@@ -33,9 +33,9 @@ _PAGE_LINE = re.compile(
 TITLE = re.compile(
     r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名|练习题|[习習][题題]|题库|題庫|训练|測驗|测试题|选择题"
 )
-"""What names an exam or its form."""
+"""Words that name an exam or its form."""
 REPEATED = 3
-"""How often a line must come, word for word, to be a refrain."""
+"""The least number of times that a refrain comes, word for word."""
 OF_PAGES, OF_ITEMS = 0.5, 0.1
 """And on which share of the pages, and after which share of the numbered lines: it comes with every page or item, while
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
@@ -46,9 +46,9 @@ _REFRAIN = 4
 _FIELD = re.compile(
     r"\s*【|\s*[\[(（]?\s*(?:(?:参考|參考|正确|正確|标准)?答案|[解分]析|[解分]答|答[:：]|考点|点评|命题|题[号目]|題[號目]|故选|選項|选项)"
 )
-"""What opens a part of an item or a row of a key."""
+"""Words that open a part of an item or a row of a key."""
 _BEGINS = re.compile(rf"[{CJK}]+|[A-Za-z.]{{4}}")
-"""How a refrain begins: with words, not with a label or a sign."""
+"""The beginning of a refrain: words, not a label or a sign."""
 _LETTERS = re.compile(r"[\sA-K\d.．、,，√×✓✗对错TF()（）\-—~～:：]*")
 """A line of answers."""
 _ASKS = re.compile(r"[？?。；;]|[（(]\s*[）)]|_{2}|[:：]\s*$")
@@ -60,10 +60,12 @@ def without_running(lines: list[Line]) -> list[Line]:
 
     Titles before the first question are kept: they name the exam.
     """
-    marks = [number_mark(0, fold(line.text)) if line.kind is LineKind.TEXT else None for line in lines]
+    marks = [number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None for line in lines]
     ones = [i for i, mark in enumerate(marks) if mark and mark.value == 1]
     clear = [
-        i for i, mark in enumerate(marks) if mark and mark.habit is not Habit.BARE and mark.weight >= CLEAR
+        i
+        for i, mark in enumerate(marks)
+        if mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
     ]
     later = [i for i, line in enumerate(lines) if line.page > lines[0].page]
     first = min([*ones[:1], *clear[:1], *later[:1]], default=len(lines))
@@ -115,7 +117,7 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
         if text:
             places.setdefault(text, []).append(index)
     pages = len({line.page for line in lines})
-    numbered = sum(number_mark(0, fold(line.text)) is not None for line in lines)
+    numbered = sum(number_candidate(0, fold(line.text)) is not None for line in lines)
     least = max(REPEATED, OF_PAGES * pages, OF_ITEMS * numbered)
     often = {text: found for text, found in places.items() if len(found) >= least}
     if not often:
@@ -140,17 +142,17 @@ def _unnumbered(text: str) -> str:
 
 
 def _once_a_page(found: list[int], pages: int) -> bool:
-    """Whether a text stands once on nearly every page, wherever: no phrase of questions does."""
+    """Return whether a text stands once on nearly every page, wherever: no phrase of questions does."""
     return pages >= 2 * REPEATED and len(found) == len(set(found)) >= 0.9 * pages
 
 
 def _spaceless(line: Line) -> str:
-    """What a line says without spaces; nothing for what cannot be a refrain."""
+    """Return the text of a line without spaces; nothing for a line that cannot be a refrain."""
     folded = fold(line.text)
     if line.kind is not LineKind.TEXT or len(folded) > 80 or _BEGINS.match(folded) is None:
         return ""
     asks = _FIELD.match(folded) or opens_option(folded) or _ASKS.search(folded) or _LETTERS.fullmatch(folded)
-    if asks or number_mark(0, folded) or opens_explanation(folded) or group_head(folded):
+    if asks or number_candidate(0, folded) or opens_explanation(folded) or group_head(folded):
         return ""
     if is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded):
         return ""
@@ -187,7 +189,7 @@ def _apart(
 
 
 def _beside(found: list[int], refrains: set[str], texts: list[str]) -> bool:
-    """Whether a text mostly stands right before or after a refrain."""
+    """Return whether a text mostly stands right before or after a refrain."""
     near = sum(
         (index > 0 and texts[index - 1] in refrains)
         or (index + 1 < len(texts) and texts[index + 1] in refrains)
@@ -197,7 +199,7 @@ def _beside(found: list[int], refrains: set[str], texts: list[str]) -> bool:
 
 
 def _right_edges(lines: list[Line]) -> dict[int, float]:
-    """Where the longest line of every column ends; of lines without boxes, in half characters."""
+    """Return the end of the longest line of every column; of lines without boxes, in half characters."""
     edges: dict[int, float] = {}
     for line in lines:
         if line.kind is LineKind.TEXT:
@@ -211,7 +213,7 @@ def _width(text: str) -> float:
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
-    """Whether a line runs to the right edge of its column, so that its sentence may go on in the next."""
+    """Return whether a line runs to the edge of its column, so that its sentence may continue in the next."""
     if line.kind is not LineKind.TEXT:
         return False
     edge = edges[line.column]
@@ -225,7 +227,7 @@ def _last_cell(line: Line) -> str:
 
 
 def _may_be_stamp(text: str) -> bool:
-    """Whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
+    """Return whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
     folded = fold(text)
     return (
         re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) is not None
@@ -241,11 +243,11 @@ def _titles(line: Line) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Whether a folded line names an exam and is no question, option or head."""
+    """Return whether a folded line names an exam and is no question, option or head."""
     return (
         len(text) <= 60
         and TITLE.search(text) is not None
-        and number_mark(0, text) is None
+        and number_candidate(0, text) is None
         and not opens_option(text)
         and not (_SENTENCE.search(text) or opens_explanation(text))
         and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
@@ -292,11 +294,11 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 
 
 def _offsets(line: Line) -> set[int]:
-    """How far the numbers in a line are from the number of its page; none for what may number a question."""
-    mark = number_mark(0, fold(line.text))
+    """Return the distances of the numbers in a line from that of its page; none if they may number questions."""
+    mark = number_candidate(0, fold(line.text))
     if _SENTENCE.search(line.text) or opens_explanation(fold(line.text)) or group_head(fold(line.text)):
         return set()
-    if mark is not None and (mark.habit is not Habit.BARE or mark.value == line.page):
+    if mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page):
         return set()
     return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}
 

@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from pipeline.parse.finish import STAGE, Outcome, finish, review_item
+from pipeline.parse.finish import STAGE, ParseOutcome, finish, review_item
 from pipeline.parse.mapping import Columns
 from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import Paper, judge, read_paper
+from pipeline.parse.paper import ParsedPaper, judge, read_paper
 from pipeline.parse.params import ParseParams
 from pipeline.parse.rows import RowError, Source, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -29,7 +29,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     of items: questions, items set aside, rows, missing numbers, key documents, documents that hold no question.
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
-    outcome = Outcome()
+    outcome = ParseOutcome()
     for part in (_papers(documents, tables["lines"], context), _rows(documents, tables, params)):
         outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
@@ -54,15 +54,15 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     )
 
 
-def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> Outcome:
+def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
-    outcome = Outcome(into=sum(document.rows is None for document in documents.values()))
+    outcome = ParseOutcome(into=sum(document.rows is None for document in documents.values()))
     tasks = [(name, frame) for name, frame in _by_document(lines) if name in documents]
     silent = [
         name for name, document in documents.items() if document.rows is None and name not in dict(tasks)
     ]
     outcome.rejects.extend(_no_questions(name, "no text was read from it") for name in sorted(silent))
-    parsed: dict[str, Paper] = {}
+    parsed: dict[str, ParsedPaper] = {}
     with context.progress(len(tasks), "papers") as advance:
         for (name, _), paper in context.map(_read, tasks):
             advance(1)
@@ -96,7 +96,7 @@ def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Contex
 
 
 def _key_name(document: str) -> str:
-    """What a key of that paper would be called."""
+    """Return the name of a key of that paper."""
     path = PurePosixPath(document)
     return f"{path.stem}_answers{path.suffix}"
 
@@ -108,7 +108,7 @@ def _by_document(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
 
 
-def _read(task: tuple[str, pl.DataFrame]) -> Paper:
+def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
     """Parse one document, in a worker process."""
     name, frame = task
     return read_paper(name, list(Line.from_frame(frame)))
@@ -118,8 +118,8 @@ def _no_questions(name: str, detail: str) -> Rejection:
     return Rejection(item_id=name, stage=STAGE, reason="no_questions", detail=f"{name}: {detail}")
 
 
-def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> Outcome:
-    outcome = Outcome()
+def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> ParseOutcome:
+    outcome = ParseOutcome()
     by_document: dict[str, list[SourceRow]] = defaultdict(list)
     for row in SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True)):
         by_document[row.document].append(row)
@@ -140,7 +140,7 @@ def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -
 
 
 def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:
-    """What ``[sources]`` says of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets.
+    """Return the ``[sources]`` entries of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets.
 
     Its whole name wins over that of its file.
     """
@@ -153,7 +153,7 @@ def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str
 
 
 def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
-    """What ``[sources]`` names and is not there: most often a typing error."""
+    """Return the entries of ``[sources]`` that name no file: most often typing errors."""
     known = {name for document in documents for name in (document, PurePosixPath(document).name)}
     return [
         f'[sources."{name}"] in dataset.toml names no file that was read'
@@ -162,7 +162,7 @@ def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
     ]
 
 
-def _take(source: Source, outcome: Outcome) -> None:
+def _take(source: Source, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
     for row, found in source.rows:

@@ -31,7 +31,7 @@ _CONFUSED = re.compile(
 _DIGITS = str.maketrans("lI|O", "1110")
 _WIDE_GAP = re.compile(r"(?<! ) {3,}(?=[(（]?[A-K][.．、)）])")
 _LONG_GAP = re.compile(r"([ \t]{40})[ \t]+")
-"""What is wider than a blank to write in: expressions with several gaps would take minutes over thousands of spaces."""
+"""A gap wider than a blank to write in: expressions with several gaps take minutes over thousands of spaces."""
 _PRIVATE_LABEL = re.compile(r"(?:^|(?<=\s))([\ue000-\uf8ff])")
 _LATIN_END = re.compile(r"[A-Za-z0-9,;:.?!)%\"'”]$")
 _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")

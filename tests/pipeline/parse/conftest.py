@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.parse.finish import Outcome, finish
-from pipeline.parse.paper import Paper, judge, read_paper
+from pipeline.parse.finish import ParseOutcome, finish
+from pipeline.parse.paper import ParsedPaper, judge, read_paper
 from schemas.documents import Document, Line, LineKind
 
 REGION = {f"[{kind.value}]": kind for kind in (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)}
@@ -38,18 +38,18 @@ def document_of(name: str = "paper.pdf") -> Document:
 
 
 @pytest.fixture
-def read() -> Callable[..., Paper]:
-    def read(text: str, document: str = "paper.pdf") -> Paper:
+def read() -> Callable[..., ParsedPaper]:
+    def read(text: str, document: str = "paper.pdf") -> ParsedPaper:
         return read_paper(document, lines_of(text, document))
 
     return read
 
 
 @pytest.fixture
-def parse(read: Callable[..., Paper]) -> Callable[[str], Outcome]:
+def parse(read: Callable[..., ParsedPaper]) -> Callable[[str], ParseOutcome]:
     """Text of a paper → what became of its items."""
 
-    def parse(text: str) -> Outcome:
+    def parse(text: str) -> ParseOutcome:
         paper = read(text)
         judge(paper)
         return finish(paper, document_of())

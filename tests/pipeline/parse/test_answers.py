@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.parse.answers import filled_blank
-from pipeline.parse.appeals import corrections
 from pipeline.parse.keylines import grid, line_pairs
+from pipeline.parse.keys import corrections
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.appeals import corrections
+from pipeline.parse.keys import corrections
 
 
 @pytest.mark.parametrize(

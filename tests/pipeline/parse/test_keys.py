@@ -145,7 +145,7 @@ def test_a_letter_that_differs_in_the_corrected_key_replaces_the_original(docume
         x_paper__pdf=paper_text(),
     )
     assert pair_keys([key, modified, paper]).review == []
-    assert (answers(paper)[2], paper.questions[2].doubts) == ("B", [])
+    assert (answers(paper)[2], paper.questions[2].flags) == ("B", [])
 
 
 def test_a_key_whose_paper_is_absent_takes_no_paper_of_another_session(read):
@@ -196,7 +196,7 @@ def test_a_key_that_contradicts_the_answers_in_the_paper_is_not_applied_and_what
     outcome = pair_keys([key, paper])
     assert [item.reason for item in outcome.review] == ["key_contradicts"]
     assert answers(paper)[6] == "?"
-    assert [draft.number for draft in paper.questions if draft.doubts] == [2, 3, 4]
+    assert [draft.number for draft in paper.questions if draft.flags] == [2, 3, 4]
 
 
 def test_a_second_key_that_differs_makes_the_questions_wait_that_it_answers_otherwise(read):
@@ -205,4 +205,4 @@ def test_a_second_key_that_differs_makes_the_questions_wait_that_it_answers_othe
     ]
     paper = read(paper_text(), "x.pdf")
     pair_keys([*keys, paper])
-    assert [draft.number for draft in paper.questions if draft.doubts] == [3]
+    assert [draft.number for draft in paper.questions if draft.flags] == [3]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.parse import answers, heads, keylines, matching, options
+from pipeline.parse import answers, heads, keylines, options, parts
 
 _SECONDS = 1.0
 """CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
@@ -23,7 +23,7 @@ CASES: list[tuple[str, Callable[[str], object], str, str]] = [
     ("a conclusion with a letter", answers.concluded, "故选A", "x"),
     ("a head that gives an answer", heads._GIVES_ANSWER.search, "答案", "x"),
     ("letters of a key", re.compile(keylines._LETTERS).match, "A", "x"),
-    ("an answered item", matching._ANSWERED.search, "答案", "x"),
+    ("an answered item", parts._ANSWERED.search, "答案", "x"),
 ]
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from benchmarks.papers.check import lines_of
 from pipeline.parse.keylines import grid, line_pairs
-from pipeline.parse.lines import pieces
-from pipeline.parse.script import in_one_script
+from pipeline.parse.lines import in_one_script, pieces
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
 CASE = "男性，15岁。肉眼血尿伴水肿1周，20天前皮肤脓疱疮。最可能的诊断是"

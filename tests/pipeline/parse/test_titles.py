@@ -53,7 +53,7 @@ def test_lists_inside_explanations_are_no_questions(seed):
     found = drafts(lines)
     assert [draft.number for draft in found] == list(range(1, 13))
     assert [draft.answer for draft in found] == answers
-    assert not any(draft.doubts for draft in found)
+    assert not any(draft.flags for draft in found)
     assert [draft.options[-1][1] for draft in found] == [f"DD{number}号" for number in range(1, 13)]
 
 
@@ -90,7 +90,7 @@ def test_an_item_of_two_questions_gives_two(heads, told):
         if len(told) > 1
         else list(told[0][::2])
     )
-    assert not any(draft.doubts for draft in found)
+    assert not any(draft.flags for draft in found)
 
 
 def test_the_answer_shown_in_a_blank_does_not_stay_there():
@@ -103,7 +103,7 @@ def test_an_explanation_without_a_mark_under_the_options_waits():
     lines = item(1, "A", [])
     lines.insert(lines.index("答案"), "此题考查水果的分类。")
     (draft,) = drafts(lines)
-    assert any(reason == "text_left_over" for reason, _ in draft.doubts)
+    assert any(reason == "text_left_over" for reason, _ in draft.flags)
 
 
 def test_words_that_announce_stem_and_options_are_no_part_of_them():
