@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from statistics import median
 
@@ -92,8 +92,7 @@ class Rooms:
     def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
         edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
-        for side in (_short_ends, _late_starts):
-            back = side([(above.box, below.box) for above, below in edges if above.box and below.box])
+        for back in (_short_ends(edges, _lowest(pieces)), _late_starts(edges)):
             odd = sum(far > self.far for far in back)
             if len(back) < 3 or odd > max(1, RAGGED * len(back)):
                 continue
@@ -103,16 +102,31 @@ class Rooms:
                     self.holes[place_of(above)] = known + far / (self.height + self.usual)
 
 
-def _short_ends(edges: Sequence[tuple[Box, Box]]) -> list[float]:
-    ends = sorted(above.y1 for above, _ in edges)
-    lowest = ends[int(0.9 * (len(ends) - 1))] if ends else 0.0
-    return [lowest - above.y1 for above, _ in edges]
+def _lowest(pieces: Sequence[ParsedLine]) -> dict[int, float]:
+    """Return where the lowest line of each page ends."""
+    lowest: dict[int, float] = {}
+    for piece in pieces:
+        if piece.box:
+            lowest[piece.page] = max(lowest.get(piece.page, 0.0), piece.box.y1)
+    return lowest
 
 
-def _late_starts(edges: Sequence[tuple[Box, Box]]) -> list[float]:
-    starts = sorted((below.y0 for _, below in edges), reverse=True)
-    highest = starts[int(0.9 * (len(starts) - 1))] if starts else 0.0
-    return [below.y0 - highest for _, below in edges]
+def _short_ends(edges: Sequence[LinePair], lowest: Mapping[int, float]) -> list[float]:
+    """Return how far above the usual end each page, or column, ends; columns of a last page may be balanced."""
+    ends = sorted(above.box.y1 for above, _ in edges if above.box)
+    usual = ends[int(0.9 * (len(ends) - 1))] if ends else 0.0
+    return [
+        (min(usual, lowest[above.page]) if above.page == below.page else usual) - above.box.y1
+        for above, below in edges
+        if above.box
+    ]
+
+
+def _late_starts(edges: Sequence[LinePair]) -> list[float]:
+    """Return how far below the usual beginning each page, or column, begins."""
+    starts = sorted((below.box.y0 for _, below in edges if below.box), reverse=True)
+    usual = starts[int(0.9 * (len(starts) - 1))] if starts else 0.0
+    return [below.box.y0 - usual for _, below in edges if below.box]
 
 
 def _breaks(above: ParsedLine, below: ParsedLine) -> bool:

@@ -140,7 +140,11 @@ def test_what_is_exported_reads_back_as_the_same_questions(tmp_path_factory, wri
     fields = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
     about = Document(document=name, sha256="a" * 64, format="x", pages=None, rows=len(fields))
     read = questions_of(
-        [SourceRow(document=name, row=at, fields=one) for at, one in enumerate(fields, 1)], about
+        [
+            SourceRow(document=name, row=at, fields=one.fields, sheet=one.sheet)
+            for at, one in enumerate(fields, 1)
+        ],
+        about,
     )
     assert len(read.rows) == rows.height
     for (_, (question, doubts)), row in zip(read.rows, rows.iter_rows(named=True), strict=True):

@@ -87,12 +87,13 @@ def test_every_kind_of_file_ends_in_exactly_one_place(context, put, read, engine
     result = read()
     assert result.counts.balanced()
     assert (result.counts.n_input, result.counts.kept, result.counts.merged) == (14, 7, 1)
-    assert reasons(result) == {
+    found = reasons(result)
+    assert found.pop("old.doc") in {"unknown_format", "broken"}  # without and with LibreOffice
+    assert found == {
         "drm.pdf": "not_a_pdf",
         "empty.pdf": "empty_file",
         "film.mp4": "unknown_format",
         "noise.pdf": "not_a_pdf",
-        "old.doc": "unknown_format",
         "page.pdf": "not_a_pdf",
     }
     assert "E-SafeNet" in next(reject.detail for reject in result.rejects if reject.item_id == "drm.pdf")

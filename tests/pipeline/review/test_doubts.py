@@ -10,7 +10,7 @@ from annotation.label_studio.cases import DOUBTS as NAMES
 from pipeline.clean.filters import FILTERS
 from pipeline.clean.params import CleanParams
 
-_DOUBT = re.compile(r'\.doubt\(\s*"(\w+)"')
+_DOUBT = re.compile(r'\.flag\(\s*"(\w+)"')
 
 
 def test_every_doubt_has_a_chinese_name():
