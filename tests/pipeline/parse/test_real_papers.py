@@ -185,9 +185,9 @@ def test_every_item_of_the_nephrology_sheets_is_accounted_for(parsed):
     ]
     first = {row["number"] for row in rows if row["section"] == 1}
     second = {row["number"] for row in rows if row["section"] == 2}
-    assert (first, second) == ({3, 4, 7, 17, 42, 47, 71}, {1, 3, 4, 5, 6, 7, 8})
-    assert len(rows) == 27
-    assert reasons(parsed, "cn_xizong_neike") == ["short_answer"] * 65
+    assert (first, second) == ({3, 4, 7, 17, 42, 47, 71}, {1, 5, 6, 7, 8})  # 3 and 4 wait: ×109/L
+    assert len(rows) == 25
+    assert reasons(parsed, "cn_xizong_neike") == ["flat_power"] * 2 + ["short_answer"] * 65
     answers = {row["question_id"].split("-", 1)[1]: "".join(row["answer"]) for row in rows}
     assert answers == {
         **dict(zip(("1-003a", "1-003b", "1-003c", "1-003d"), ("B", "ACEFG", "CF", "DH"), strict=True)),
@@ -204,8 +204,6 @@ def test_every_item_of_the_nephrology_sheets_is_accounted_for(parsed):
         "1-047c": "ADE",
         **dict(zip((f"1-071{part}" for part in "abcde"), ("E", "A", "B", "CD", "FG"), strict=True)),
         "2-001": "BCDHI",
-        "2-003": "C",
-        "2-004": "D",
         "2-005": "D",
         "2-006": "A",
         "2-007": "B",
