@@ -49,7 +49,7 @@ _NAMED = re.compile(
     r"|(?<!\d)(\d{1,3})\s?[~～\-－—–至到]\s?(\d{1,3})\s?[题題]?\s?(?:共用|共享|公用)"
 )
 _STRANGE = re.compile(
-    rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案[:：]\s*\S"
+    rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案(?:[:：]\s*\S|\s?[A-K](?![A-Za-z]))"
     r"|(?:此|本|该|該)[题题題](?:主要)?(?:考[查察核]|[应應][选選]|答案)"
 )
 """A head, the mark of an answer or an explanation inside a text: 立即手术二、X型题, 两者均无 答案：B, 本题考查激素."""
@@ -92,6 +92,7 @@ def examine(
         _check_answers(draft)
         _check_readings(draft)
         _check_verdict(draft)
+        _check_shown(draft)
         _check_case(draft)
     _check_references(drafts, own)
     _check_counts(own)
@@ -101,6 +102,20 @@ def examine(
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
     check_rooms(pieces, heads, drafts, gaps)
     _check_rivals(outline.rivals, drafts)
+
+
+_SHOWN = re.compile(r"[（(]\s?([A-K])\s?[)）]")
+"""（B） in the text that parts share: its blank shows the answer."""
+
+
+def _check_shown(draft: Draft) -> None:
+    """The text that the parts of an item share shows the answer of one of them."""
+    labels = {label for label, _ in draft.options}
+    shown = {found[1] for found in _SHOWN.finditer(draft.shared_stem or "")} & labels
+    if shown and _explained_together(draft):
+        draft.flag(
+            "answer_in_text", f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+        )
 
 
 _FLAT_POWER = re.compile(

@@ -160,9 +160,9 @@ def split_off(text: str) -> tuple[str, str | None]:
     return text[: run.start - 1], text[run.start :]
 
 
-_EACH = re.compile(r"\s*[A-K](?:\s?[、,，;；]\s?[A-K]){1,9}(?![A-Za-z])")
-"""C，C: a letter for each part, which may be the same."""
-_EACH_LEFT = re.compile(r"^[A-K](?:\s?[、,，;；]\s?[A-K]){0,9}\n")
+_EACH = re.compile(r"\s*[A-K](?:(?:\s?[、,，;；]\s?|[ \t])[A-K]){1,9}(?![A-Za-z])")
+"""C，C or A B B: a letter for each part, which may be the same."""
+_EACH_LEFT = re.compile(r"^[A-K](?:(?:\s?[、,，;；]\s?|[ \t])[A-K]){0,9}\n")
 
 
 def draft_of(item: NumberedItem, pieces: list[ParsedLine], fields: Fields) -> Draft:

@@ -67,7 +67,7 @@ def test_a_number_printed_twice_is_one():
 @pytest.mark.parametrize(
     "heads", [("(1) ", "(2) "), ("（1）选项：\n", "（2）选项：\n"), ("问题1：\n", "问题2：\n")]
 )
-@pytest.mark.parametrize("told", [["C，C"], ["A、C"], ["问题1：B", "问题2：D"]])
+@pytest.mark.parametrize("told", [["C，C"], ["A、C"], ["B B"], ["问题1：B", "问题2：D"]])
 def test_an_item_of_two_questions_gives_two(heads, told):
     options = [[f"{label}. {name}{label}" for label in "ABCD"] for name in ("甲", "乙")]
     parts = "\n".join(head + "\n".join(own) for head, own in zip(heads, options, strict=True))
@@ -109,3 +109,21 @@ def test_an_explanation_without_a_mark_under_the_options_waits():
 def test_words_that_announce_stem_and_options_are_no_part_of_them():
     (draft,) = drafts(["第1题", "题目：", "首选的是（  ）。", "选项：", "A. 甲", "B. 乙", "C. 丙", "答案：B"])
     assert (draft.stem, draft.options[2][1], draft.answer) == ("首选的是（  ）。", "丙", "B")
+
+
+def test_an_answer_shown_in_the_text_that_parts_share_waits():
+    before = [line for number in range(1, 7) for line in item(number, "A", [])]
+    options = [f"{label}. {label * 2}" for label in "ABCD"]
+    lines = [
+        *before,
+        "第7-8题",
+        "先（B），后（问题2）。",
+        "问题1：",
+        *options,
+        "问题2：",
+        *options,
+        "答案",
+        "B、D",
+    ]
+    found = [draft for draft in drafts(lines) if draft.number in (7, 8)]
+    assert all("answer_in_text" in dict(draft.flags) for draft in found)
