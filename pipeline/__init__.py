@@ -1,4 +1,4 @@
-"""How things move: the stages, their catalogue, the runner, the store, the command line."""
+"""The stages and their order: the stages, their catalogue, the runner, the store, the command line."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What a question looks like on paper: its boxes cut out of the pages of its document."""
+"""A question as printed: its boxes cut out of the pages of its document."""
 
 from __future__ import annotations
 

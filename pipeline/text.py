@@ -60,7 +60,7 @@ _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
 _BREAK = re.compile(r"<br\s?/?>")
 _MARKUP_ROUNDS = 5
-"""How deep tags stand within tags, and entities are written twice (&amp;lt;)."""
+"""Depth to which tags stand within tags, and entities are written twice (&amp;lt;)."""
 
 TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""

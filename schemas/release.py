@@ -37,7 +37,7 @@ class ReleasedId(Record):
     document: str
     question_id: str
     content_hash: str
-    """What it says, see ``schemas.identity.content_hash``."""
+    """Hash of its content, see ``schemas.identity.content_hash``."""
 
 
 class ReleaseRow(Record):

@@ -1,4 +1,4 @@
-"""What reading one file may take: processor time and memory, held by the operating system.
+"""Limits for reading one file: processor time and memory, held by the operating system.
 
 MuPDF, lxml and Pillow are native code, which nothing in Python can interrupt. A process over its time dies and costs
 the task it worked on; memory that is refused becomes an error of the library, and the worker lives on.

@@ -20,7 +20,7 @@ DPI = 100
 """Resolution at which lines are looked for: type of 6 pt is 8 pixels high."""
 
 _DARK = 40
-"""How much darker than the paper around it ink is, 0..255."""
+"""Least difference between ink and the paper around it, 0..255."""
 
 _LETTER = (4, 34)
 """Height in pixels of what may be a letter: 3 to 24 pt."""

@@ -18,7 +18,7 @@ MIN_SHARE = 0.5
 _NUMBER = re.compile(r"\d{1,4}|(?<=第)[一二三四五六七八九十]{1,3}(?=[页頁])")
 _SPACE = re.compile(r"\s+")
 _CONTENT = re.compile(r"\s*(?:[(（]?[A-K]\s*[)）.．、]|\d{1,3}\s*[.．、](?!\d)|[【\[]?(?:答案|解析|答[:：]))")
-"""What opens an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
+"""Beginnings of an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
 _PAGE_NUMBER = re.compile(
     r"^[\s\-—–·•.~～/|]*(?:第|page|p\.?|頁次[:：]?|页码[:：]?)?\s*[0-9０-９ivxIVX]{1,4}\s*(?:页|頁)?"
     r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",

@@ -269,7 +269,7 @@ def _script(run: Run, main: Run, last: Run | None) -> str:
 
 
 _SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
-"""What is a script also where it is hardly smaller than the line. Labels of options may be so too, set higher: 1. B."""
+"""Signs that are a script also where hardly smaller than the line. Labels may be so too, set higher: 1. B."""
 
 
 def _joint(last: Run, run: Run, before: str, after: str) -> str:

@@ -138,7 +138,7 @@ def compared(page: PageRead, second: PageRead) -> PageRead:
 
 
 def _counterparts(lines: Sequence[PageLine], second: PageRead) -> Iterator[str]:
-    """What the second reading has in place of each line, without spaces: pages may be broken into other lines."""
+    """The second reading in place of each line, without spaces: pages may be broken into other lines."""
     texts = [_flat(line.text) for line in lines]
     other = "".join(_flat(line.text) for line in second.lines if line.kind is LineKind.TEXT)
     places = {0: 0}

@@ -1,4 +1,4 @@
-"""What readers and the layout pass around: runs of text, regions, lines and pages, before they are records."""
+"""Values that readers and the layout exchange: runs of text, regions, lines and pages, before they are records."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _reread(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
 
 @dataclass(slots=True)
 class _Seen:
-    """What is on an image, in its pixels."""
+    """The lines and regions of an image, in its pixels."""
 
     width: int
     height: int

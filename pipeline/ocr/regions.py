@@ -23,7 +23,7 @@ MAX_RECTS = 4000
 
 @dataclass(slots=True)
 class Drawing:
-    """What is drawn on a page besides text."""
+    """The drawings of a page, without its text."""
 
     across: list[Rect] = field(default_factory=list)
     """Horizontal rules."""

@@ -23,7 +23,7 @@ MIN_UNREAD = 800.0
 """Length in points, about two lines across A4, below which unread ink is a figure's labels."""
 
 Info = dict[str, Any]
-"""What PyMuPDF says of an image: bbox, width, height, has-mask."""
+"""PyMuPDF's description of an image: bbox, width, height, has-mask."""
 
 
 def why_ocr(

@@ -14,7 +14,7 @@ from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod
 
 _DESCENT = 0.2
-"""How far a line's box reaches below its baseline, in heights of the box."""
+"""Distance that a line's box reaches below its baseline, in heights of the box."""
 
 MAX_SKEW = 8.0
 """Degrees; a steeper page is not straightened."""

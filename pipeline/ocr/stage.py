@@ -325,7 +325,7 @@ def _recognise_by(
 def _recognised(
     tasks: Iterator[PageTask], params: OcrParams, context: Context
 ) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
-    """What an engine reads on pages or lines; vision models are asked from here, other engines run in workers."""
+    """Return an engine's reading of pages or lines; vision models are asked from here, other engines run in workers."""
     limit = _HANG * params.page_timeout
     if params.engine is not EngineName.VISION:
         yield from context.map(recognise_page, tasks, timeout=limit)
@@ -355,7 +355,7 @@ def _failures(readings: Sequence[DocumentState]) -> Iterator[Failure]:
 
 @dataclass(slots=True)
 class _Summary:
-    """What the manifest and the user are told."""
+    """Facts for the manifest and the user."""
 
     formats: Counter[str] = field(default_factory=Counter)
     methods: Counter[str] = field(default_factory=Counter)

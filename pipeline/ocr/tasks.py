@@ -1,4 +1,4 @@
-"""What worker processes do: look at a file, read some of its pages or rows, recognise one page."""
+"""The tasks of worker processes: look at a file, read some of its pages or rows, recognise one page."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a first look at a file says."""
+    """The facts that a first look at a file gives."""
 
     format: str
     pages: int | None
     rows: tuple[TableRow, ...] | None
     told: tuple[str, ...] = ()
-    """What people should know of it: sheets that were left out."""
+    """Notices for the user: sheets that were left out."""
 
 
 @dataclass(frozen=True, slots=True)

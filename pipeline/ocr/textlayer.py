@@ -35,7 +35,7 @@ Char = tuple[str, float, float, float]
 
 @dataclass(slots=True)
 class TextLayer:
-    """What the text layer of a page holds."""
+    """The content of a page's text layer."""
 
     runs: list[Run] = field(default_factory=list)
     glyphs: int = 0
@@ -57,7 +57,7 @@ class TextLayer:
 
 
 def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
-    """What PyMuPDF says of a page's images, and its runs of text without watermarks and copies of fake bold."""
+    """PyMuPDF's description of a page's images, and its runs of text without watermarks and copies of fake bold."""
     layer = TextLayer()
     images, blocks = _extract(page)
     lines = [line for block in blocks for line in block.get("lines", ())]

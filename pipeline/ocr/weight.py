@@ -1,4 +1,4 @@
-"""How much a PDF page draws, before MuPDF is asked to: content that unpacks, and forms that draw forms.
+"""Measure how much a PDF page draws, before MuPDF is asked to: content that unpacks, and forms that draw forms.
 
 MuPDF holds what it reads of a page in memory, some 80 bytes for each byte of strokes, and aborts the process where
 memory is refused. A kilobyte can unpack to a megabyte, twelve forms that draw each other to 10^12 letters.
@@ -25,7 +25,7 @@ _FLATE = re.compile(r"/(FlateDecode|Fl)\b")
 _FILTER = re.compile(r"/\w+")
 
 Forms = Mapping[tuple[int, str], int]
-"""Who draws a form (a form's xref, 0 for the page) under which name → its xref."""
+"""The owner of a form (a form's xref, 0 for the page) under which name → its xref."""
 
 
 def content_bytes(document: Any, page: Any) -> int:

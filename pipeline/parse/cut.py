@@ -216,7 +216,7 @@ def _numbers(cutting: _Cutting) -> None:
 
 
 TITLED = 5
-"""How many of the numbers printed as 第1题 must have options to be those of the questions."""
+"""The least count of numbers printed as 第1题 with options for these to number the questions."""
 
 
 def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:

@@ -151,6 +151,12 @@ def _grade(score: Score | None) -> str:
     return f"{text} [{score.low:.2f}, {score.high:.2f}]"
 
 
+def _table(name: str, frame: pl.DataFrame, rows: list[tuple[str, ...]]) -> Table | None:
+    """Return a table with its words from ``tables.toml``; None without rows."""
+    words = _WORDS[name]
+    return Table(name, words["caption"], frame, words["head"], rows, left=3) if rows else None
+
+
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
     """Return the agreement of judges with experts by aspect (the paper's section 5.3, figures 3 and 5)."""
     names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
@@ -166,18 +172,7 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
         )
         for row in found
     ]
-    return (
-        Table(
-            "judge_agreement",
-            _WORDS["judge_agreement"]["caption"],
-            JudgeAgreement.to_frame(found),
-            _WORDS["judge_agreement"]["head"],
-            rows,
-            left=3,
-        )
-        if rows
-        else None
-    )
+    return _table("judge_agreement", JudgeAgreement.to_frame(found), rows)
 
 
 def preferences(found: Sequence[Preference]) -> Table | None:
@@ -192,15 +187,4 @@ def preferences(found: Sequence[Preference]) -> Table | None:
         ]
         steady = sum(row.consistent for row in given) / len(given)
         rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
-    return (
-        Table(
-            "preferences",
-            _WORDS["preferences"]["caption"],
-            Preference.to_frame(found),
-            _WORDS["preferences"]["head"],
-            rows,
-            left=3,
-        )
-        if rows
-        else None
-    )
+    return _table("preferences", Preference.to_frame(found), rows)

@@ -1,4 +1,4 @@
-"""What an OCR engine is."""
+"""The interface of an OCR engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OcrEngine(Protocol):
 
     @staticmethod
     def models(params: Any) -> list[str]:
-        """What can change its text beside the versions of packages: ``name hash`` of models, a program's version."""
+        """Parts that can change its text beside package versions: ``name hash`` of models, a program's version."""
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The text of an image (RGB, height x width x 3), in any order."""

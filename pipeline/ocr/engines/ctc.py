@@ -20,7 +20,7 @@ Values = NDArray[np.float32]
 _BLANK = 0
 
 _LABEL_COMMA = 0.05
-"""How likely a comma after an option letter or a question number at the start of a line is beside a stop. On blurred
+"""Likelihood of a comma after an option letter or a question number at the start of a line is beside a stop. On blurred
 scans recognisers take one in ten stops there for commas; nobody prints "A," or "12,"."""
 
 _OVERLOOKED = 0.15

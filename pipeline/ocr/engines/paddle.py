@@ -42,7 +42,7 @@ pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains no
 _DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
     (files("pipeline.ocr.engines.models") / "inference.json").read_text(encoding="utf-8")
 )
-"""What ``inference.yml`` says of PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
+"""The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
 inference_meta); without the recogniser's list of characters."""
 
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)

@@ -49,7 +49,7 @@ Box = tuple[float, float, float, float]
 
 
 class VisionEngine:
-    """What the catalogue of engines asks; pages are read by ``recognise_pages``, where the answers' store is."""
+    """The engine as the catalogue knows it; pages are read by ``recognise_pages``, where the answers' store is."""
 
     def __init__(self, params: VisionParams) -> None:
         raise NotImplementedError("a vision model reads pages, not parts of them")

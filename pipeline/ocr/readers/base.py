@@ -1,4 +1,4 @@
-"""What a reader is: one module for each kind of file."""
+"""The interface of a reader: one module for each kind of file."""
 
 from __future__ import annotations
 

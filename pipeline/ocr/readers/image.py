@@ -62,7 +62,7 @@ class ImageReader:
             return count
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
-        """That every page needs OCR."""
+        """Return that every page needs OCR."""
         return [NeedsOcr("image") for _ in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
@@ -135,7 +135,7 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-"""What puts a picture upright, by EXIF's orientation."""
+"""Operations that put a picture upright, by EXIF's orientation."""
 
 
 def upright_size(picture: Image.Image) -> tuple[int, int]:

@@ -32,11 +32,11 @@ _PASSED_THROUGH = (
 )
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
 _TIGHT = re.compile(r"[\d.]+|[㐀-鿿]+|.[₀-₉⁰¹²³⁴-⁹]*|[(（][^()（）]*[)）]")
-"""What needs no brackets of its own under a fraction's line or a root."""
+"""Text that needs no brackets of its own under a fraction's line or a root."""
 
 
 _FACTOR = re.compile(r"[\w√∛∜(（)）.⁰¹²³⁴-⁹]")
-"""What a fraction is multiplied with where it stands beside it."""
+"""A factor of a fraction where it stands beside it."""
 
 
 class Unread(Exception):  # noqa: N818 - it is caught beside where it is raised
