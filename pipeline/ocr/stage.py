@@ -98,7 +98,8 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         ),
         rejects=rejects,
         facts=summary.facts(files.duplicates, params),
-        complete=all_second and not any(failure.reason in _MENDABLE for failure in _failures(readings)),
+        complete=all_second
+        and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
             *summary.notes(files.duplicates),
             *(f"{reading.name}: {told}" for reading in readings for told in reading.facts.told),
@@ -346,11 +347,6 @@ def _of_papers_that_go_on(
             yield task
         else:
             failures[task.pages[0]] = _not_tried(fatal[-1])
-
-
-def _failures(readings: Sequence[DocumentState]) -> Iterator[Failure]:
-    for reading in readings:
-        yield from reading.failures.values()
 
 
 @dataclass(slots=True)

@@ -317,7 +317,7 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     if not labels:
         return
     printed = [*fields.answers, *([beside] if beside else [])]
-    stated = {"".join(sorted(answer)) for answer in printed if _usable(answer, labels)}
+    stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
     said = by_text(fields.answer_texts, draft.options)
@@ -354,10 +354,6 @@ def _take_tag(draft: Draft) -> None:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
     if draft.options:
         draft.stem = _SCORE.sub("", draft.stem)
-
-
-def _usable(answer: str, labels: list[str]) -> bool:
-    return set(answer) <= set(labels)
 
 
 def _group_options(group: Group | None) -> OptionRun | None:

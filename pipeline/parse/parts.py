@@ -248,11 +248,10 @@ def part_drafts(
     item: NumberedItem, pieces: list[ParsedLine], parts: Parts, fields: Fields
 ) -> Iterable[Draft]:
     """A draft for every question inside an item."""
-    group = f"p{item.run}.{item.number}"
     for index, part in enumerate(parts.parts):
         draft = _part_draft(item, pieces, part, parts)
         draft.suffix = _suffix(index)
-        draft.group = group
+        draft.group = f"p{item.run}.{item.number}"
         draft.answered = part.answer is not None or fields.answered
         if not parts.shared_options:
             draft.explanation = fields.explanation
