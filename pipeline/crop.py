@@ -44,9 +44,6 @@ TIMEOUT = 60.0
 _STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
 """Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
-PAGELESS = frozenset({"docx", "text"})
-"""Formats whose pages have no image: where they break is up to the program that shows them."""
-
 
 @dataclass(frozen=True)
 class Paper:
@@ -70,11 +67,14 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     Raises:
         UserError: it was not read, has no pages to show, is gone, or is another file now.
     """
+    from pipeline.ocr.readers import reader
+    from pipeline.ocr.readers.base import VisualReader
+
     rows = _rows(build, "documents", document)
     if not rows:
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
     kind = str(rows[0]["format"])
-    if rows[0]["pages"] is None or kind in PAGELESS:
+    if not isinstance(reader(kind), VisualReader):
         raise UserError(f"{document} has no pages to cut from: the format {kind} has no layout")
     path = locate(raw, build, document)
     if not path.is_file():
@@ -247,10 +247,10 @@ def _page_image(
 
     from pipeline.ocr.params import OcrParams
     from pipeline.ocr.readers import reader
-    from pipeline.ocr.readers.base import PagedReader
+    from pipeline.ocr.readers.base import VisualReader
 
     found = reader(kind)
-    assert isinstance(found, PagedReader), "only documents with pages have boxes"
+    assert isinstance(found, VisualReader), "find_paper looked"
     try:
         image = found.image(path, page, OcrParams(dpi=dpi, max_pixels=MAX_PIXELS))
     except UnreadableDocument:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.crop import PAGELESS, find_paper
+from pipeline.crop import find_paper
 from pipeline.inspect.collect import PaperTables, cards, key_of, keys_for
 from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
 from pipeline.inspect.sheets import pictures, sheets
@@ -102,7 +102,7 @@ def _method(page: Page) -> str:
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     """Put pictures behind the boxes; what stands in the way is returned as notes."""
     boxed = [sheet for sheet in view.sheets if not sheet.texts and sheet.page.width > 0]
-    if view.format in PAGELESS or not boxed:
+    if not boxed:
         return ["This format has no pages to show: its lines stand on the left."] if view.sheets else []
     try:
         paper = find_paper(build, raw, view.document)

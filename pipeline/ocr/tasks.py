@@ -11,7 +11,7 @@ from pipeline.ocr.bounds import bounded, processor_time
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
-from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow
+from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
 from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
@@ -92,7 +92,7 @@ def recognise_page(task: PageTask) -> dict[str, Any]:
     from pipeline.ocr.recognise import recognise, reread
 
     found = reader(task.format)
-    assert isinstance(found, PagedReader)
+    assert isinstance(found, VisualReader)
     with processor_time(task.params.page_timeout):
         image, engine = found.image(task.path, task.pages[0], task.params), engines.load(task.params)
         if task.boxes:

@@ -19,7 +19,8 @@ class EngineRow:
 
     name: EngineName
     target: str
-    """``module:class``, imported in the worker that recognises; made with its options."""
+    """``module:class``, an ``OcrEngine`` that workers make with its options. Of the vision engine, whose pages the main
+    process asks for, an ``EngineSetup``."""
     options: str
     """The field of ``OcrParams`` with its options."""
     packages: tuple[str, ...]

@@ -21,8 +21,8 @@ class Word:
     """0..1."""
 
 
-class OcrEngine(Protocol):
-    """Recognises text. Made with its own options class; imports what is heavy when it is made."""
+class EngineSetup(Protocol):
+    """Tells whether an engine can start, and which models it has."""
 
     @staticmethod
     def check(params: Any) -> None:
@@ -35,6 +35,10 @@ class OcrEngine(Protocol):
     @staticmethod
     def models(params: Any) -> list[str]:
         """Parts that can change its text beside package versions: ``name hash`` of models, a program's version."""
+
+
+class OcrEngine(EngineSetup, Protocol):
+    """Recognises the text of images. Made with its own options class; imports what is heavy when it is made."""
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The text of an image (RGB, height x width x 3), in any order."""

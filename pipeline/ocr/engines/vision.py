@@ -15,10 +15,6 @@ from pipeline.stage import Context, Failure
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from pipeline.ocr.engines.base import Word
     from pipeline.ocr.tasks import PageTask
 
 _TASK = (
@@ -49,10 +45,7 @@ Box = tuple[float, float, float, float]
 
 
 class VisionEngine:
-    """The engine as the catalogue knows it; pages are read by ``recognise_pages``, where the answers' store is."""
-
-    def __init__(self, params: VisionParams) -> None:
-        raise NotImplementedError("a vision model reads pages, not parts of them")
+    """The engine's set-up. Its pages are read by ``recognise_pages``, in the process that has the store of answers."""
 
     @staticmethod
     def check(params: VisionParams) -> None:
@@ -69,20 +62,16 @@ class VisionEngine:
         """The model's name."""
         return [str(params.model)]
 
-    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
-        """Never called."""
-        raise NotImplementedError
-
 
 def picture(task: PageTask) -> dict[str, Any]:
     """A page as a JPEG in base64, with its size in points; in a worker."""
     from PIL import Image
 
     from pipeline.ocr.readers import reader
-    from pipeline.ocr.readers.base import PagedReader
+    from pipeline.ocr.readers.base import VisualReader
 
     found = reader(task.format)
-    assert isinstance(found, PagedReader)
+    assert isinstance(found, VisualReader)
     page = found.image(task.path, task.pages[0], task.params)
     image = Image.fromarray(page.pixels)
     image.thumbnail((task.params.vision.side, task.params.vision.side))

@@ -75,8 +75,13 @@ class PagedReader(Reader, Protocol):
             UnreadableDocument: the file cannot be opened.
         """
 
+
+@runtime_checkable
+class VisualReader(PagedReader, Protocol):
+    """A reader of documents whose pages can be looked at."""
+
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
-        """The page as pixels, for OCR; called for pages that need it alone."""
+        """Return the page as pixels, for OCR and for cut-outs."""
 
 
 @runtime_checkable

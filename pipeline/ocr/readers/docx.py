@@ -14,7 +14,7 @@ from pipeline.ocr.glyphs import tabs_for_gaps
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
-from pipeline.ocr.readers.base import NeedsOcr, PageImage
+from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.docx_numbering import Numbering, W, whole
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
@@ -58,10 +58,6 @@ class DocxReader:
         method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
         reason = None if lines else "no_content"
         return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
-
-    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:  # noqa: ARG002
-        """Never asked for: Word documents hold text."""
-        raise UnreadableDocument("no_image", f"page {page} of a Word document has no image")
 
 
 def _opened(path: Path) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.ocr.glyphs import tabs_for_gaps
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr, PageImage
+from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
@@ -39,7 +39,3 @@ class TextReader:
         text = decode(path.read_bytes())
         lines = [PageLine(tabs_for_gaps(line.strip()), None) for line in text.splitlines() if line.strip()]
         return [PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, "text", self.version, None, lines) for _ in pages]
-
-    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:  # noqa: ARG002
-        """Never asked for: text needs no OCR."""
-        raise UnreadableDocument("no_image", f"page {page} of a text file has no image")

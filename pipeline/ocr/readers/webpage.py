@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr, PageImage
+from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE
 from pipeline.ocr.readers.markdown import html_of
@@ -62,10 +62,6 @@ class WebPageReader:
         return [
             PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, "lxml", self.version, None, _lines(path)) for _ in pages
         ]
-
-    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:  # noqa: ARG002
-        """Never asked for: text needs no OCR."""
-        raise UnreadableDocument("no_image", f"page {page} of a web page has no image")
 
 
 def _lines(path: Path) -> list[PageLine]:
