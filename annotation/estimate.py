@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
 
 from annotation.llm.messages import AnswerStore, ChatRequest
+from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateParams
 from annotation.prompt import Prompt, choose_shots, example
@@ -20,6 +24,7 @@ SECONDS_A_REQUEST = 2.0
 """Latency that the time is reckoned with; the endpoint's own is unknown before it is asked."""
 MESSAGE_TOKENS = 4
 """Tokens that frame each message, as OpenAI counts them."""
+Options = TypeVar("Options", bound=LlmOptions)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Estimate:
     """The same through the Batch API."""
     counted: str = ""
     """The encoding that counted the tokens."""
+    listed: str | None = None
+    """Date and source of the prices, where they are list prices and not configured."""
 
 
 def estimate(
@@ -72,6 +79,7 @@ def estimate(
     tokens = sum(prompt.of(request) for request in missing)
     answers = [_answer_tokens(one, count) for one in asked]
     completion = sum(answers[request.part] for request in missing)
+    priced, listed = with_list_prices(options)
     return Estimate(
         annotator=f"llm:{options.model}",
         questions=len(questions),
@@ -79,12 +87,33 @@ def estimate(
         requests=len(missing),
         prompt_tokens=tokens,
         completion_tokens=completion,
-        cost=options.cost(tokens, completion, batched=params.batch),
-        currency=options.currency,
+        cost=priced.cost(tokens, completion, batched=params.batch),
+        currency=priced.currency,
         seconds=None if params.batch else math.ceil(len(missing) / options.concurrency) * SECONDS_A_REQUEST,
-        batch_cost=options.cost(tokens, completion, batched=True),
+        batch_cost=priced.cost(tokens, completion, batched=True),
         counted=counted,
+        listed=listed,
     )
+
+
+def with_list_prices(options: Options) -> tuple[Options, str | None]:
+    """Return options with prices for an estimate, and the origin of list prices; configured prices win."""
+    if options.price_in is not None or options.price_out is not None:
+        return options, None
+    for prices in _price_lists():
+        if options.model in prices["models"] and options.base_url.startswith(prices["address"]):
+            price_in, price_out = prices["models"][options.model]
+            share = prices.get("batch_share", options.batch_share)
+            changed = {"price_in": price_in, "price_out": price_out, "currency": "USD", "batch_share": share}
+            told = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens, list prices of {prices['date']}"
+            return options.model_copy(update=changed), f"{told} ({prices['source']})"
+    return options, None
+
+
+@cache
+def _price_lists() -> list[dict[str, Any]]:
+    content = tomllib.loads((files("annotation") / "prices.toml").read_text(encoding="utf-8"))
+    return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
 class _Sum:

@@ -212,6 +212,7 @@ def _dry_run(config: ConfigBase) -> None:
 
 
 def _dry_run_of_vision(config: ConfigBase) -> None:
+    from annotation.estimate import with_list_prices
     from pipeline.ocr.params import OcrParams
     from pipeline.ocr.stage import vision_pages
     from pipeline.runtime.runner import Runner
@@ -221,7 +222,9 @@ def _dry_run_of_vision(config: ConfigBase) -> None:
     params = config.params("ocr")
     assert isinstance(params, OcrParams)
     pages = vision_pages(runner.tables(stage), params, runner.context(stage))
-    Console().print(params.vision.estimate(pages), highlight=False, soft_wrap=True, markup=False)
+    vision, listed = with_list_prices(params.vision)
+    told = vision.estimate(pages) + (f" by {listed}" if listed else "")
+    Console().print(told, highlight=False, soft_wrap=True, markup=False)
 
 
 def _examples(lines: Sequence[str]) -> str:

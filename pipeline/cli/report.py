@@ -129,8 +129,12 @@ def tell_estimate(console: Console, found: Estimate) -> None:
         told = counted(found.questions, "question")
         console.print(f"{told} by {escape(found.annotator)}: no requests, no cost", highlight=False)
         return
-    cost = _priced(found.cost, found.currency)
+    cost = "unknown (no list price of this model and address: set price_in and price_out)"
+    if found.cost is not None and found.batch_cost is not None:
+        currency = escape(found.currency)
+        cost = f"about {found.cost:.4f} {currency}; with --batch {found.batch_cost:.4f} {currency} (estimate)"
     time = "up to a day" if found.seconds is None else f"about {found.seconds:,.0f} s (estimate)"
+    prices = f"{found.listed}; price_in and price_out of dataset.toml win" if found.listed else None
     table = Table(show_header=False, box=None)
     for name, value in (
         ("annotator", escape(found.annotator)),
@@ -140,17 +144,13 @@ def tell_estimate(console: Console, found: Estimate) -> None:
             "tokens",
             f"about {found.prompt_tokens:,} in, {found.completion_tokens:,} out ({escape(found.counted)})",
         ),
-        ("cost", f"{cost}; with --batch {_priced(found.batch_cost, found.currency)}"),
+        ("cost", cost),
+        ("prices", prices and escape(prices)),
         ("time", time),
     ):
-        table.add_row(name, value)
-    console.print(table)
-
-
-def _priced(cost: float | None, currency: str) -> str:
-    if cost is None:
-        return "unknown (set price_in and price_out)"
-    return f"about {cost:.4f} {escape(currency)} (estimate)"
+        if value:
+            table.add_row(name, value)
+    print_whole(console, table)
 
 
 def print_whole(console: Console, table: Table) -> None:
