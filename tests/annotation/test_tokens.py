@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import builtins
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_configured_prices_win_over_list_prices():
 
 
 def test_every_list_price_is_dated_sourced_and_found():
-    today = date.today().isoformat()
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
     for prices in tokens._price_lists():
         assert date.fromisoformat(prices["date"]).isoformat() <= today
         assert prices["source"].startswith("https://")
