@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
+from pipeline.losses import Documents, from_build
 from pipeline.runtime.publish import read_table
 from schemas.questions import Rejection, ReviewItem
 from schemas.reasons import in_both_languages
@@ -38,29 +39,18 @@ class AsideRow:
     text: str
 
 
-class Documents:
-    """The documents by what ids of items begin with."""
+def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) -> Iterator[AsideRow]:
+    """Yield the rows of a stage's rejects or review."""
+    for item in items:
+        content = _content(item.item)
+        found = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
+        document = content.get("document") or found or ""
+        yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
 
-    def __init__(self, build: Path) -> None:
-        path = build / "ocr" / "documents.parquet"
-        rows = read_table(path, ["document", "sha256"]).rows() if path.exists() else []
-        self._by_prefix = {sha[:8]: name for name, sha in rows}
-        self._names = {name for name, _ in rows}
 
-    def rows(self, items: Iterable[Rejection | ReviewItem]) -> Iterator[AsideRow]:
-        """Yield the rows of a stage's rejects or review."""
-        for item in items:
-            content = _content(item.item)
-            document = content.get("document") or self._of(item.item_id, item.stage)
-            yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
-
-    def _of(self, item: str, stage: str) -> str:
-        """Return the document of an id: a file of the first stage, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
-        if stage == "ocr":
-            return item
-        head = item.rpartition("#")[0]
-        near = self._by_prefix.get(item[:8], "")
-        return next((name for name in (item, head) if name in self._names), near)
+def documents_of(build: Path) -> Documents:
+    """Return the documents that a build's first stage read."""
+    return Documents(from_build(build)("ocr/documents"))
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
@@ -79,11 +69,11 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
-    documents = Documents(build)
+    documents = documents_of(build)
     for stage in STAGES:
         path = build / stage.name / f"{table}.parquet"
         if path.exists():
-            yield from documents.rows(record.from_frame(read_table(path)))
+            yield from aside_rows(record.from_frame(read_table(path)), documents)
 
 
 def _merged(build: Path) -> Iterator[AsideRow]:

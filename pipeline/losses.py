@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -34,6 +35,8 @@ class SourceLoss:
     document: str
     refused: str = ""
     """Reason for which it could not be read at all; such a file has no questions to count."""
+    detail: str = ""
+    """The same in a sentence, with what to do where that depends on the file: ``a RAR archive; unpack it``."""
     n_input: int = 0
     kept: int = 0
     rejected: int = 0
@@ -63,7 +66,7 @@ class SourceLoss:
         if self.refused:
             english, chinese = remedy(self.refused, self.document)
             return Notice(
-                f"{self.document}: not read at all, {self.refused}: {english}",
+                f"{self.document}: not read at all, {self.refused}: {self.detail or english}",
                 f"{self.document}：完全没有读出，{names.get(self.refused, self.refused)}：{chinese}",
             )
         (reason, count), *_ = self.reasons.most_common(1)
@@ -91,19 +94,20 @@ def losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
     outcomes = _Outcomes(read)
     found: dict[str, SourceLoss] = {}
-    for item, (document, outcome, reason, size) in outcomes.items.items():
+    for item, outcome in outcomes.items.items():
+        document, size = outcome.document, outcome.size
         loss = found.setdefault(document, SourceLoss(document))
-        if outcome == "refused":
-            loss.refused = reason
+        if outcome.name == "refused":
+            loss.refused, loss.detail = outcome.reason, outcome.detail
             continue
         loss.n_input += size
-        if outcome == "merged":
+        if outcome.name == "merged":
             loss.merged_into[outcomes.document_of(outcomes.survivors[item]) or document] += size
-        elif outcome == "kept":
+        elif outcome.name == "kept":
             loss.kept += size
         else:
-            setattr(loss, outcome, getattr(loss, outcome) + size)
-            loss.reasons[reason] += size
+            setattr(loss, outcome.name, getattr(loss, outcome.name) + size)
+            loss.reasons[outcome.reason] += size
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
@@ -122,58 +126,76 @@ def overlaps(read: Read) -> Counter[tuple[str, str]]:
     return Counter(pair for names in groups.values() for pair in combinations(sorted(names), 2))
 
 
+class Documents:
+    """The documents of a build by what ids of items begin with."""
+
+    def __init__(self, documents: pl.DataFrame | None) -> None:
+        """Take the table ``ocr/documents``; None where it was not made."""
+        rows = [] if documents is None else documents.select("document", "sha256", "rows").rows()
+        self.rows = {name: count for name, _, count in rows}
+        """Rows of tabular documents."""
+        self._prefixes = {sha[:8]: name for name, sha, _ in rows}
+
+    def of(self, item: str) -> str | None:
+        """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
+        head = item.rpartition("#")[0]
+        near = self._prefixes.get(item[:8])
+        return next((name for name in (item, head) if name in self.rows), near)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The outcome of an item of a source."""
+
+    document: str
+    name: str
+    reason: str = ""
+    size: int = 1
+    """Questions; more than one for a table that was stopped as a whole."""
+    detail: str = ""
+
+
 class _Outcomes:
-    """Outcome of every item of every source: (document, outcome, reason, questions)."""
+    """The outcomes of all items of all sources."""
 
     def __init__(self, read: Read) -> None:
-        self._read = read
-        self.items: dict[str, tuple[str, str, str, int]] = {}
-        documents = read("ocr/documents")
-        rows = documents.select("document", "sha256", "rows").rows() if documents is not None else []
-        self._rows = {name: count for name, _, count in rows}
-        self._prefixes = {sha[:8]: name for name, sha, _ in rows}
+        self.items: dict[str, _Outcome] = {}
+        self._documents = Documents(read("ocr/documents"))
         merges = read("dedup/merges")
         self.survivors: dict[str, str] = (
             {} if merges is None else dict(merges.select("question_id", "survivor_id").iter_rows())
         )
-        for name, reason, _ in self._aside("ocr", "rejects"):
-            self.items[name] = (name, "refused", reason, 0)
+        for name, row in _aside(read("ocr/rejects")):
+            self.items[name] = _Outcome(name, "refused", row["reason"], 0, row["detail"])
         questions = read("parse/questions")
         if questions is not None:
             for name, document in questions.select("question_id", "document").iter_rows():
-                self.items[name] = (document, "kept", "", 1)
+                self.items[name] = _Outcome(document, "kept")
         for stage in STAGES:
             for outcome, table in (("rejected", "rejects"), ("waiting", "review")):
-                for name, reason, item in self._aside(stage, table):
-                    self._set(name, outcome, reason, item)
+                for name, row in _aside(read(f"{stage}/{table}")):
+                    self._set(name, outcome, row["reason"], row["item"])
         for name in self.survivors:
             self._set(name, "merged", "", None)
 
-    def _aside(self, stage: str, table: str) -> Iterator[tuple[str, str, str | None]]:
-        frame = self._read(f"{stage}/{table}")
-        if frame is None:
-            return
-        for row in frame.iter_rows(named=True):
-            for name in row.get("question_ids") or [row["item_id"]]:
-                yield name, row["reason"], row["item"]
-
     def _set(self, name: str, outcome: str, reason: str, item: str | None) -> None:
-        document = self.document_of(name) or _said(item)
+        document = self.document_of(name) or _named_document(item)
         if document is not None:
-            whole = self._rows.get(name) or 1  # a table that was stopped as a whole
-            self.items[name] = (document, outcome, reason, whole)
+            self.items[name] = _Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
 
     def document_of(self, item: str) -> str | None:
-        """The document of an item: a question, a row, a number that is missing, or the document itself."""
-        if item in self.items:
-            return self.items[item][0]
-        head = item.rpartition("#")[0]
-        return next((name for name in (item, head) if name in self._rows), None) or self._prefixes.get(
-            item[:8]
-        )
+        """Return the document of a question, a row, a number that is missing, or a document."""
+        return self.items[item].document if item in self.items else self._documents.of(item)
 
 
-def _said(item: str | None) -> str | None:
-    """The document that a question in a row of review names."""
+def _aside(frame: pl.DataFrame | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the ids of what a stage set aside, with the row that says why."""
+    for row in frame.iter_rows(named=True) if frame is not None else ():
+        for name in row.get("question_ids") or [row["item_id"]]:
+            yield name, row
+
+
+def _named_document(item: str | None) -> str | None:
+    """Return the document that a question in a row of review names."""
     value = json.loads(item) if item else None
     return value.get("document") if isinstance(value, dict) else None

@@ -133,6 +133,8 @@ def _latin(char: str) -> bool:
 def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[Mention]:
     """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows."""
     labels = "".join(sorted(options))
+    if not labels:
+        return
     token = re.compile(
         rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )

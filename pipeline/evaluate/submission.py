@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first, extract
@@ -39,7 +39,7 @@ class _Row(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     id: str | int
-    options: dict[str, str]
+    options: dict[Annotated[str, Field(min_length=1)], str] = Field(min_length=1)
     answer: str | list[str]
     raw_output: str | None
     question: str | None = None

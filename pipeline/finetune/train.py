@@ -14,6 +14,7 @@ from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
 from pipeline.evaluate.backends.local.loading import fingerprint, render
 from pipeline.evaluate.prompting import load_template
 from pipeline.finetune.recipe import IGNORED, RECORD, Recipe, Usable, Written, to_write
+from pipeline.runtime.publish import write_json
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
@@ -51,7 +52,7 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
     _seed(recipe.seed)
     work = _encoder if recipe.method == "multiple_choice" else _causal
     said = {**asked, **work(model, rows, recipe, out)}
-    record.write_text(json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(record, said)
     return said
 
 
@@ -78,7 +79,7 @@ def _note_what_is_asked(out: Path, asked: dict[str, Any]) -> None:
     if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
         raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")
     note.parent.mkdir(parents=True, exist_ok=True)
-    note.write_text(json.dumps(asked, ensure_ascii=False), encoding="utf-8")
+    write_json(note, asked)
 
 
 def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:

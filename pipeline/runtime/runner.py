@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from pipeline.aside import Documents, aside_workbook
+from pipeline.aside import aside_rows, aside_workbook, documents_of
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime import ledger
@@ -181,10 +181,10 @@ class Runner:
         described = result.describe(publication.outputs) if result.describe else {}
         for name, data in sorted(described.items()):
             publication.file(name, data)
-        documents = Documents(self.build)
+        documents = documents_of(self.build)
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
-                publication.file(name, aside_workbook(documents.rows(items)))
+                publication.file(name, aside_workbook(aside_rows(items, documents)))
         publication.commit(self._manifest(stage, result, mark, hashes))
         manifest = read_manifest(self.build / stage.name)
         if manifest is None:

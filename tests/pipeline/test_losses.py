@@ -24,8 +24,8 @@ def question(name, document):
     )
 
 
-def rejection(item, reason, item_json=None):
-    return Rejection(item_id=item, stage="s", reason=reason, detail="d", item=item_json)
+def rejection(item, reason, item_json=None, detail="d"):
+    return Rejection(item_id=item, stage="s", reason=reason, detail=detail, item=item_json)
 
 
 def tables() -> dict[str, pl.DataFrame]:
@@ -37,7 +37,9 @@ def tables() -> dict[str, pl.DataFrame]:
     waiting = question("r-3", "a.csv").model_dump_json()
     return {
         "ocr/documents": Document.to_frame(documents),
-        "ocr/rejects": Rejection.to_frame([rejection("bad.rar", "unknown_format")]),
+        "ocr/rejects": Rejection.to_frame(
+            [rejection("bad.rar", "unknown_format", detail="a RAR archive; unpack it")]
+        ),
         "parse/questions": Question.to_frame(
             [
                 question("r-1", "a.csv"),
@@ -91,7 +93,10 @@ def test_the_alarm_names_the_file_the_reason_and_the_remedy():
         "c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which"
     )
     assert "50 题因列的含义有歧义" in first.chinese
-    assert last.english.startswith("bad.rar: not read at all, unknown_format: save it as")
+    assert last.english == "bad.rar: not read at all, unknown_format: a RAR archive; unpack it", (
+        "the file's own remedy"
+    )
+    assert "压缩包请先解压" in last.chinese
     assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
     assert not [line for line in alarms(found, 0.5) if line.english.startswith("b.pdf")]
 

@@ -88,6 +88,8 @@ def test_an_output_among_outputs_that_answer_first_is_read_as_they_are(tmp_path)
         (json.dumps({"id": 1, "answer": "A", "raw_output": "A"}) + "\n", "line 1: options is missing"),
         (json.dumps({"id": 1, "options": OPTIONS, "answer": "A"}) + "\n", "line 1: raw_output"),
         (json.dumps({"id": 1, "options": OPTIONS, "answer": "", "raw_output": ""}) + "\n", "answer"),
+        (json.dumps({"id": 1, "options": {"": "甲"}, "answer": "A", "raw_output": "A"}) + "\n", "options"),
+        (json.dumps({"id": 1, "options": {}, "answer": "A", "raw_output": "A"}) + "\n", "options"),
     ],
 )
 def test_a_bad_row_is_named_and_nothing_is_written(tmp_path, text, says):
