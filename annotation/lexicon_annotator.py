@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from annotation.lexicon.terms import Lexicon, fold, lexicon
 from schemas.questions import Question
-from schemas.taxonomy import DIFFICULTY, LabelName, dimensions, own_label_set
+from schemas.taxonomy import DIFFICULTY, LabelName, dimensions, label_set
 
 NAME = "lexicon"
 EXAM_BONUS = 30.0
@@ -91,7 +91,7 @@ def estimated_difficulty() -> dict[str, Verdict]:
     A stated stand-in. A classifier trained on experts' labels reached .35 with .35 by always saying easy: the
     text does not tell. Nothing is known of other exams: with another label set none is said.
     """
-    if own_label_set():
+    if not label_set().extends:
         return {}
     return {DIFFICULTY: Verdict(_known(DIFFICULTY, "易"), confidence=None, estimate=True)}
 

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.reviewed import Reviewed
 from schemas.identity import sha256
 from schemas.questions import Question
-from schemas.taxonomy import Dimension, LabelName, dimensions, own_label_set
+from schemas.taxonomy import Dimension, LabelName, dimensions, label_set
 from schemas.wording import SPECIAL_TOKENS
 
 ALL_AT_ONCE = "label.v3.zh.md"
@@ -25,6 +25,7 @@ GENERAL = "label.general.v1.zh.md"
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
 _LONGEST_CODE = 3
+_NUMERALS = "零一二三四五六七八九"
 _TOKEN = re.compile(SPECIAL_TOKENS)
 _WIDE = str.maketrans("<>[]|", "＜＞［］｜")
 _QUESTION = "<题目>\n{question}\n</题目>"
@@ -52,10 +53,11 @@ class Prompt:
     @cached_property
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
-        own = own_label_set()
-        text = _read(GENERAL if own else ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME)
+        medical = ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME
+        text = _read(medical if label_set().extends else GENERAL)
         filled = {
-            "subject": own.subject if own else "",
+            "subject": label_set().subject,
+            "count": _NUMERALS[len(self.dimensions)],
             "labels": "\n\n".join(_describe(dimension) for dimension in self.dimensions),
             "example": example(self.dimensions, "编号"),
         }
@@ -153,7 +155,7 @@ def render(question: Question) -> str:
 
 
 def _describe(dimension: Dimension) -> str:
-    ours = {} if own_label_set() else tomllib.loads(_read("definitions.zh.toml"))
+    ours = tomllib.loads(_read("definitions.zh.toml")) if label_set().extends else {}
     definition = dimension.definition or ours.get(dimension.name)
     labels = "；".join(f"{number}{label.zh}" for number, label in codes(dimension).items())
     return "\n".join(line for line in (f"## {dimension.zh}", definition, labels) if line)

@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +46,18 @@ def build(
     Raises:
         UserError: something to put right; the message says what.
     """
+    settings = {key.replace("__", "."): value for key, value in overrides.items()}
+    return copy_context().run(_build, Path(config), settings, stage_names(first, last), force)
+
+
+def _build(
+    config: Path, settings: dict[str, Any], names: list[str], force: bool
+) -> dict[str, Mapping[str, Any]]:
+    """Run stages in a context of its own, so that the label set of one dataset does not reach the next."""
     from pipeline.preflight import preflight
     from pipeline.runtime.runner import Runner
 
-    names = stage_names(first, last)
-    loaded = load(Path(config), {key.replace("__", "."): value for key, value in overrides.items()})
+    loaded = load(config, settings)
     runner = Runner(loaded)
     preflight(loaded, runner.due(names, force=force))
     done: dict[str, Mapping[str, Any]] = {}
@@ -73,7 +81,7 @@ def table(config: str | Path, name: str) -> pl.DataFrame:
     """
     from pipeline.runtime.publish import read_table
 
-    folder = load(Path(config)).dataset.build.resolve()
+    folder = copy_context().run(load, Path(config)).dataset.build.resolve()
     path = (folder / f"{name}.parquet").resolve()
     if not path.is_relative_to(folder) or not path.is_file():
         raise UserError(f"no table {name} in {folder}: run its stage first; docs/tables.md lists all")

@@ -14,11 +14,12 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_m
 from pydantic.fields import FieldInfo
 
 from pipeline.catalogue import STAGES
-from pipeline.label_sets import read_label_set
 from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params, non_semantic
+from schemas.questions import Question
+from schemas.release import ReleaseRow, label_columns
 from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
@@ -27,6 +28,17 @@ _VARIABLE = "BUILD_DATASET_"
 """Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
 """Problems of whole sections, whose values are not for messages, and those whose message says it all."""
+_RESERVED = {
+    *ReleaseRow.model_fields,
+    *Question.model_fields,
+    "overall",
+    "length",
+    "label_status",
+    "split",
+    "flags",
+    "note",
+}
+"""Names of columns, slices and fields of the experts' screen."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
 
 
@@ -129,6 +141,38 @@ def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
     dataset = content.get("dataset")
     named = dataset.get("labels") if isinstance(dataset, dict) else None
     return read_label_set(_path(home, Path(named), "dataset.labels")) if isinstance(named, str) else None
+
+
+def read_label_set(path: Path) -> LabelSet:
+    """The label set that a file describes; docs/labels.md says how.
+
+    Raises:
+        UserError: no such file, not TOML, or not a label set; all problems at once.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise UserError(f"no file {path}: correct dataset.labels") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not TOML in UTF-8: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        found = LabelSet.model_validate(content)
+    except ValidationError as error:
+        raise UserError("\n".join(_message(path, problem) for problem in error.errors())) from None
+    columns = [column for name in found.by_name for column in label_columns(name)]
+    if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
+        raise UserError(
+            f"{path}: two columns would be called {taken[0]}: choose another name for the dimension"
+        )
+    return found
+
+
+def _message(path: Path, problem: object) -> str:
+    assert isinstance(problem, dict)
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{path}: {where}: {problem['msg'].removeprefix('Value error, ')}"
 
 
 def _at_home(section: Params, home: Path, where: str) -> Params:

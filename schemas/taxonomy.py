@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from schemas.identity import sha256
 
@@ -84,9 +85,20 @@ class LabelSet(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    extends: Literal["cmexam"] | None = None
+    """CMExam's dimensions come first, with their lexicon and prompt."""
     subject: str = "医学"
     """Subject of the exams in Chinese, for prompts: 法学, 会计 …"""
     dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _extended(cls, values: Any) -> Any:
+        """Put CMExam's dimensions before the set's own, where it extends them."""
+        own = values.get("dimensions")
+        if values.get("extends") != "cmexam" or not isinstance(own, list):
+            return values
+        return {**values, "dimensions": [*_read("cmexam.json")["dimensions"], *own]}
 
     @field_validator("dimensions")
     @classmethod
@@ -130,29 +142,28 @@ class Category(BaseModel):
     subcategories: tuple[Subcategory, ...]
 
 
-_own: LabelSet | None = None
+_chosen: ContextVar[LabelSet | None] = ContextVar("label_set", default=None)
 
 
 def use_label_set(chosen: LabelSet | None) -> None:
-    """Label with another set from now on, in this process: a process works on one dataset. None for CMExam's."""
-    global _own
-    _own = chosen
+    """Label with this set from now on in this context (``contextvars``); None for CMExam's."""
+    _chosen.set(chosen)
 
 
-def own_label_set() -> LabelSet | None:
-    """The dataset's own label set; None where it is CMExam's."""
-    return _own
+def label_set() -> LabelSet:
+    """The label set in use: the dataset's own, or CMExam's."""
+    return _chosen.get() or cmexam()
 
 
 def dimensions() -> dict[str, Dimension]:
-    """The dimensions by name, in their order: the dataset's own, or CMExam's five in the paper's order."""
-    return (_own or cmexam()).by_name
+    """The dimensions in use by name, in their order."""
+    return label_set().by_name
 
 
 @cache
 def cmexam() -> LabelSet:
-    """CMExam's label set."""
-    return LabelSet(dimensions=_read("cmexam.json")["dimensions"])
+    """CMExam's label set: five dimensions in the paper's order."""
+    return LabelSet.model_validate({"extends": "cmexam", "dimensions": []})
 
 
 @cache

@@ -11,7 +11,7 @@ from importlib.resources import files
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from schemas.taxonomy import Dimension, dimensions, own_label_set
+from schemas.taxonomy import Dimension, cmexam, dimensions, label_set
 
 STRONG = 3.0
 WEAK = 1.0
@@ -76,7 +76,9 @@ def fold(text: str) -> str:
 
 def lexicon(dimension: str) -> Lexicon:
     """The term lists of a dimension: ours of CMExam's, otherwise the names and words of the dataset's own labels."""
-    return _named(dimensions()[dimension]) if own_label_set() else _ours(dimension)
+    if label_set().extends and dimension in cmexam().by_name:
+        return _ours(dimension)
+    return _named(dimensions()[dimension])
 
 
 @cache

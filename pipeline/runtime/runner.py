@@ -32,7 +32,7 @@ from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
 from schemas.questions import Rejection, ReviewItem
-from schemas.taxonomy import own_label_set
+from schemas.taxonomy import cmexam, label_set
 
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 
@@ -228,8 +228,8 @@ class Runner:
         params = self.config.params(stage.name).semantic()
         if stage.names_dataset:
             params = {**params, "dataset": self.config.dataset.semantic()}
-        if stage.uses_labels and (own := own_label_set()):
-            params = {**params, "labels": own.digest}
+        if stage.uses_labels and label_set() is not cmexam():
+            params = {**params, "labels": label_set().digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
 
 

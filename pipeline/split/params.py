@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from schemas.params import Params
-from schemas.taxonomy import dimensions, own_label_set
+from schemas.taxonomy import dimensions, label_set
 
 COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
 """Columns of questions that can stratify, beside the dimensions of annotation."""
@@ -17,7 +17,7 @@ COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document
 
 def _main_dimension() -> str:
     """The discipline; of another label set than CMExam's, the first dimension."""
-    return "medical_discipline" if own_label_set() is None else next(iter(dimensions()))
+    return "medical_discipline" if label_set().extends else next(iter(dimensions()))
 
 
 class SplitParams(Params):

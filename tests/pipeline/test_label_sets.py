@@ -6,13 +6,15 @@ import polars as pl
 import pytest
 
 from annotation.label_studio.screen import review_config
+from annotation.lexicon.terms import _ours as lexicon_of_cmexam
+from annotation.lexicon.terms import lexicon
 from annotation.prompt import prompts
-from pipeline.config import load
-from pipeline.label_sets import read_label_set
+from pipeline.api import build, table
+from pipeline.config import load, read_label_set
 from pipeline.runtime.runner import Runner
 from schemas.errors import UserError
 from schemas.release import ReleaseRow
-from schemas.taxonomy import dimensions, use_label_set
+from schemas.taxonomy import cmexam, dimensions, use_label_set
 
 LAW = """
 subject = "法学"
@@ -120,6 +122,44 @@ def test_models_and_experts_are_asked_in_the_dimensions_of_the_set(law):
     screen = review_config()
     assert "民法" in screen
     assert "疾病组" not in screen
+
+
+SIXTH = """
+extends = "cmexam"
+
+[[dimensions]]
+name = "setting"
+zh = "诊疗场所"
+en = "Setting"
+labels = [
+  { zh = "门诊", en = "Outpatient", words = ["门诊"] }, { zh = "急诊", en = "Emergency", words = ["急诊", "抢救"] },
+]
+"""
+
+
+def test_a_sixth_dimension_keeps_cmexams_own_with_their_lexicon_and_prompt(law):
+    (law / "labels.toml").write_text(SIXTH, encoding="utf-8")
+    paper(law)
+    config = load(law / "dataset.toml")
+    assert list(dimensions()) == [*cmexam().by_name, "setting"]
+    assert lexicon("competency") is lexicon_of_cmexam("competency"), "its terms stay"
+    [prompt] = prompts("json_schema", one_dimension_a_call=False)
+    assert "在六个维度各选一个类别" in prompt.system
+    assert "## 诊疗场所\n1门诊；2急诊" in prompt.system
+    assert config.params("split").stratify_by == ["exam_class", "medical_discipline", "question_type"]
+    Runner(config).run(["ocr", "parse", "clean", "dedup", "annotate"])
+    labelled = pl.read_parquet(law / "build" / "annotate" / "annotations.parquet")
+    assert {"competency", "difficulty", "medical_discipline"} <= set(labelled["dimension"])
+    (law / "labels.toml").write_text(SIXTH.replace('"setting"', '"competency"'), encoding="utf-8")
+    with pytest.raises(UserError, match="competency is there twice"):
+        load(law / "dataset.toml")
+
+
+def test_from_python_the_label_set_of_one_dataset_does_not_reach_the_next(law):
+    paper(law)
+    build(law / "dataset.toml", last="parse")
+    assert table(law / "dataset.toml", "parse/questions").height == 30
+    assert list(dimensions()) == list(cmexam().by_name)
 
 
 def test_the_next_configuration_without_a_set_is_medical_again(law, tmp_path):
