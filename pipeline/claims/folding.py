@@ -27,7 +27,7 @@ _LIKE = {
     for one, other in zip(*rows, strict=True)
 }
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
-_MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'")}
+_MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
 _TABLE = _STYLED | _WIDTHS | _CIRCLED | _LIKE | _MARKUP
 
 _MARKS = re.compile(

@@ -133,11 +133,14 @@ class Text:
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
             first, mention = self.words[match.start()], self.words[match.start("m")][3]
-            if mention is not None and not _P["supposed"].search(
-                self.codes, max(0, match.start() - 12), match.start()
-            ):
+            if mention is not None and not self._is_supposed(match.start(), row.kind):
                 end = max(mention.end, self.words[match.end() - 1][2])
                 yield Claim(mention.labels, row.stance, row.kind, first[1], end, mention)
+
+    def _is_supposed(self, at: int, kind: str) -> bool:
+        """Return whether a claim at a place is another question's, or an answer under a condition."""
+        before = self.codes[max(0, at - 12) : at]
+        return bool(_P["supposed"].search(before) or (kind != "judged" and _P["conditional"].search(before)))
 
     @cached_property
     def items(self) -> list[Item]:

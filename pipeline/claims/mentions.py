@@ -217,7 +217,7 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
                 break
             loose = len(members) if joined is _P["loose"] else loose
             members.append(each)
-        if loose and _next_clause(text, members[loose - 1].end, members[-1]):
+        if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
         yield replace(members[-1], labels=labels, start=members[0].start)
@@ -251,9 +251,10 @@ def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) 
     return each.own or _P["goes_on"].match(text, each.end) is not None
 
 
-def _next_clause(text: str, comma: int, last: Mention) -> bool:
+def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
+    last = added[-1]
     if not (last.own or _P["goes_on"].match(text, last.end)) or _P["denied"].match(text, last.end):
         return True
-    added = text[comma : last.end]
-    return ("、" in added or len(last.labels) > 1) and _P["all_of_them"].match(text, last.end) is not None
+    several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1
+    return several and _P["all_of_them"].match(text, last.end) is not None

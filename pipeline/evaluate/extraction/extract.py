@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.claims import Text, fold, spoken
-from pipeline.evaluate.extraction.rules import RULES, Task, opens_with
+from pipeline.evaluate.extraction.rules import RULES, Task, contradicts_itself, opens_with
 
 _STILL = ("head", "concluded", "verdicts", "first_listed")
 """Rules that may still find the one answer of a text that states several."""
@@ -68,6 +68,8 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     if not said.options or not said.text.strip():
         return Extraction()
     task = Task(said, multiple, answer_first)
+    if contradicts_itself(task):
+        return Extraction()
     several = None
     for name, rule in RULES.items():
         found = rule(task) if several is None or name in _STILL else None

@@ -59,6 +59,8 @@ def opens_with(task: Task) -> Found | None:
         return None
     labels = mention.labels
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
+    if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
+        return None  # A;C is two answers; A. C may be an option's text that was cut off
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return Found(labels[:1], mention.start, mention.start + 1)
     return Found(labels, task.said.words[0][1], mention.end)
@@ -74,7 +76,9 @@ def opening(task: Task) -> Found | None:
     if task.answer_first is False or _P["taken_back"].search(task.said.text):
         return None
     found = opens_with(task)
-    if found is None or task.answer_first:
+    if found is None or _P["final"].search(task.said.text, found.end):
+        return None
+    if task.answer_first:
         return found
     closed = _P["statement_ends"].match(task.said.text, found.end) or _P["called"].match(task.said.codes)
     best = _P["called_best"].match(task.said.codes)
@@ -87,8 +91,6 @@ def stated(task: Task) -> Found | None:
     if task.multiple and len(called) > 1 and len(called) == len(claims):
         labels = tuple(label for claim in called for label in claim.labels)
         return Found(labels, called[0].start, called[-1].end)
-    if len({claim.labels for claim in claims if _own(task, claim)}) > 2:
-        return None
     last = _last(claims)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
@@ -104,6 +106,40 @@ def _own(task: Task, claim: Claim) -> bool:
     )
 
 
+def contradicts_itself(task: Task) -> bool:
+    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
+
+    Likewise where three options or more are chosen in turn, each in the passage about it.
+
+    Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
+    """
+    codes, words, text = task.said.codes, task.said.words, task.said.text
+    chosen = {claim.labels for claim in task.claims("stated", "called") if _own(task, claim)}
+    if _answers_several_questions(text) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
+        return True
+    bare = [(match, words[match.start("m")][3]) for match in _P["bare"].finditer(codes)]
+    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
+    alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
+    stated = [
+        mention
+        for match, mention in plain
+        if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
+    ]
+    if len({mention.labels for mention in stated}) < 2:
+        return len(alone) > 1 and len(plain) == sum(
+            part.strip(",:|") != "" for part in re.split("[./]", codes)
+        )
+    between = text[stated[-2].end : stated[-1].start]
+    return not (_P["final"].search(between) or _P["taken_back"].search(between))
+
+
+def _answers_several_questions(text: str) -> bool:
+    """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
+    found = list(_P["numbered"].finditer(text))
+    numbers = {match["number"] for match in found}
+    return len({match["letter"] for match in found}) > 1 and bool(numbers & {"1", "一"}) and len(numbers) > 1
+
+
 def everything(task: Task) -> Found | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
@@ -117,9 +153,11 @@ def everything(task: Task) -> Found | None:
 
 
 def last_line(task: Task) -> Found | None:
-    """The last line, or the last lines, are nothing but letters."""
+    """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
+    begins = "[./]" if _P["taken_back"].search(task.said.text) else "/"
     match = re.search(
-        r"(?:\A|/)[.:|]{0,2}(?P<m>[Ll])[.,|]{0,2}(?:/{1,3}(?P=m)[.,]?)?[/.]{0,4}\Z", task.said.codes
+        rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
+        task.said.codes,
     )
     mention = task.said.words[match.start("m")][3] if match else None
     return Found(mention.labels, mention.start, mention.end) if mention and not mention.own else None

@@ -84,6 +84,48 @@ def test_any_text_gives_labels_of_the_options_or_nothing(text, multiple, answer_
         assert 0 <= start < end <= len(text)
 
 
+PAIR = st.permutations("ABCD").map(lambda letters: letters[:2])
+
+
+@given(
+    PAIR,
+    st.sampled_from(["{}\n{}", "{}。{}。", "答案：{}\n答案：{}", "{}\n\n答案：{}", "Answer: {}\nAnswer: {}"]),
+)
+def test_two_answers_that_contradict_each_other_are_none(pair, frame):
+    assert read(frame.format(*pair), multiple=False) is None
+
+
+@given(
+    PAIR,
+    st.sampled_from(
+        ["{}\n最终答案：{}", "答案：{}\n\n最后答案是{}。", "{}\n\nFinal answer: {}", "{}\n更正：{}"]
+    ),
+)
+def test_of_two_answers_the_one_that_is_marked_as_final_counts(pair, frame):
+    assert read(frame.format(*pair), multiple=False) == pair[1]
+
+
+@given(
+    PAIR,
+    st.sampled_from(
+        ["题目1：{}／题目2：{}", "第一题：{}\n第二题：{}", "Q1: {}\nQ2: {}", "1. {}\n2. {}", "(1) {}; (2) {}"]
+    ),
+)
+def test_the_answers_of_several_questions_are_none_to_one(pair, frame):
+    assert read(frame.format(*pair), multiple=False) is None
+
+
+@given(
+    PAIR,
+    st.sampled_from(
+        ["若为夜间，则选{1}；", "如果没有发热，应选{1}。", "If he had fever, the answer would be {1}. "]
+    ),
+)
+def test_an_answer_under_a_condition_is_not_the_answer(pair, condition):
+    assert read((condition + "本例的答案是{0}。").format(*pair), multiple=False) == pair[0]
+    assert read(("答案是{0}。" + condition).format(*pair), multiple=False) == pair[0]
+
+
 WORDS = """答案 是 为 ： 选 故 不 而是 选项 A B C D 、 ， 。 正确 错误 排除 因此 应该 心率加快 血压升高 维生素 超 细胞
 如果 以上都 <think> </think> ( ) ."""
 FRAGMENTS = [*WORDS.split(), "\n", " "]
