@@ -6,6 +6,7 @@ A copy is keyed by the file's content; ``build/converted`` can be deleted at any
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from schemas.identity import file_sha256
 
 FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
 """The format that a file is converted to, by its suffix; .xls is read as it is."""
+HOME = "converted"
+"""Folder of the copies, below the build folder."""
 TIMEOUT = 120.0
 """Seconds that a conversion may take: papers take 2 to 10."""
 LARGEST = 50_000_000
@@ -37,7 +40,7 @@ def converted(path: Path, build: Path) -> Path:
         raise UnreadableDocument(
             "too_large", f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
         )
-    home = build / "converted"
+    home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():
         home.mkdir(parents=True, exist_ok=True)
@@ -47,6 +50,11 @@ def converted(path: Path, build: Path) -> Path:
             _convert(office, source, kind)
             source.with_suffix(f".{kind}").replace(copy)
     return copy
+
+
+def is_copy(path: Path) -> bool:
+    """Return whether a file is a copy that was made here: its size is not that of the paper."""
+    return path.parent.name == HOME and re.fullmatch(r"[0-9a-f]{64}", path.stem) is not None
 
 
 def _convert(office: str, source: Path, kind: str) -> None:

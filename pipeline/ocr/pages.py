@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from pipeline.legacy import is_copy
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import DocumentState
 from pipeline.ocr.mending import compared, lost_boxes, mended
@@ -146,7 +147,8 @@ class PageStore:
 
     def _require_unchanged(self, reading: DocumentState) -> None:
         state = _state(reading)
-        if state != self._states[reading.name] or state[0] != reading.file.bytes:
+        listed = state[0] == reading.file.bytes or is_copy(reading.path)
+        if state != self._states[reading.name] or not listed:
             raise UserError(f"{reading.path} changed while it was read: run the same command again")
 
     def page(self, reading: DocumentState, number: int) -> PageRead:

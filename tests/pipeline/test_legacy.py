@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import docx
 import pytest
 
 from pipeline import legacy
 from pipeline.archives import locate
 from pipeline.legacy import converted
+from pipeline.ocr import stage as ocr
+from pipeline.ocr.params import OcrParams
+from pipeline.runtime.sources import raw_files
 from schemas.errors import UnreadableDocument
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old"
@@ -70,3 +74,15 @@ def test_other_formats_are_never_handed_over(tmp_path, office):
     path = tmp_path / "paper.pdf"
     path.write_bytes(b"%PDF")
     assert converted(path, tmp_path / "build") == path
+
+
+def test_a_converted_paper_is_read_though_its_copy_has_another_size(tmp_path, office, context):
+    written = docx.Document()
+    for line in ("1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"):
+        written.add_paragraph(line)
+    written.save(str(tmp_path / "new.docx"))
+    office(WRITES.replace("echo new >", f"cp {tmp_path / 'new.docx'}"))
+    (context.raw / "old.doc").write_bytes(OLD)
+    context.dataset = context.dataset.model_copy(update={"raw": context.raw, "build": context.build})
+    result = ocr.run({"files": raw_files(context.dataset)}, OcrParams(), context)
+    assert result.tables["lines"]["text"].to_list() == ["1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"]

@@ -83,3 +83,8 @@ def looks_like_text(head: bytes) -> bool:
         return True
     control = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])
     return b"\x00" not in head and control <= max(4, len(head[:4096]) // 200)
+
+
+def begins_as_html(head: bytes) -> bool:
+    """Return whether a file is a web page by its first bytes: sites' exports are often called .txt or .doc."""
+    return head.removeprefix(codecs.BOM_UTF8).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html"))

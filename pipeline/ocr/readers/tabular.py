@@ -177,7 +177,14 @@ class CsvReader:
     format = "cmexam_csv"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is text and called CSV or TSV, or XLS as many websites name their exports."""
+        """Return whether it is text and called CSV or TSV, or XLS as many websites name their exports.
+
+        A .txt is taken where its first line is the header of a bank: ``题目,选项A,选项B,答案``.
+        """
+        if suffix == ".txt" and looks_like_text(head):
+            first = head.split(b"\n", 1)[0].decode("utf-8", errors="replace")
+            cells = [roles_of(cell) for cell in re.split(r"[,\t;|]", first.lstrip("\ufeff")[:2000])]
+            return {"stem", "answer"} <= {role for roles in cells for role in roles}
         return suffix in (".csv", ".tsv", ".xls") and looks_like_text(head)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002

@@ -9,7 +9,7 @@ from pipeline.ocr.glyphs import tabs_for_gaps
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr
-from pipeline.ocr.readers.encoding import decode, looks_like_text
+from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -21,8 +21,8 @@ class TextReader:
     version = "2"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is called .txt and is text."""
-        return suffix == ".txt" and looks_like_text(head)
+        """Return whether it is called .txt and is text; a web page that is called so is none."""
+        return suffix == ".txt" and looks_like_text(head) and not begins_as_html(head)
 
     def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
         """One.

@@ -14,7 +14,7 @@ from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr
-from pipeline.ocr.readers.encoding import decode, looks_like_text
+from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE
 from pipeline.ocr.readers.markdown import html_of
 from schemas.documents import LineKind, ReadMethod
@@ -44,8 +44,8 @@ class WebPageReader:
     version = "1"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Whether it is called so and is text."""
-        return suffix in _SUFFIXES and looks_like_text(head)
+        """Return whether it is text and is called so, or begins as HTML does whatever it is called."""
+        return (suffix in _SUFFIXES or begins_as_html(head)) and looks_like_text(head)
 
     def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
         """One.

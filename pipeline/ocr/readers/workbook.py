@@ -44,9 +44,12 @@ class XlsxReader:
     format = "cmexam_xlsx"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is a ZIP archive with a workbook or called XLSX, or an old file called XLS or ET (WPS)."""
+        """Return whether it is a ZIP archive with a workbook or called XLSX, or an old file.
+
+        Old files are called XLS, ET (WPS), or XLSX by people who renamed them.
+        """
         if head.startswith(_OLE):
-            return suffix in (".xls", ".et")
+            return suffix in (".xls", ".et", ".xlsx")
         return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
@@ -58,10 +61,11 @@ class XlsxReader:
         """
         from python_calamine import CalamineWorkbook
 
-        with path.open("rb") as stream:
-            is_zip = stream.read(4) == b"PK\x03\x04"
-        if is_zip:
+        data = path.read_bytes()
+        if is_zip := data.startswith(b"PK\x03\x04"):
             check_archive(path, params.max_file_mb)
+        elif "EncryptedPackage".encode("utf-16-le") in data:
+            raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
         pictures, rich = _inside(path) if is_zip else ({}, {})
         try:
             book = CalamineWorkbook.from_path(path)

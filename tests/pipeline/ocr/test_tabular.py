@@ -208,3 +208,24 @@ def test_jsonl_of_nothing_but_broken_lines_is_refused(tmp_path):
 @given(st.text(alphabet="题干答案，。ABC123", min_size=1))
 def test_utf8_text_decodes_to_itself(text):
     assert decode(text.encode()) == text
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_a_bank_called_txt_is_a_bank_by_its_header_and_a_paper_is_none(tmp_path, delimiter):
+    lines = [["题目", "选项A", "选项B", "答案"], ["下列哪项正确", "甲", "乙", "A"]]
+    bank = write(tmp_path / "bank.txt", "\n".join(delimiter.join(line) for line in lines))
+    assert rows(bank)[0]["题目"] == "下列哪项正确"
+    paper = write(tmp_path / "paper.txt", "题目与答案，供复习\n1. 下列哪项正确\nA. 甲\nB. 乙\n答案：A")
+    assert find_reader(paper, OcrParams()).format == "text"
+
+
+@pytest.mark.parametrize("name", ["saved.txt", "export.doc", "saved.html"])
+def test_a_web_page_is_one_whatever_it_is_called(tmp_path, name):
+    page = write(tmp_path / name, "\ufeff\n<!DOCTYPE html><html><body><p>1. 下列哪项正确</p></body></html>")
+    assert find_reader(page, OcrParams()).format == "html"
+
+
+def test_an_old_or_encrypted_workbook_called_xlsx_is_told_by_its_content(tmp_path):
+    locked = tmp_path / "locked.xlsx"
+    locked.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"))
+    assert refused(locked).reason == "encrypted"
