@@ -16,7 +16,7 @@ from annotation.llm.messages import AnswerStore, ChatRequest
 from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateParams
-from annotation.prompt import Prompt, choose_shots, example
+from annotation.prompt import LabelPrompt, choose_shots, example
 from annotation.reviewed import Reviewed
 from schemas.questions import Question
 
@@ -132,7 +132,7 @@ class _Sum:
         return tokens + (self._shared(form) if request.response_format else 0)
 
 
-def _answer_tokens(prompt: Prompt, count: Counter) -> int:
+def _answer_tokens(prompt: LabelPrompt, count: Counter) -> int:
     return count(example(prompt.dimensions, "10"))
 
 

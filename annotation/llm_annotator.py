@@ -26,7 +26,7 @@ from annotation.llm.messages import (
     final_part,
 )
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import Prompt, Shot, by_code, prompts
+from annotation.prompt import LabelPrompt, Shot, by_code, prompts
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -127,7 +127,7 @@ class LlmAnnotator:
 
 
 def requests_for(
-    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[Prompt] | None = None
+    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt] | None = None
 ) -> list[ChatRequest]:
     """All requests for those questions, question by question."""
     asks = [
@@ -151,7 +151,7 @@ def requests_for(
     ]
 
 
-def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Shot] = ()) -> list[Prompt]:
+def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Shot] = ()) -> list[LabelPrompt]:
     """The prompts that those options ask with."""
     return prompts(options.response_format, one_dimension_a_call=options.one_dimension_a_call, shots=shots)
 

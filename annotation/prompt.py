@@ -41,7 +41,7 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class Prompt:
+class LabelPrompt:
     """The prompt that asks for labels in some dimensions."""
 
     dimensions: tuple[Dimension, ...]
@@ -105,13 +105,15 @@ class Prompt:
         ]
 
 
-def prompts(response_format: str, *, one_dimension_a_call: bool, shots: Sequence[Shot] = ()) -> list[Prompt]:
+def prompts(
+    response_format: str, *, one_dimension_a_call: bool, shots: Sequence[Shot] = ()
+) -> list[LabelPrompt]:
     """One prompt for all dimensions, or one for each."""
     everything = tuple(dimensions().values())
     groups: Sequence[tuple[Dimension, ...]] = (
         [(dimension,) for dimension in everything] if one_dimension_a_call else [everything]
     )
-    return [Prompt(group, response_format, tuple(shots)) for group in groups]
+    return [LabelPrompt(group, response_format, tuple(shots)) for group in groups]
 
 
 def codes(dimension: Dimension) -> dict[str, LabelName]:

@@ -92,7 +92,7 @@ def from_build(build: Path) -> Read:
 
 def losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
-    outcomes = _Outcomes(read)
+    outcomes = _ItemOutcomes(read)
     found: dict[str, SourceLoss] = {}
     for item, outcome in outcomes.items.items():
         document, size = outcome.document, outcome.size
@@ -119,7 +119,7 @@ def alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
 
 def overlaps(read: Read) -> Counter[tuple[str, str]]:
     """Questions that two sources share: by pairs of documents in their order, one question once."""
-    outcomes = _Outcomes(read)
+    outcomes = _ItemOutcomes(read)
     groups: dict[str, set[str]] = defaultdict(set)
     for item, survivor in outcomes.survivors.items():
         groups[survivor] |= {name for one in (item, survivor) if (name := outcomes.document_of(one))}
@@ -155,7 +155,7 @@ class _Outcome:
     detail: str = ""
 
 
-class _Outcomes:
+class _ItemOutcomes:
     """The outcomes of all items of all sources."""
 
     def __init__(self, read: Read) -> None:

@@ -9,7 +9,7 @@ from itertools import groupby
 from annotation.adjudication import Standing
 from annotation.label_studio.editable import base_of, difference, name_of, with_proposals
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
-from annotation.label_studio.tasks import Task, prediction_of, show, task
+from annotation.label_studio.tasks import ReviewTask, prediction_of, show, task
 from annotation.rubric import ShownAnswer
 from schemas.annotations import LabelStatus
 from schemas.corrections import Correction
@@ -32,7 +32,7 @@ def adjudication_tasks(
     *,
     crops: Mapping[str, str],
     seed: int,
-) -> list[Task]:
+) -> list[ReviewTask]:
     """Return what waits for the third expert, who sees what was said and not who said it.
 
     Labels that all experts agree on are filled in; the others are left open, so that nothing is decided by accident.
@@ -65,7 +65,7 @@ def adjudication_tasks(
 
 def verification_tasks(
     items: Iterable[tuple[ReviewItem, Question]], *, crops: Mapping[str, str]
-) -> list[Task]:
+) -> list[ReviewTask]:
     """Return what waits since it was read or cut badly, with the reasons; a question that waits twice is one task."""
     tasks = []
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
@@ -84,7 +84,7 @@ def verification_tasks(
     return tasks
 
 
-def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[Task]:
+def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTask]:
     """Return a task for each answer, in an order drawn by lot, so that neither runs nor questions stand together."""
     shown = {answer.id: answer for answer in answers}
     none = "（无 none）"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, Task
+from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
 
 Prediction = Mapping[str, Any]
 _REPLACING = 4
@@ -66,12 +66,12 @@ class Filling:
 
 
 @dataclass
-class Comparison:
+class ProjectChanges:
     """The changes that a project needs."""
 
     filling: Filling
-    missing: list[Task] = field(default_factory=list)
-    texts: list[tuple[Remote, Task]] = field(default_factory=list)
+    missing: list[ReviewTask] = field(default_factory=list)
+    texts: list[tuple[Remote, ReviewTask]] = field(default_factory=list)
     """Tasks that show something else than they should."""
     questions: dict[int, str] = field(default_factory=dict)
     """The question of each task that is there and wanted."""
@@ -93,7 +93,7 @@ class Comparison:
         tasks = {remote.task_id for remote, _ in self.texts}
         return {self.questions[each] for each in tasks | {*self.filling.added, *self.filling.replaced}}
 
-    def predictions_after(self, missing: Iterable[Task]) -> int:
+    def predictions_after(self, missing: Iterable[ReviewTask]) -> int:
         """Return how many predictions there are once these tasks are added and the labels are changed."""
         filling = self.filling
         there = sum(len(own) for task_id, own in self.predictions.items() if task_id not in filling.replaced)
@@ -102,11 +102,11 @@ class Comparison:
 
 
 def compare(
-    tasks: Sequence[Task],
+    tasks: Sequence[ReviewTask],
     there: Iterable[Remote],
     predictions: Mapping[int, Sequence[Prediction]],
     version: str,
-) -> Comparison:
+) -> ProjectChanges:
     """Compare what is wanted with what is there.
 
     Args:
@@ -116,7 +116,7 @@ def compare(
         version: the annotator whose labels are to be filled in.
     """
     present: dict[str | None, list[Remote]] = {}
-    found = Comparison(Filling(version), predictions=predictions)
+    found = ProjectChanges(Filling(version), predictions=predictions)
     for remote in there:
         if remote.question_id not in present:
             found.arrived[remote.batch] += 1
@@ -180,7 +180,7 @@ def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[s
     )
 
 
-def duplicate_task_ids(tasks: Iterable[Task], there: Iterable[Remote]) -> list[int]:
+def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:
     """Return second tasks of a question that nobody answered; the first that was answered stays, or the oldest."""
     wanted = {task.question_id for task in tasks}
     seen: set[str | None] = set()
@@ -193,7 +193,7 @@ def duplicate_task_ids(tasks: Iterable[Task], there: Iterable[Remote]) -> list[i
     return found
 
 
-def obsolete_task_ids(tasks: Iterable[Task], there: Iterable[Remote]) -> list[int]:
+def obsolete_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:
     """Return tasks that nobody answered, and whose questions are not wanted any more."""
     wanted = {None, *(task.question_id for task in tasks)}
     return [each.task_id for each in there if each.question_id not in wanted and each.annotations == 0]

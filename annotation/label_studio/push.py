@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from annotation.label_studio.client import Project, ReplyLostError, Studio
 from annotation.label_studio.comparison import (
-    Comparison,
+    ProjectChanges,
     Remote,
     compare,
     duplicate_task_ids,
@@ -18,7 +18,7 @@ from annotation.label_studio.comparison import (
 )
 from annotation.label_studio.kinds import Kind, Owner
 from annotation.label_studio.projects import SETTLE_PAUSE, SETTLE_SECONDS, find, make, wait_until
-from annotation.label_studio.tasks import Task
+from annotation.label_studio.tasks import ReviewTask
 from schemas.errors import UserError
 
 _ROUNDS = 4
@@ -64,7 +64,7 @@ def push(
     studio: Studio,
     kind: Kind,
     owner: Owner,
-    tasks: Sequence[Task],
+    tasks: Sequence[ReviewTask],
     *,
     title: str | None,
     version: str,
@@ -147,8 +147,8 @@ def push(
 
 
 def _chosen(
-    found: Comparison, count: int | None, answers: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> list[Task]:
+    found: ProjectChanges, count: int | None, answers: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> list[ReviewTask]:
     """Return what to add: the rest of a batch that was interrupted first, and as a part of it."""
     rest = found.missing[: found.interrupted]
     more = found.missing[len(rest) :][: None if count is None else 0 if rest else count]
@@ -170,7 +170,7 @@ class _Push:
     studio: Studio
     kind: Kind
     project: Project
-    tasks: Sequence[Task]
+    tasks: Sequence[ReviewTask]
     version: str
     batch: int
     settle_seconds: float
@@ -182,12 +182,14 @@ class _Push:
         """Return the tasks that are there."""
         return list(map(Remote.of, self.studio.tasks(self.project.id)))
 
-    def compared(self, there: Sequence[Remote]) -> Comparison:
+    def compared(self, there: Sequence[Remote]) -> ProjectChanges:
         """Return what is to be done."""
         present = self.studio.predictions(self.project.id) if there else {}
         return compare(self.tasks, there, present, self.version)
 
-    def until_whole(self, there: list[Remote], found: Comparison, chosen: Sequence[Task]) -> list[Remote]:
+    def until_whole(
+        self, there: list[Remote], found: ProjectChanges, chosen: Sequence[ReviewTask]
+    ) -> list[Remote]:
         """Send and update until all that is wanted is there; return the tasks that are there then."""
         by_id = {each.question_id: each for each in chosen}
         missing = list(chosen)
@@ -219,7 +221,7 @@ class _Push:
             f" {self.mended + self.lost} rounds: look at its log, then run `{self.kind.command}` again"
         )
 
-    def _write(self, found: Comparison, missing: Sequence[Task]) -> None:
+    def _write(self, found: ProjectChanges, missing: Sequence[ReviewTask]) -> None:
         """Add and change: labels many at once, texts one by one (0.2 s each; the server offers nothing else)."""
         studio, project, filling = self.studio, self.project.id, found.filling
         for tasks in _groups(missing, self.batch):
@@ -232,13 +234,13 @@ class _Push:
         for remote, task in found.texts:
             studio.update_task(remote.task_id, task.data)
 
-    def _name_version(self, found: Comparison) -> None:
+    def _name_version(self, found: ProjectChanges) -> None:
         """Say whose labels are filled in, now that they are there: before, the server refuses the name."""
         version = found.filling.version
         if self.project.model_version != version and any(task.prediction for task in self.tasks):
             self.studio.update_project(self.project.id, model_version=version)
 
-    def _without_lost_answers(self, sent: Mapping[str, Task]) -> list[Remote]:
+    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[Remote]:
         """Return the tasks that are there; those that came without the answers that were sent with them go first."""
         there = self.look()
         answered = {question_id for question_id, task in sent.items() if task.submitted()}
@@ -249,7 +251,7 @@ class _Push:
         return self.look()
 
 
-def _check_labels(kind: Kind, tasks: Iterable[Task]) -> None:
+def _check_labels(kind: Kind, tasks: Iterable[ReviewTask]) -> None:
     """Refuse labels that the screen does not offer: Label Studio takes them without a word.
 
     The SDK's own check took two thirds of our CPU time of a push: 1.4 s of 2.2 s for 10,000 questions.

@@ -29,7 +29,7 @@ _LOTS = 2**32
 
 
 @dataclass(frozen=True)
-class Task:
+class ReviewTask:
     """A question as a task."""
 
     question_id: str
@@ -44,7 +44,7 @@ class Task:
 
     def sent(
         self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int = 0
-    ) -> Task:
+    ) -> ReviewTask:
         """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in.
 
         Args:
@@ -79,7 +79,7 @@ def tasks_of(
     crops: Mapping[str, str] | None = None,
     blind: float = 0.0,
     seed: int = 0,
-) -> list[Task]:
+) -> list[ReviewTask]:
     """The tasks of questions, in their order, with what annotators said filled in.
 
     Args:
@@ -108,7 +108,7 @@ def tasks_of(
     return tasks
 
 
-def by_uncertainty(tasks: Sequence[Task], groups: Mapping[str, str | None]) -> list[Task]:
+def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]) -> list[ReviewTask]:
     """Tasks, the least certain first; Label Studio serves them in the order in which they came.
 
     Args:
@@ -127,10 +127,10 @@ def by_uncertainty(tasks: Sequence[Task], groups: Mapping[str, str | None]) -> l
 
 def task(
     question_id: str, shown: Mapping[str, str], prediction: Mapping[str, Any] | None, arm: str = PREFILLED
-) -> Task:
+) -> ReviewTask:
     """A task that shows this."""
     digest = sha256(json.dumps([question_id, dict(shown)], ensure_ascii=False, sort_keys=True))[:16]
-    return Task(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
+    return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
 
 
 def model_version(annotations: Iterable[Annotation]) -> str:

@@ -153,7 +153,7 @@ class LlmClient(Client):
     def _ask(
         self, missing: Sequence[str], groups: Groups, store: AnswerStore
     ) -> Generator[list[Outcome], None, None]:
-        outcomes = _Run(self._options, store, groups).outcomes(missing)
+        outcomes = _ClientRun(self._options, store, groups).outcomes(missing)
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
         # task with its result, for half of our CPU time.
         with asyncio.Runner() as runner:
@@ -165,7 +165,7 @@ class LlmClient(Client):
                 loop.run_until_complete(_close(outcomes))
 
 
-class _Run:
+class _ClientRun:
     """One call of ``complete_many``."""
 
     def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups) -> None:

@@ -19,7 +19,7 @@ from schemas.taxonomy import dimensions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pipeline.calibrate.stage import Found
+    from pipeline.calibrate.stage import CalibrationRows
 
 Row = TypeVar("Row", ReliabilityBin, SharingPoint)
 Item = TypeVar("Item", Calibration, Confusion, SharingPoint)
@@ -29,7 +29,7 @@ _SHOWN = 5  # confusions of an annotator in a dimension
 _DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is chance
 
 
-def files(found: Found, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
+def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
     """``index.html``, ``calibration.md`` and ``figures/*.svg``."""
     figures = dict(_figures(found, list(opinions.annotators)))
     values: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
     return kept
 
 
-def _mixed(found: Found, opinions: Opinions) -> list[SharingPoint]:
+def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
     """By pair and dimension, the largest share of labels that the cheaper one can give without loss of accuracy.
 
     Pairs of which neither costs anything, and where the cheaper one can give none, are left out.
@@ -88,7 +88,7 @@ def _by_dimension(rows: Iterable[Item]) -> list[Item]:
     return sorted(rows, key=lambda row: order.index(row.dimension))
 
 
-def _figures(found: Found, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _figures(found: CalibrationRows, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     if found.reliability:
         yield "figures/reliability.svg", _reliability(found.reliability, names)
     rows = [row for row in found.sharing if row.dearer == EXPERTS]

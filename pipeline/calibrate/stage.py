@@ -25,7 +25,7 @@ STEPS = tuple(step / 20 for step in range(21))
 
 
 @dataclass
-class Found:
+class CalibrationRows:
     """The rows of all tables."""
 
     calibration: list[Calibration] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedLabel:
     """A label of an annotator, beside the reference's."""
 
     label: str
@@ -64,7 +64,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
     Counts are of questions: all of them are kept; those compared are a fact of the manifest.
     """
     opinions = gather(tables, params.others)
-    found = Found()
+    found = CalibrationRows()
     for name in opinions.annotators:
         _against_experts(found, name, opinions, params.target)
     for one, other in combinations(opinions.annotators, 2):
@@ -88,7 +88,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
     )
 
 
-def _against_experts(found: Found, name: str, opinions: Opinions, target: float) -> None:
+def _against_experts(found: CalibrationRows, name: str, opinions: Opinions, target: float) -> None:
     said = opinions.annotators[name]
     for dimension in dimensions():
         judged = _judged(said, opinions.experts, dimension)
@@ -103,7 +103,7 @@ def _against_experts(found: Found, name: str, opinions: Opinions, target: float)
         found.confusions += _confusions(name, EXPERTS, dimension, judged)
 
 
-def _against_each_other(found: Found, one: str, other: str, opinions: Opinions) -> None:
+def _against_each_other(found: CalibrationRows, one: str, other: str, opinions: Opinions) -> None:
     labels = {key: said.label for key, said in opinions.annotators[other].items()}
     cheap, dear = _by_cost(one, other, opinions)
     for dimension in dimensions():
@@ -129,39 +129,39 @@ def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
     return (one, other) if rank(one) <= rank(other) else (other, one)
 
 
-def _shared(cheap: str, dear: str, dimension: str, opinions: Opinions) -> Iterator[tuple[Judged, bool]]:
+def _shared(cheap: str, dear: str, dimension: str, opinions: Opinions) -> Iterator[tuple[JudgedLabel, bool]]:
     """The cheaper one's labels, and whether the dearer one is right, where both and the experts labelled."""
     for key, label in opinions.experts.items():
         first, second = opinions.annotators[cheap].get(key), opinions.annotators[dear].get(key)
         if key[1] == dimension and first and second:
-            yield Judged(first.label, first.confidence, label), second.label == label
+            yield JudgedLabel(first.label, first.confidence, label), second.label == label
 
 
-def _judged(said: Mapping[Key, Said], reference: Mapping[Key, str], dimension: str) -> list[Judged]:
+def _judged(said: Mapping[Key, Said], reference: Mapping[Key, str], dimension: str) -> list[JudgedLabel]:
     return [
-        Judged(said[key].label, said[key].confidence, label)
+        JudgedLabel(said[key].label, said[key].confidence, label)
         for key, label in sorted(reference.items())
         if key[1] == dimension and key in said
     ]
 
 
-def binned(judged: Sequence[Judged]) -> dict[int, list[Judged]]:
+def binned(judged: Sequence[JudgedLabel]) -> dict[int, list[JudgedLabel]]:
     """Return labels by bin of confidence, empty bins left out."""
-    found: dict[int, list[Judged]] = {}
+    found: dict[int, list[JudgedLabel]] = {}
     for item in judged:
         if item.confidence is not None:
             found.setdefault(min(int(item.confidence * BINS), BINS - 1), []).append(item)
     return dict(sorted(found.items()))
 
 
-def _means(items: Sequence[Judged]) -> tuple[float, float]:
+def _means(items: Sequence[JudgedLabel]) -> tuple[float, float]:
     """Return mean confidence and accuracy."""
     return sum(item.confidence or 0.0 for item in items) / len(items), sum(
         item.right for item in items
     ) / len(items)
 
 
-def calibration_error(bins: Mapping[int, Sequence[Judged]]) -> float | None:
+def calibration_error(bins: Mapping[int, Sequence[JudgedLabel]]) -> float | None:
     """Return the expected calibration error: the bins' distances, weighed by their items (Guo et al. 2017, eq. 3)."""
     distances = [(len(items), *_means(items)) for items in bins.values()]
     total = sum(items for items, _, _ in distances)
@@ -172,7 +172,7 @@ def calibration_error(bins: Mapping[int, Sequence[Judged]]) -> float | None:
     )
 
 
-def sharing(judged: Sequence[Judged], fallback_right: Sequence[bool] | None = None) -> list[Point]:
+def sharing(judged: Sequence[JudgedLabel], fallback_right: Sequence[bool] | None = None) -> list[Point]:
     """Return what taking labels from each threshold of confidence on gives, with a dearer annotator's labels below.
 
     Args:
@@ -189,7 +189,7 @@ def sharing(judged: Sequence[Judged], fallback_right: Sequence[bool] | None = No
     return points
 
 
-def _bin(name: str, dimension: str, number: int, items: Sequence[Judged]) -> ReliabilityBin:
+def _bin(name: str, dimension: str, number: int, items: Sequence[JudgedLabel]) -> ReliabilityBin:
     confidence, accuracy = _means(items)
     return ReliabilityBin(
         annotator=name,
@@ -206,7 +206,7 @@ def _row(
     name: str,
     reference: str,
     dimension: str,
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedLabel],
     cost: float | None = None,
     accept: Point | None = None,
 ) -> Calibration:
@@ -253,7 +253,7 @@ def _points(
     ]
 
 
-def _confusions(name: str, reference: str, dimension: str, judged: Sequence[Judged]) -> list[Confusion]:
+def _confusions(name: str, reference: str, dimension: str, judged: Sequence[JudgedLabel]) -> list[Confusion]:
     """Return the commonest confusions, equals in the order of their names."""
     counts = Counter((item.label, item.reference) for item in judged if not item.right)
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -264,7 +264,7 @@ def _confusions(name: str, reference: str, dimension: str, judged: Sequence[Judg
     ]
 
 
-def _notes(found: Found, opinions: Opinions) -> list[str]:
+def _notes(found: CalibrationRows, opinions: Opinions) -> list[str]:
     if not opinions.experts:
         return ["no expert has reviewed yet: annotators are compared with each other alone"]
     lines = []

@@ -14,9 +14,9 @@ Offsets hold for the text as given. It imports nothing heavy, takes time linear 
 from collections.abc import Mapping
 
 from pipeline.claims.folding import fold, shown, spoken
-from pipeline.claims.grammar import Claim, Judged, Stance, Text
+from pipeline.claims.grammar import Claim, Stance, Text
 
-__all__ = ["Claim", "Judged", "Stance", "Text", "fold", "read", "shown", "spoken"]
+__all__ = ["Claim", "Stance", "Text", "fold", "read", "shown", "spoken"]
 
 
 def read(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:

@@ -67,7 +67,7 @@ class Item(NamedTuple):
     last: int
 
 
-class Judged(NamedTuple):
+class OptionVerdicts(NamedTuple):
     """Options that a text calls right and wrong, in order, and from where to where it does."""
 
     right: tuple[str, ...]
@@ -166,7 +166,7 @@ class Text:
         return before in "/|.,xcBRWV" and re.match(r"[:|]?[Dix]{0,2}[WR]", codes[at + 1 : at + 5]) is not None
 
     @cached_property
-    def judged(self) -> Judged:
+    def judged(self) -> OptionVerdicts:
         """The verdicts on each option's own text; where there are two, that of the option's own item."""
         said: dict[str, bool] = {}
         places = []
@@ -188,7 +188,7 @@ class Text:
         right, wrong = (
             tuple(sorted(label for label in said if said[label] is value)) for value in (True, False)
         )
-        return Judged(right, wrong, min(places, default=0), max(places, default=0))
+        return OptionVerdicts(right, wrong, min(places, default=0), max(places, default=0))
 
     @cached_property
     def answer(self) -> tuple[str, ...] | None:

@@ -33,7 +33,7 @@ Neither are 不定项选择题, and multiple choice, which says that there are o
 """
 
 
-class _Row(BaseModel):
+class _OutputRow(BaseModel):
     """The required fields of a row; other fields are passed on as they are."""
 
     model_config = ConfigDict(extra="allow")
@@ -109,7 +109,7 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     Raises:
         ValidationError: the row lacks something.
     """
-    known = _Row.model_validate(row)
+    known = _OutputRow.model_validate(row)
     multiple = _multiple(known.question_type)
     first = answer_first if known.answer_first is None else known.answer_first
     extraction = extract(known.raw_output or "", known.options, multiple, first)
@@ -163,7 +163,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-            _Row.model_validate(row)
+            _OutputRow.model_validate(row)
         except ValidationError as error:
             raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
         except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits

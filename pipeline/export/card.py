@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from pipeline.export.changes import Standing, summary
+from pipeline.export.changes import ReleaseComparison, summary
 from pipeline.export.formats import FORMATS
 from pipeline.export.statistics import distribution, meanings
 from pipeline.rendering.markdown import code, scalar, table, text
@@ -48,7 +48,7 @@ class Facts:
     dataset: DatasetParams
     splits: Splits
     figures: Mapping[str, Any]
-    standing: Standing
+    standing: ReleaseComparison
     leaks: pl.DataFrame
     benchmarks: pl.DataFrame
 

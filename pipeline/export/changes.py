@@ -31,7 +31,7 @@ _LONGEST = 1 << 20
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReleaseComparison:
     """A release compared with the previous one.
 
     Attributes:
@@ -73,7 +73,7 @@ class Standing:
 
 def standing(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
-) -> Standing:
+) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one.
 
     Raises:
@@ -81,12 +81,12 @@ def standing(
     """
     folder = previous_release(dataset)
     if folder is None:
-        return Standing(dataset.version, None, nothing(), None, "")
+        return ReleaseComparison(dataset.version, None, nothing(), None, "")
     changes = compare(read_release(folder), splits, merges)
     version = _version(folder)
     suggested = _text(bumped(version, changes.level())) if version else None
     previous = _text(version) if version else folder.name
-    return Standing(dataset.version, previous, changes, suggested, _history(folder))
+    return ReleaseComparison(dataset.version, previous, changes, suggested, _history(folder))
 
 
 def bumped(version: Version, level: Level) -> Version:
@@ -271,7 +271,7 @@ _MEANING = {
 }
 
 
-def changelog(dataset: DatasetParams, standing: Standing) -> str:
+def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     """The whole file as Markdown."""
     head = f"# Changes of {text(dataset.title or dataset.name)} 变更记录"
     note = "Versions follow semantic versioning; the dataset card says what counts as major, minor and patch."
@@ -279,7 +279,7 @@ def changelog(dataset: DatasetParams, standing: Standing) -> str:
     return "\n\n".join([*parts, standing.history]).rstrip() + "\n"
 
 
-def summary(standing: Standing) -> str:
+def summary(standing: ReleaseComparison) -> str:
     """Return the numbers of changes as Markdown."""
     if standing.previous is None:
         return "The first release."
@@ -307,7 +307,7 @@ def summary(standing: Standing) -> str:
     return "\n\n".join(parts)
 
 
-def _heading(dataset: DatasetParams, standing: Standing) -> str:
+def _heading(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     if standing.is_draft:
         return f"Unreleased (the changes ask for version {standing.suggested})"
     return dataset.version + (f" ({dataset.date})" if dataset.date else "")
@@ -317,7 +317,7 @@ def _count(rows: pl.DataFrame, kind: str, split: str) -> int:
     return rows.filter((pl.col("change") == kind) & (pl.col("of") == split)).height
 
 
-def _questions(standing: Standing) -> list[str]:
+def _questions(standing: ReleaseComparison) -> list[str]:
     """The first questions of each kind, with what changed in them."""
     parts = []
     for kind in KINDS:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.export.card import Facts, card
-from pipeline.export.changes import Standing, changelog, standing
+from pipeline.export.changes import ReleaseComparison, changelog, standing
 from pipeline.export.croissant import croissant
 from pipeline.export.formats import FORMATS
 from pipeline.export.params import ExportParams
@@ -104,7 +104,7 @@ def _notes(sizes: Mapping[str, int], unlabelled: int) -> list[str]:
     return notes
 
 
-def _release_notes(stands: Standing) -> list[str]:
+def _release_notes(stands: ReleaseComparison) -> list[str]:
     if stands.previous is None:
         return []
     told = ", ".join(f"{count:,} {kind}" for kind, count in stands.changes.counts().items() if count)

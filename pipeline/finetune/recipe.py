@@ -21,7 +21,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class Written:
+class TokenSequence:
     """A text to be continued and its continuation, as tokens."""
 
     input_ids: list[int]
@@ -32,7 +32,7 @@ class Written:
 class Usable:
     """The questions that training can use, and the number of those it cannot."""
 
-    written: list[Written]
+    written: list[TokenSequence]
     too_long: int
     incomplete: int
     """Without a key, or without an explanation where that is what is learned."""
@@ -74,7 +74,7 @@ def to_write(
         if len(prompt) > max_input or len(answer) > max_target or whole[: len(prompt)] != prompt:
             too_long += 1
             continue
-        found.append(Written(prompt + answer, [IGNORED] * len(prompt) + answer))
+        found.append(TokenSequence(prompt + answer, [IGNORED] * len(prompt) + answer))
     return Usable(found, too_long, incomplete)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
 from pipeline.evaluate.backends.local.loading import fingerprint, render
 from pipeline.evaluate.prompting import load_template
-from pipeline.finetune.recipe import IGNORED, RECORD, Recipe, Usable, Written, to_write
+from pipeline.finetune.recipe import IGNORED, RECORD, Recipe, TokenSequence, Usable, to_write
 from pipeline.runtime.publish import write_json
 from schemas.errors import UserError
 from schemas.evaluation import Task
@@ -220,7 +220,7 @@ def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
     return one.where(~inputs["several"], several).mean(), outputs
 
 
-def _pad(batch: Sequence[Written], *, pad: int) -> dict[str, Any]:
+def _pad(batch: Sequence[TokenSequence], *, pad: int) -> dict[str, Any]:
     """A batch for a causal model, padded on the right."""
     import torch
 

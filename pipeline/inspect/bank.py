@@ -15,7 +15,7 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.mapping import Columns
-from pipeline.parse.rows import RowError, Source, sources_of
+from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
 from schemas.dataset import DatasetParams
 from schemas.documents import Document, SourceRow
@@ -110,7 +110,7 @@ def look(
     return BankView(document, reader.format, len(rows), tables, told)
 
 
-def _view(source: Source, most: int) -> TableView:
+def _view(source: SourceTable, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
     for row, found in source.rows:

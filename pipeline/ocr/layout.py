@@ -10,7 +10,7 @@ from statistics import median
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import PageLine, Rect, Region, Run
+from pipeline.ocr.model import PageLine, PageRegion, Rect, Run
 from schemas.documents import LineKind
 
 TAB_GAP = 1.5
@@ -40,7 +40,7 @@ _CLOSING = "）)]】〕］》〉」』”’"
 
 
 def arrange(
-    runs: Sequence[Run], regions: Sequence[Region], page: Rect, rules: Sequence[Rect] = ()
+    runs: Sequence[Run], regions: Sequence[PageRegion], page: Rect, rules: Sequence[Rect] = ()
 ) -> list[PageLine]:
     """Lines of a page in reading order.
 

@@ -72,7 +72,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Region:
+class PageRegion:
     """A figure, table or formula."""
 
     kind: LineKind

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import Rect, Region, Run
+from pipeline.ocr.model import PageRegion, Rect, Run
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
@@ -116,7 +116,7 @@ def _clip(rect: Rect, frame: Rect) -> Rect:
     )
 
 
-def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Region]:
+def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[PageRegion]:
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
     Small images on a line of text are formulas. A cluster of shapes with prose inside is decoration.
@@ -127,21 +127,21 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Regi
         page: the page's rectangle.
     """
     tables, loose = _tables(drawing)
-    regions = [Region(LineKind.TABLE, box) for box in tables]
+    regions = [PageRegion(LineKind.TABLE, box) for box in tables]
     drawn = _without_shading(drawing.shapes, runs) + loose
     vectors = [box for box in _figures(drawn) if not _inside_any(box, tables)]
-    regions += [Region(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
+    regions += [PageRegion(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
     pictures = _pictures(drawing.images, runs)
     for images in cluster(pictures, 1.5):
         box = _around([pictures[index] for index in images])
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
-            regions.append(Region(kind, box))
+            regions.append(PageRegion(kind, box))
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 
-def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Region]:
+def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[PageRegion]:
     """Tables and figures of a scanned page, top to bottom.
 
     Args:
@@ -153,12 +153,12 @@ def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list
     pieces = [box for box in [*drawing.images, *_figures(loose)] if not _inside_any(box, tables)]
     figures = [_around([pieces[index] for index in indices]) for indices in cluster(pieces, 4.0)]
     figures = [box for box in figures if box.area < 0.7 * page.area and not _holds_prose(box, runs)]
-    regions = [Region(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
-    regions += [Region(LineKind.FIGURE, box) for box in figures]
+    regions = [PageRegion(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
+    regions += [PageRegion(LineKind.FIGURE, box) for box in figures]
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 
-def cell_rules(drawing: Drawing, regions: Sequence[Region]) -> list[Rect]:
+def cell_rules(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
     """The vertical rules inside tables: what stands on two sides of one are two cells."""
     tables = [region.box for region in regions if region.kind is LineKind.TABLE]
     return [rule for rule in drawing.down if any(rule.touches(table, 1.0) for table in tables)]

@@ -43,7 +43,7 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceTable:
     """A table of questions as it was read: a file, or a sheet of one."""
 
     document: Document
@@ -112,7 +112,7 @@ class _Habits:
 
 def sources_of(
     rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None]
-) -> list[Source]:
+) -> list[SourceTable]:
     """The tables of a document: its sheets, each with a mapping of its own.
 
     Args:
@@ -132,22 +132,22 @@ def sources_of(
 
 def questions_of(
     rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None, part: str = ""
-) -> Source:
+) -> SourceTable:
     """Read each row of a table, in their order."""
     loaded = [_loaded(row) for row in rows]
     fields = [found for found in loaded if not isinstance(found, RowError)]
     columns = mapping.find(fields, declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
-        return Source(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
+        return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
     habits = _Habits.of(fields, columns, document.document + part)
     pairs = list(zip(rows, loaded, strict=True))
     own = {row.row: name for row, found in pairs if (name := habits.own_id(found))}
     read: list[Read] = [(row, _question(found, row, document, habits)) for row, found in pairs]
-    return Source(document, sheet, columns, read, own, part)
+    return SourceTable(document, sheet, columns, read, own, part)
 
 
-def with_former_names(sources: Iterable[Source], released: pl.DataFrame) -> list[Source]:
+def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) -> list[SourceTable]:
     """The sources with the ids under which their questions were released, where a file was renamed since.
 
     Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes the
@@ -163,7 +163,7 @@ def with_former_names(sources: Iterable[Source], released: pl.DataFrame) -> list
     return [_under_former_name(source, gone, contents) for source in sources]
 
 
-def _under_former_name(source: Source, gone: Sequence[str], contents: Mapping[str, str]) -> Source:
+def _under_former_name(source: SourceTable, gone: Sequence[str], contents: Mapping[str, str]) -> SourceTable:
     questions = {row.row: found[0] for row, found in source.rows if not isinstance(found, RowError)}
     own = {row: name for row, name in source.own_ids.items() if row in questions}
     if any(row_id(source.document.document + source.part, name, "") in contents for name in own.values()):
@@ -179,7 +179,7 @@ def _under_former_name(source: Source, gone: Sequence[str], contents: Mapping[st
     return source
 
 
-def with_ids(sources: Iterable[Source]) -> list[Source]:
+def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     """The sources with ids that no two questions share.
 
     Rows that say the same have one id; all but the first get a number behind it. Which is first depends on their

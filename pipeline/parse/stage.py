@@ -13,7 +13,7 @@ from pipeline.parse.mapping import Columns
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import ParsedPaper, judge, read_paper
 from pipeline.parse.params import ParseParams
-from pipeline.parse.rows import RowError, Source, sources_of, with_former_names, with_ids
+from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Document, Line, SourceRow
 from schemas.questions import Question, Rejection
@@ -162,7 +162,7 @@ def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
     ]
 
 
-def _take(source: Source, outcome: ParseOutcome) -> None:
+def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
     for row, found in source.rows:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from annotation.label_studio.client import Studio
     from annotation.label_studio.kinds import Kind
     from annotation.label_studio.push import PushReport
-    from annotation.label_studio.tasks import Task
+    from annotation.label_studio.tasks import ReviewTask
 
 _CROP_BYTES = 400_000
 """Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
@@ -93,7 +93,9 @@ def push_to_experts(
     return reports, notes
 
 
-def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[Task]:
+def review_tasks(
+    tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
+) -> list[ReviewTask]:
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     from annotation.label_studio.tasks import by_uncertainty, model_version, tasks_of
 
@@ -183,7 +185,7 @@ def connect(params: ReviewParams) -> Studio:
 
 def _send(
     kind: Kind,
-    tasks: Sequence[Task],
+    tasks: Sequence[ReviewTask],
     params: ReviewParams,
     context: Context,
     *,

@@ -31,7 +31,7 @@ from annotation.label_studio.screen import (
     TEXT,
     numbered_dimensions,
 )
-from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, Task, choice
+from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
 from annotation.params import ReviewParams
 from pipeline.review.assignment import answered_by, assign, groups_of
 from pipeline.review.folder import (
@@ -86,7 +86,7 @@ class Sheet:
     """All other rows that are not confirmed."""
 
 
-def write(path: Path, tasks: Sequence[Task], expert: str, owner: Owner) -> None:
+def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
     """Write the workbook of an expert.
 
     Raises:
@@ -240,7 +240,7 @@ def take_in(
     return found
 
 
-def fits(task: Task) -> bool:
+def fits(task: ReviewTask) -> bool:
     """Return whether its texts fit into cells."""
     return all(len(task.data.get(name, "")) < _LONGEST // 2 for name in ("text", "explanation", BASE))
 
@@ -251,7 +251,7 @@ def _columns() -> dict[str, int]:
     return {**_FIXED, **labels, **{flag.zh: 10 for flag in FLAG_NAMES}, **_WRITTEN}
 
 
-def _write_main(sheet: Worksheet, tasks: Iterable[Task]) -> None:
+def _write_main(sheet: Worksheet, tasks: Iterable[ReviewTask]) -> None:
     from openpyxl.styles import Alignment, Font, PatternFill, Protection
 
     names = [dimension.name for _, dimension in numbered_dimensions()]
@@ -313,7 +313,7 @@ def _put_rows(sheet: Worksheet, rows: Iterable[Sequence[str]], first_column: int
             cell.data_type = "s"
 
 
-def _proposed(task: Task) -> dict[str, str]:
+def _proposed(task: ReviewTask) -> dict[str, str]:
     result = (task.prediction or {}).get("result", ())
     return {item["from_name"]: item["value"]["choices"][0] for item in result}
 

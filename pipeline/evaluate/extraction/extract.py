@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.claims import Text, fold, spoken
-from pipeline.evaluate.extraction.rules import RULES, Task, contradicts_itself, opens_with
+from pipeline.evaluate.extraction.rules import RULES, ReadingTask, contradicts_itself, opens_with
 
 _STILL = ("head", "concluded", "verdicts", "first_listed")
 """Rules that may still find the one answer of a text that states several."""
@@ -67,7 +67,7 @@ def extract(
 def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extraction:
     if not said.options or not said.text.strip():
         return Extraction()
-    task = Task(said, multiple, answer_first)
+    task = ReadingTask(said, multiple, answer_first)
     if contradicts_itself(task):
         return Extraction()
     several = None
@@ -82,7 +82,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     return several or Extraction()
 
 
-def _may_be_several(task: Task, found: Extraction) -> bool:
+def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
     """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
     items = task.said.items
     all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
@@ -105,7 +105,7 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     for text, labels in outputs:
         said = _text(text, dict.fromkeys(labels, ""), None)
         if said.options and said.text.strip():
-            task = Task(said)
+            task = ReadingTask(said)
             opens.append(opens_with(task) is not None and len(said.items) <= 2)
     return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
 

@@ -13,7 +13,7 @@ from pipeline.claims.mentions import patterns
 _P = patterns("answers")
 
 
-class Found(NamedTuple):
+class FoundAnswer(NamedTuple):
     """An answer and where it stands."""
 
     labels: tuple[str, ...]
@@ -22,7 +22,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
+class ReadingTask:
     """A text to be read for the answer to a question of one kind."""
 
     said: Text
@@ -34,15 +34,15 @@ class Task:
         return [claim for claim in self.said.claims if claim.kind in kinds and claim.stance is stance]
 
 
-Rule = Callable[[Task], Found | None]
+Rule = Callable[[ReadingTask], FoundAnswer | None]
 
 
-def _last(claims: Iterable[Claim]) -> Found | None:
+def _last(claims: Iterable[Claim]) -> FoundAnswer | None:
     last = max(claims, key=lambda claim: (claim.mention.start, -claim.start), default=None)
-    return None if last is None else Found(last.labels, last.start, last.mention.end)
+    return None if last is None else FoundAnswer(last.labels, last.start, last.mention.end)
 
 
-def opens_with(task: Task) -> Found | None:
+def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
     match = _P["opens"].match(task.said.codes)
     mention = task.said.words[match.start("m")][3] if match else None
@@ -62,11 +62,11 @@ def opens_with(task: Task) -> Found | None:
     if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
         return None  # A;C is two answers; A. C may be an option's text that was cut off
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
-        return Found(labels[:1], mention.start, mention.start + 1)
-    return Found(labels, task.said.words[0][1], mention.end)
+        return FoundAnswer(labels[:1], mention.start, mention.start + 1)
+    return FoundAnswer(labels, task.said.words[0][1], mention.end)
 
 
-def opening(task: Task) -> Found | None:
+def opening(task: ReadingTask) -> FoundAnswer | None:
     """An output that answers first: "答案：B …", "B. 青霉素。解析：…", "选项B:青霉素", whatever it says afterwards.
 
     Where it is known that the answer comes first, any letter at the opening is it, and of several options that the
@@ -85,28 +85,28 @@ def opening(task: Task) -> Found | None:
     return found if best or (closed and len(task.said.items) <= 2) else None
 
 
-def stated(task: Task) -> Found | None:
+def stated(task: ReadingTask) -> FoundAnswer | None:
     """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
     claims, called = task.claims("stated", "called"), task.claims("called")
     if task.multiple and len(called) > 1 and len(called) == len(claims):
         labels = tuple(label for claim in called for label in claim.labels)
-        return Found(labels, called[0].start, called[-1].end)
+        return FoundAnswer(labels, called[0].start, called[-1].end)
     last = _last(claims)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
     # 选A、选B、选D where several are asked for
     row = [claim for claim in claims if not re.search(r"[。.;\n]", task.said.text[claim.end : last.start])]
-    return Found(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
+    return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
 
 
-def _own(task: Task, claim: Claim) -> bool:
+def _own(task: ReadingTask, claim: Claim) -> bool:
     """Return whether a claim about an option stands in the passage about that option."""
     return any(
         item.start <= claim.start < item.end for item in task.said.items if claim.labels == (item.label,)
     )
 
 
-def contradicts_itself(task: Task) -> bool:
+def contradicts_itself(task: ReadingTask) -> bool:
     """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
 
     Likewise where three options or more are chosen in turn, each in the passage about it.
@@ -140,19 +140,19 @@ def _answers_several_questions(text: str) -> bool:
     return len({match["letter"] for match in found}) > 1 and bool(numbers & {"1", "一"}) and len(numbers) > 1
 
 
-def everything(task: Task) -> Found | None:
+def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
     match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A", task.said.codes)
     if match is None or "E" in task.said.codes[match.end() :]:
         return None
-    return Found(
+    return FoundAnswer(
         tuple(task.said.options), task.said.words[match.start()][1], task.said.words[match.end() - 1][2]
     )
 
 
-def last_line(task: Task) -> Found | None:
+def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
     begins = "[./]" if _P["taken_back"].search(task.said.text) else "/"
     match = re.search(
@@ -160,10 +160,10 @@ def last_line(task: Task) -> Found | None:
         task.said.codes,
     )
     mention = task.said.words[match.start("m")][3] if match else None
-    return Found(mention.labels, mention.start, mention.end) if mention and not mention.own else None
+    return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
 
 
-def head(task: Task) -> Found | None:
+def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P["opens"].match(task.said.codes)
     mention = task.said.words[match.start("m")][3] if match else None
@@ -180,10 +180,10 @@ def head(task: Task) -> Found | None:
         return None
     if not mention.own and not _P["clause_ends"].match(task.said.text, mention.letters):
         return None
-    return Found(mention.labels, mention.start, mention.end)
+    return FoundAnswer(mention.labels, mention.start, mention.end)
 
 
-def concluded(task: Task) -> Found | None:
+def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
     through = len(task.said.items) > 2
     said, counter = (
@@ -199,7 +199,7 @@ def concluded(task: Task) -> Found | None:
     return said or counter
 
 
-def quoted(task: Task) -> Found | None:
+def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
     words = task.said.words
     match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", task.said.codes) or re.search(
@@ -208,18 +208,18 @@ def quoted(task: Task) -> Found | None:
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
-            return Found(mention.labels, mention.start, mention.end)
+            return FoundAnswer(mention.labels, mention.start, mention.end)
     if len(task.said.items) > 2:
         below = task.said.codes.find("//", task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
     several = re.search(r"[:iS](?P<m>T)[.]?/*\Z", task.said.codes) if task.multiple is not False else None
     mention = words[several.start("m")][3] if several else None
     if mention is not None and len(mention.labels) > 1:
-        return Found(mention.labels, mention.start, mention.end)
+        return FoundAnswer(mention.labels, mention.start, mention.end)
     return _last(task.claims("quoted", "concluded", "counter")) or _closing(task, 0)
 
 
-def _closing(task: Task, start: int) -> Found | None:
+def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
     sentences = list(re.finditer(r"[^./]+", task.said.codes))
     for match in reversed(sentences):
@@ -232,11 +232,11 @@ def _closing(task: Task, start: int) -> Found | None:
         ]
         labels = {label for mention in named for label in mention.labels}
         if "c" in part or named:
-            return Found(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
+            return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
     return None
 
 
-def verdicts(task: Task) -> Found | None:
+def verdicts(task: ReadingTask) -> FoundAnswer | None:
     """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
     right, wrong, start, end = task.said.judged
     complete = set(right + wrong) == set(task.said.options)
@@ -251,10 +251,10 @@ def verdicts(task: Task) -> Found | None:
         )
     else:
         chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
-    return Found(chosen, start, end) if chosen else None
+    return FoundAnswer(chosen, start, end) if chosen else None
 
 
-def only_letter(task: Task) -> Found | None:
+def only_letter(task: ReadingTask) -> FoundAnswer | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
     found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
     exceptions = "E" if task.multiple is False else "[EO]"
@@ -265,10 +265,10 @@ def only_letter(task: Task) -> Found | None:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
-    return Found(found[0].labels, found[0].start, found[-1].end)
+    return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
 
-def first_listed(task: Task) -> Found | None:
+def first_listed(task: ReadingTask) -> FoundAnswer | None:
     """The first option of a text that opens with it, goes through others and never concludes.
 
     People who judged 106 such outputs took the opening for the answer in every one.
@@ -283,7 +283,7 @@ def first_listed(task: Task) -> Found | None:
         rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]
     ):
         return None
-    return Found((first.label,), first.start, first.end)
+    return FoundAnswer((first.label,), first.start, first.end)
 
 
 RULES: Mapping[str, Rule] = {

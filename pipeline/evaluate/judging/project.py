@@ -46,7 +46,7 @@ _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对�
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """An answer that a run gave, and what experts see of it."""
 
     sent: SentAnswer
@@ -72,7 +72,7 @@ def open_questions(
     return found
 
 
-def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQuestion]) -> list[Given]:
+def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQuestion]) -> list[GivenAnswer]:
     """The answers in free text that can be scored, in the order of the predictions.
 
     Those that were refused, empty or not given are not among them, as with a model that judges.
@@ -86,13 +86,13 @@ def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQue
     ]
 
 
-def sample(given: Sequence[Given], size: int, seed: int) -> list[Given]:
+def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnswer]:
     """At most ``size`` answers of each run, drawn by lot.
 
     A question's lot depends on the seed and its id alone: all runs are sampled on the same questions, and a larger
     sample holds the smaller one. First answers come before repetitions.
     """
-    by_run: dict[str, list[Given]] = defaultdict(list)
+    by_run: dict[str, list[GivenAnswer]] = defaultdict(list)
     for answer in given:
         by_run[answer.sent.run].append(answer)
     lot = {each.sent.question_id: sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
@@ -141,7 +141,7 @@ def expert_judgements(
     return found, stray
 
 
-def _shown(prediction: Prediction, about: OpenQuestion) -> Given:
+def _shown(prediction: Prediction, about: OpenQuestion) -> GivenAnswer:
     said = shown(prediction.raw_output or "")
     screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
     sent = SentAnswer(
@@ -151,7 +151,7 @@ def _shown(prediction: Prediction, about: OpenQuestion) -> Given:
         question_id=prediction.question_id,
         repeat=prediction.repeat,
     )
-    return Given(sent, screen)
+    return GivenAnswer(sent, screen)
 
 
 def _of_row(row: ReleaseRow) -> OpenQuestion:
@@ -297,7 +297,7 @@ def _kind(params: EvaluateParams) -> Kind:
     return replace(SCORING, experts=params.scoring.overlap)
 
 
-def _given(build: Path) -> list[Given]:
+def _given(build: Path) -> list[GivenAnswer]:
     """The free texts of the last evaluation.
 
     Raises:

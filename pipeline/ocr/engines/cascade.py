@@ -81,7 +81,7 @@ class Recogniser:
         return found
 
 
-class Part(NamedTuple):
+class LinePart(NamedTuple):
     """Characters ``first`` to ``last`` of a line and the columns of pixels to read them in again."""
 
     line: int
@@ -106,7 +106,7 @@ class Cascade:
         """
         found = self._read_quickly(images)
         whole: list[int] = []
-        parts: list[Part] = []
+        parts: list[LinePart] = []
         for index, glyphs in enumerate(found):
             unsure = unsure_parts(index, glyphs, images[index].shape[1])
             if unsure is None:
@@ -192,7 +192,7 @@ _RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
 to tell 10⁹ from 10°."""
 
 
-def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[Part] | None:
+def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:
     """The parts of a line to read again; None for all of it."""
     if not glyphs or sum(glyph.confidence for glyph in glyphs) < _HOPELESS * len(glyphs):
         return None
@@ -209,7 +209,7 @@ def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[Part] |
             spans.append((first, last))
     cuts = [0.0, *((one.at + other.at) / 2 * STEP for one, other in pairwise(glyphs)), float(width)]
     parts = [
-        Part(
+        LinePart(
             line,
             first,
             last,
@@ -230,7 +230,7 @@ def _past_spaces(glyphs: Sequence[Glyph], first: int, last: int) -> tuple[int, i
     return first, last
 
 
-def splice(glyphs: list[Glyph], part: Part, again: Sequence[Glyph]) -> list[Glyph] | None:
+def splice(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> list[Glyph] | None:
     """The line with what was read again in a part; None when the characters beside it do not fit."""
     moved = [Glyph(one.char, one.confidence, one.at + part.left / STEP, one.gap) for one in again]
     start = 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Project, ReplyLostError
 from annotation.label_studio.kinds import ADJUDICATION, REVIEW, Owner
-from annotation.label_studio.tasks import Task, prediction_of
+from annotation.label_studio.tasks import ReviewTask, prediction_of
 from schemas.errors import UserError
 
 OWNER = Owner("demo", "0123456789ab")
@@ -114,11 +114,11 @@ class LossyStudio:
         return sorted(task["data"]["question_id"] for task in self.stored.values())
 
 
-def tasks(count: int, digest: str = "1") -> list[Task]:
-    return [Task(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
+def tasks(count: int, digest: str = "1") -> list[ReviewTask]:
+    return [ReviewTask(f"q{n:03}", {"question_id": f"q{n:03}", "digest": digest}, None) for n in range(count)]
 
 
-def push(studio: LossyStudio, wanted: list[Task], batch: int = 4, *, kind=REVIEW, version="v", **more):
+def push(studio: LossyStudio, wanted: list[ReviewTask], batch: int = 4, *, kind=REVIEW, version="v", **more):
     return pushing.push(
         studio, kind, OWNER, wanted, title=None, version=version, batch=batch, settle_seconds=0, **more
     )
@@ -210,13 +210,13 @@ def test_a_prediction_outside_the_taxonomy_is_never_sent():
     wrong = {"model_version": "v", "score": None, "result": [pushing_choice("competency", "内科")]}
     studio = LossyStudio()
     with pytest.raises(UserError, match="question q000 do not fit the taxonomy"):
-        push(studio, [Task("q000", {"question_id": "q000", "digest": "1"}, wrong)])
+        push(studio, [ReviewTask("q000", {"question_id": "q000", "digest": "1"}, wrong)])
     assert studio.settings is None
 
 
-def labelled(label: str, count: int = 3, version: str = "v") -> list[Task]:
+def labelled(label: str, count: int = 3, version: str = "v") -> list[ReviewTask]:
     prediction = prediction_of({"competency": label}, version, 0.5)
-    return [Task(task.question_id, task.data, prediction) for task in tasks(count)]
+    return [ReviewTask(task.question_id, task.data, prediction) for task in tasks(count)]
 
 
 def filled_in(studio: LossyStudio) -> list[str]:
@@ -321,7 +321,7 @@ def test_labels_that_are_taken_back_are_deleted():
     studio = LossyStudio()
     push(studio, labelled("疾病治疗"))
     push(studio, labelled("医学基础知识"))
-    bare = [Task(task.question_id, task.data, None) for task in labelled("疾病治疗")]
+    bare = [ReviewTask(task.question_id, task.data, None) for task in labelled("疾病治疗")]
     assert push(studio, bare).updated == 3
     assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
 
@@ -342,7 +342,9 @@ def test_so_many_are_sent_as_are_wanted_and_the_rest_is_told():
 
 def test_a_question_that_was_sent_blind_stays_blind():
     studio = LossyStudio()
-    blind = [Task(task.question_id, task.data, task.prediction, arm="blind") for task in labelled("疾病治疗")]
+    blind = [
+        ReviewTask(task.question_id, task.data, task.prediction, arm="blind") for task in labelled("疾病治疗")
+    ]
     push(studio, blind)
     assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
     assert push(studio, labelled("疾病治疗")).unchanged == 3

@@ -16,7 +16,7 @@ from annotation.label_studio.screen import (
     scoring_config,
     verification_config,
 )
-from annotation.label_studio.tasks import Task, by_uncertainty, model_version, tasks_of
+from annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version, tasks_of
 from annotation.rubric import aspects
 from schemas.errors import UserError
 from schemas.questions import Question
@@ -204,7 +204,7 @@ def test_questions_of_a_group_are_blind_together():
 def test_the_least_certain_come_first_and_groups_stay_together():
     scores = {"q0000": 0.9, "q0001": 0.3, "q0002": 0.5, "q0003": None}
     tasks = [
-        Task(name, {}, {"score": score, "result": []} if score is not None else None)
+        ReviewTask(name, {}, {"score": score, "result": []} if score is not None else None)
         for name, score in scores.items()
     ]
     order = [task.question_id for task in by_uncertainty(tasks, {})]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.export.changes import KINDS, Standing, bumped, changelog, compare, summary
+from pipeline.export.changes import KINDS, ReleaseComparison, bumped, changelog, compare, summary
 from pipeline.releases import parse_version, read_release
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -237,8 +237,8 @@ def test_the_history_of_all_releases_is_carried_on(export, publish, tables, tmp_
     assert changelog.count("Changes of") == 1
 
 
-def standing_to(before, after) -> Standing:
-    return Standing("1.1.0", "1.0.0", compare(old(**before), splits(**after)), "1.1.0", "")
+def standing_to(before, after) -> ReleaseComparison:
+    return ReleaseComparison("1.1.0", "1.0.0", compare(old(**before), splits(**after)), "1.1.0", "")
 
 
 def changes_told(before, after) -> str:
@@ -267,7 +267,7 @@ def test_a_changelog_names_twenty_of_a_kind_and_counts_the_others():
 
 def test_new_columns_alone_are_a_change_too():
     fewer = old(**BASE).drop("explanation")
-    told = summary(Standing("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", ""))
+    told = summary(ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", ""))
     assert "a **minor** release" in told
     assert "New columns: `explanation`." in told
     assert "no changes" not in told

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.engines import cascade
-from pipeline.ocr.engines.cascade import Cascade, Part, Recogniser, is_sure, splice, unsure_parts
+from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice, unsure_parts
 from pipeline.ocr.engines.ctc import Alphabet, Glyph
 from pipeline.ocr.engines.lineimages import STEP, padded, values_of
 
@@ -145,7 +145,7 @@ def test_spaces_show_no_place():
 def test_a_part_at_the_ends_of_a_line_needs_no_neighbour():
     glyphs = line("病人")
     again = line("患人")
-    assert [glyph.char for glyph in splice(glyphs, Part(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
+    assert [glyph.char for glyph in splice(glyphs, LinePart(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
 
 
 @given(st.integers(8, 6000))

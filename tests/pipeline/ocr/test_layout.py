@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.layout import arrange
-from pipeline.ocr.model import Rect, Region, Run
+from pipeline.ocr.model import PageRegion, Rect, Run
 from schemas.documents import LineKind
 
 PAGE = Rect(0, 0, 595, 842)
@@ -105,7 +105,7 @@ def test_scripts_that_unicode_does_not_have_are_marked_and_small_print_is_none(s
 
 
 def test_a_figure_stands_at_its_place_and_keeps_its_labels_apart():
-    figure = Region(LineKind.FIGURE, Rect(50, 120, 200, 220))
+    figure = PageRegion(LineKind.FIGURE, Rect(50, 120, 200, 220))
     found = arrange(
         [run(50, 100, "如图所示的是"), run(100, 150, "心房"), run(50, 250, "A.左心室")], [figure], PAGE
     )

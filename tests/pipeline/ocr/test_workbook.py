@@ -15,7 +15,7 @@ from PIL import Image as Picture
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.mapping import Unclear
-from pipeline.parse.rows import RowError, Source, sources_of
+from pipeline.parse.rows import RowError, SourceTable, sources_of
 from schemas.documents import Document, SourceRow
 from schemas.sources import SourceParams
 
@@ -26,7 +26,9 @@ def row(at: int) -> list[str | None]:
     return ["", f"第{at}问，正确的是", f"甲{at}", f"乙{at}", "AB"[at % 2]]
 
 
-def read(book: Workbook, path: Path, told: list[str] | None = None, **declared: SourceParams) -> list[Source]:
+def read(
+    book: Workbook, path: Path, told: list[str] | None = None, **declared: SourceParams
+) -> list[SourceTable]:
     book.save(path)
     params = OcrParams(columns=tuple(name for one in declared.values() for name in one.headers()))
     rows = [*find_reader(path, params).rows(path, params, told if told is not None else [])]
@@ -35,7 +37,7 @@ def read(book: Workbook, path: Path, told: list[str] | None = None, **declared: 
     return sources_of(numbered, document, declared)
 
 
-def doubts(source: Source) -> list[list[str]]:
+def doubts(source: SourceTable) -> list[list[str]]:
     return [[reason for reason, _ in found[1]] for _, found in source.rows if not isinstance(found, RowError)]
 
 

@@ -13,14 +13,14 @@ import pytest
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.sniff import find_reader
-from pipeline.parse.rows import RowError, Source, questions_of
+from pipeline.parse.rows import RowError, SourceTable, questions_of
 from schemas.documents import Document, SourceRow
 
 Expected = tuple[str, list[str], str]
 """Stem, texts of options, letters of the key."""
 
 
-def read(path: Path) -> Source:
+def read(path: Path) -> SourceTable:
     fields = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
     document = Document(document=path.name, sha256="ab" * 32, format="x", pages=None, rows=len(fields))
     rows = [SourceRow(document=path.name, row=at, fields=one.fields) for at, one in enumerate(fields, 1)]
@@ -84,5 +84,5 @@ def test_a_published_bank_is_read_field_by_field(shared_data, name, converter):
         assert [reason for reason, _ in doubts] == (["options_not_contiguous"] if "" in texts else [])
 
 
-def facts(source: Source) -> dict[str, Any]:
+def facts(source: SourceTable) -> dict[str, Any]:
     return source.columns.facts()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.ocr.readers.header import tables
 from pipeline.parse.mapping import Unclear
-from pipeline.parse.rows import RowError, Source, questions_of
+from pipeline.parse.rows import RowError, SourceTable, questions_of
 from schemas.documents import Document, SourceRow
 from schemas.sources import SourceParams
 
@@ -64,7 +64,7 @@ def document(rows: int) -> Document:
     return Document(document="bank.x", sha256="ab" * 32, format="x", pages=None, rows=rows)
 
 
-def parse(rows: list[dict[str, Any]], declared: SourceParams | None = None) -> Source:
+def parse(rows: list[dict[str, Any]], declared: SourceParams | None = None) -> SourceTable:
     sources = [
         SourceRow(document="bank.x", row=number, fields=json.dumps(row, ensure_ascii=False))
         for number, row in enumerate(rows, 1)
@@ -121,7 +121,7 @@ def row_of(
     return row
 
 
-def check(source: Source, bank: Bank) -> bool:
+def check(source: SourceTable, bank: Bank) -> bool:
     """Whether all was read; what was read must be right, and what is not must be told."""
     if isinstance(source.columns, Unclear):
         assert source.columns.detail

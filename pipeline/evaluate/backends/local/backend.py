@@ -13,11 +13,11 @@ from multiprocessing.queues import Queue
 from typing import Any, Literal
 
 from pipeline.evaluate.backends.local.base import (
-    Asked,
-    Batch,
     Letters,
     LocalBackend,
     Made,
+    PreparedPrompt,
+    PromptBatch,
     Sequenced,
     chosen,
     plan,
@@ -34,7 +34,7 @@ Full = Literal["out of memory"]
 class Job:
     """A batch and what to do with it."""
 
-    batch: Batch
+    batch: PromptBatch
     letters: Letters = ()
 
 
@@ -108,7 +108,7 @@ class TransformersBackend(LocalBackend):
 
     _options: TransformersModel
 
-    def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
         devices = _devices(self._options)
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
@@ -135,7 +135,7 @@ class TransformersBackend(LocalBackend):
                 detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
                 yield item, Failure("out_of_memory", detail)
 
-    def _jobs(self, asked: Sequence[Asked], ramp: int) -> Iterator[Job]:
+    def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[Job]:
         kinds: dict[tuple[bool, Letters], dict[str, list[Sequenced]]] = {}
         keeps = keeps_heads(self._options)
         for index, item in enumerate(asked):
@@ -152,7 +152,7 @@ class TransformersBackend(LocalBackend):
                 yield Job(batch, letters)
 
 
-def _sequences(item: Asked, index: int) -> list[Sequenced]:
+def _sequences(item: PreparedPrompt, index: int) -> list[Sequenced]:
     """Return the sequences that go through the model for a prompt: it alone, or with every continuation compared."""
     if not item.choices or item.letters:
         return [Sequenced(index, item.tokens, item.seed)]
@@ -166,7 +166,7 @@ def _sequences(item: Asked, index: int) -> list[Sequenced]:
     return found
 
 
-def _decided(item: Asked, sums: Mapping[int, float]) -> Made:
+def _decided(item: PreparedPrompt, sums: Mapping[int, float]) -> Made:
     """The likeliest option, from the log-likelihoods of all sequences by their parts."""
     values = {
         choice.label: (sums[2 * number] - sums.get(2 * number + 1, 0.0)) / choice.length

@@ -63,7 +63,7 @@ def chosen(likelihoods: dict[str, float], prompt_tokens: int) -> Made:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PreparedPrompt:
     """A prompt made ready for the model."""
 
     prompt: Prompt
@@ -127,10 +127,10 @@ class LocalBackend(Backend, ABC):
         return context_length(self._options)
 
     @abstractmethod
-    def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
         """Yield the output for every prompt, in any order; all of them fit its context, and there is at least one."""
 
-    def _fitting(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
         if not asked:
             return
         room = self._options.max_tokens if any(not item.choices for item in asked) else 1
@@ -141,7 +141,7 @@ class LocalBackend(Backend, ABC):
         if fitting := [item for item in asked if item.longest() <= longest]:
             yield from self._make(fitting)
 
-    def _ready(self, prompts: Sequence[Prompt]) -> list[Asked]:
+    def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
         template = self._options.chat == "template" or (
             self._options.chat == "auto" and bool(self._tokenizer.chat_template)
         )
@@ -158,7 +158,7 @@ class LocalBackend(Backend, ABC):
             tuple(tokens) for tokens in self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]
         ]
 
-    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> Asked:
+    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
         options = self._options
         choices: tuple[Choice, ...] = ()
         if (
@@ -178,7 +178,7 @@ class LocalBackend(Backend, ABC):
             "max_tokens": None if choices else options.max_tokens,
         }
         key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
-        return Asked(prompt, tokens, choices, key, text, seed)
+        return PreparedPrompt(prompt, tokens, choices, key, text, seed)
 
     def _compared(
         self, prompt: Prompt, text: str, *, special: bool
@@ -232,7 +232,7 @@ def _identity(options: LocalModel) -> dict[str, Any]:
     }
 
 
-def _generation(item: Asked, made: Made, *, stored: bool, temperature: float) -> Generation:
+def _generation(item: PreparedPrompt, made: Made, *, stored: bool, temperature: float) -> Generation:
     return Generation(
         item.prompt.id,
         made.text,
@@ -268,7 +268,7 @@ class Sequenced:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PromptBatch:
     """Prompts that go through the model together."""
 
     head: tuple[int, ...]
@@ -276,10 +276,10 @@ class Batch:
     tails: tuple[Sequenced, ...]
     """The tokens after the head, never empty."""
 
-    def halves(self) -> tuple[Batch, Batch]:
+    def halves(self) -> tuple[PromptBatch, PromptBatch]:
         """The same prompts in two batches, for when one is too large."""
         middle = len(self.tails) // 2
-        return Batch(self.head, self.tails[:middle]), Batch(self.head, self.tails[middle:])
+        return PromptBatch(self.head, self.tails[:middle]), PromptBatch(self.head, self.tails[middle:])
 
 
 def plan(
@@ -289,7 +289,7 @@ def plan(
     *,
     heads: bool = True,
     ramp: int = 1 << 30,
-) -> Iterator[Batch]:
+) -> Iterator[PromptBatch]:
     """Batches of one group each, longest prompts first, so that what does not fit shows at once.
 
     Args:
@@ -310,7 +310,7 @@ def plan(
             width = cut + len(tails[start].tokens) + new_tokens
             size = min(max(1, budget // width), ramp)
             ramp *= 2
-            yield Batch(head, tuple(tails[start : start + size]))
+            yield PromptBatch(head, tuple(tails[start : start + size]))
             start += size
 
 

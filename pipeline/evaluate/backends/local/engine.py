@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.evaluate.backends.local.base import Batch, Letters, Made, Sequenced, chosen
+from pipeline.evaluate.backends.local.base import Letters, Made, PromptBatch, Sequenced, chosen
 from pipeline.evaluate.backends.local.loading import first_line, load_model, load_tokenizer
 from pipeline.evaluate.params import TransformersModel
 
@@ -37,7 +37,7 @@ class Engine:
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch
 
-    def generate(self, batch: Batch) -> list[Made]:
+    def generate(self, batch: PromptBatch) -> list[Made]:
         """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone.
 
         Raises:
@@ -64,7 +64,7 @@ class Engine:
             for tail, new in zip(batch.tails, made[:, width:], strict=True)
         ]
 
-    def choose(self, batch: Batch, letters: Letters) -> list[Made]:
+    def choose(self, batch: PromptBatch, letters: Letters) -> list[Made]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass.
 
         Args:
@@ -86,7 +86,7 @@ class Engine:
             for tail, row in zip(batch.tails, rows, strict=True)
         ]
 
-    def likelihoods(self, batch: Batch) -> list[float]:
+    def likelihoods(self, batch: PromptBatch) -> list[float]:
         """The log-likelihood of every prompt's scored tokens, summed.
 
         Raises:
@@ -104,7 +104,7 @@ class Engine:
             rows = values.cpu().tolist()
         return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
-    def _padded(self, batch: Batch, *, whole: bool) -> dict[str, Any]:
+    def _padded(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
         """Input tensors, shape (prompts, width), padded between the head and the tails.
 
         ``generate`` wants the head among the tokens, a forward pass what is new alone.
@@ -124,7 +124,7 @@ class Engine:
             inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
         return inputs
 
-    def _cache(self, batch: Batch) -> Any:
+    def _cache(self, batch: PromptBatch) -> Any:
         """The keys and values of the head, once a prompt; the head itself is read once."""
         from transformers import DynamicCache
 
@@ -137,7 +137,7 @@ class Engine:
         cache.batch_repeat_interleave(len(batch.tails))
         return cache
 
-    def _made(self, batch: Batch, tail: Sequenced, new: Sequence[int]) -> Made:
+    def _made(self, batch: PromptBatch, tail: Sequenced, new: Sequence[int]) -> Made:
         ends = self._ends()
         stop = next((place for place, token in enumerate(new) if token in ends), None)
         written = new if stop is None else new[:stop]

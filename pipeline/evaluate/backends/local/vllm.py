@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.evaluate.backends.local.base import Asked, LocalBackend, Made, chosen
+from pipeline.evaluate.backends.local.base import LocalBackend, Made, PreparedPrompt, chosen
 from pipeline.evaluate.backends.local.loading import first_line
 from pipeline.evaluate.params import VllmModel
 from pipeline.stage import Failure
@@ -30,7 +30,7 @@ class VllmBackend(LocalBackend):
 
     _options: VllmModel
 
-    def _asked(self, *asked: Any, **named: Any) -> Asked:
+    def _asked(self, *asked: Any, **named: Any) -> PreparedPrompt:
         found = super()._asked(*asked, **named)
         if found.choices and not found.letters:
             raise UserError(
@@ -42,7 +42,7 @@ class VllmBackend(LocalBackend):
     def _context(self) -> int:
         return min(super()._context(), self._options.max_context or 1 << 40)
 
-    def _make(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
         with _told(self._options.model):
             engine = self._engine()
         try:
@@ -50,7 +50,9 @@ class VllmBackend(LocalBackend):
         finally:
             self._release(engine)
 
-    def _run(self, engine: Any, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Made | Failure]]:
+    def _run(
+        self, engine: Any, asked: Sequence[PreparedPrompt]
+    ) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
         # Prompts that begin alike stand side by side, so that the cache still holds their head.
         waiting = dict(enumerate(sorted(asked, key=lambda item: item.tokens)))
         with _told(self._options.model):
@@ -96,7 +98,7 @@ class VllmBackend(LocalBackend):
 
         return LoRARequest("adapter", 1, self._options.adapter) if self._options.adapter else None
 
-    def _sampling(self, item: Asked) -> Any:
+    def _sampling(self, item: PreparedPrompt) -> Any:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
@@ -111,7 +113,7 @@ class VllmBackend(LocalBackend):
         return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
 
 
-def _made(item: Asked, output: Any) -> Made:
+def _made(item: PreparedPrompt, output: Any) -> Made:
     if item.letters:
         told = {token: entry.logprob for token, entry in output.logprobs[0].items()}
         return chosen({letter: told[token] for letter, token in item.letters}, len(item.tokens))
