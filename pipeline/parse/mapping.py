@@ -96,7 +96,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     if columns.options:
         return cells.labelled((label, fields.get(name)) for label, name in columns.options.items())
     if columns.options_in_stem:
-        return cells.labelled(cells.cut(cells.text_of(fields, columns.roles["stem"]) or "")[1])
+        return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
     return Options([])
 
 

@@ -69,7 +69,7 @@ _OPENS_OPTION = re.compile(
     "|[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a])"
 )
 """A line that begins with a label, in any form: A. 甲, b) 乙, 【C】丙, D:丁, Ⓔ戊, A 甲."""
-_TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
+TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
 """Words to which the letter after them belongs, so that it is no label: 维生素A, 抗B …"""
 
 _FORM_STRENGTH = {
@@ -172,7 +172,7 @@ def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter:
     strength = _place(text, start) + _FORM_STRENGTH[form]
     if form is Form.LOWER and strength < 1:
         return
-    if form is Form.BARE and _TERMS.search(text[:start].rstrip()[-4:]):
+    if form is Form.BARE and TERMS.search(text[:start].rstrip()[-4:]):
         return
     found[start] = OptionLabel(letter, start, end, form, strength)
 
@@ -183,7 +183,7 @@ def _place(text: str, position: int) -> float:
     bare = before.rstrip(" ")
     if not bare or bare[-1] in "\n\t":
         return 3.0
-    if _TERMS.search(bare[-4:]):
+    if TERMS.search(bare[-4:]):
         return 0.8
     if bare == before and bare[-1].isascii() and bare[-1].isalpha():
         return 1.0

@@ -341,7 +341,7 @@ def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, expla
         if said and answer and said != "".join(answer):
             detail = f"the key is {''.join(answer)}, the explanation concludes {said}"
             doubts.append(("answer_disputed", detail))
-    if inside := cells.swallowed(options.pairs):
+    if inside := cells.swallowed(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
     given = (
         json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)

@@ -293,3 +293,56 @@ def test_the_header_is_found_below_titles_and_over_two_rows(above):
 def test_a_table_without_a_header_names_its_columns_by_their_place():
     rows = written(DATA)
     assert rows[0] == {f"column_{at}": cell for at, cell in enumerate(DATA[0], 1)}
+
+
+STYLES = ("{}.", "{}．", "{}、", "{}:", "{}：", "{})", "（{}）", "({})", "【{}】", "{} ", "{} - ")
+BETWEEN = ("、", "；", ";", "，", ",", "/", "|", "||", "\t", "  ", " ", "\n", "<br>", "")
+LABELLED = [
+    *(("ABCDEF", style) for style in STYLES if style != "{} "),
+    *(("abcdef", style) for style in STYLES if style != "{} "),
+    *(("123456", style) for style in STYLES[:9]),
+    *(("①②③④⑤⑥", style) for style in ("{}", "{} ", "{}.")),
+]
+OTHER_WORDS = [
+    *WORDS,
+    "C-反应蛋白",
+    "维生素A、D",
+    "IL-2",
+    "A型血",
+    "B族维生素",
+    "甲、乙两型",
+    "10/L",
+    "a、b两种",
+]
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.permutations(OTHER_WORDS),
+    st.integers(2, 6),
+    st.sampled_from(LABELLED),
+    st.lists(st.sampled_from(BETWEEN), min_size=1, max_size=2),
+)
+def test_options_in_one_cell_are_cut_at_any_mark_or_wait(words, size, labelled, marks):
+    labels, style = labelled
+    if labels[0] == "1":  # nobody can tell 1.5 mg from the first option "5 mg"
+        words = [word for word in words if not word[0].isdigit()]
+    cell = "".join(
+        f"{marks[at % len(marks)] if at else ''}{style.format(label)}{word}"
+        for at, (label, word) in enumerate(zip(labels, words[:size], strict=False))
+    )
+    source = parse([{"question": "下列正确的是", "options": cell, "answer": "B"}])
+    _, found = source.rows[0]
+    if isinstance(found, RowError) or found[1] or len(found[0].options) < 2:
+        return
+    # A mark of another kind than the others may stay at an end.
+    assert [option.text.rstrip("、；;，,/| ") for option in found[0].options] == words[:size], cell
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize("style", [style for style in STYLES if style != "{} "])
+def test_plain_options_in_one_cell_are_cut_at_any_mark(style, between):
+    texts = ["肺炎球菌", "大肠埃希菌", "结核分枝杆菌", "葡萄球菌"]
+    cell = between.join(style.format(label) + text for label, text in zip("ABCD", texts, strict=True))
+    _, (question, doubts) = parse([{"question": "下列正确的是", "options": cell, "answer": "B"}]).rows[0]
+    assert ([option.text for option in question.options], doubts) == (texts, [])
