@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from io import BytesIO
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 from typing import IO, Any
@@ -68,7 +69,7 @@ class XlsxReader:
             raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
         pictures, rich = _inside(path) if is_zip else ({}, {})
         try:
-            book = CalamineWorkbook.from_path(path)
+            book = CalamineWorkbook.from_filelike(BytesIO(data))
             hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
             sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
             grids = {name: _grid(sheet, pictures.get(name, ()), rich) for name, sheet in sheets.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -114,3 +116,15 @@ def test_a_bank_without_a_key_is_told_of(book, tmp_path):
     book.active.delete_cols(5)
     (source,) = read(book, tmp_path / "bank.xlsx")
     assert source.told()[0].startswith("no column holds the key of 6 questions")
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_a_workbook_of_excel_97_is_read_under_the_name_of_a_new_one(book, tmp_path):
+    book.save(tmp_path / "new.xlsx")
+    profile = f"-env:UserInstallation=file://{tmp_path}/profile"
+    command = ["soffice", profile, "--headless", "--convert-to", "xls", "--outdir", str(tmp_path)]
+    subprocess.run([*command, str(tmp_path / "new.xlsx")], check=True, capture_output=True)
+    old = (tmp_path / "new.xls").rename(tmp_path / "old.xlsx")
+    assert [*find_reader(old, OcrParams()).rows(old, OcrParams(), [])] == [
+        *find_reader(tmp_path / "new.xlsx", OcrParams()).rows(tmp_path / "new.xlsx", OcrParams(), [])
+    ]
