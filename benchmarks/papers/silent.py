@@ -310,11 +310,11 @@ def main() -> None:
         paper = random_paper(random)
         damage = INJECTIONS[index % len(INJECTIONS)](random, paper)
         paper = damage.paper or paper
+        boxes = random.random() < 0.7 or damage.kind in ("stamp", "lost formula")
         if options.only and damage.kind != options.only:
+            render(paper, damage.lines)  # draws what it draws in a run of all kinds: the papers are the same
             continue
-        outcome = outcome_of(
-            paper, damage, boxes=random.random() < 0.7 or damage.kind in ("stamp", "lost formula")
-        )
+        outcome = outcome_of(paper, damage, boxes=boxes)
         tally = tallies.setdefault(damage.kind, Tally())
         expected = [truth for truth in truths(paper) if truth.kind not in ASIDE]
         tally.kept += len(outcome.questions)

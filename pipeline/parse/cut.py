@@ -6,10 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from pipeline.parse.answerlines import answer_lines, key_heads
 from pipeline.parse.cloze import find_leads, option_lines, own_answers
+from pipeline.parse.fields import split_fields
 from pipeline.parse.heads import (
     CASE_LINES,
     CHINESE,
@@ -27,7 +28,7 @@ from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, choose, weigh
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
-from pipeline.parse.options import Form, find_run, find_runs
+from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, KeyLine, Outline, Role
 
 BOUNDARIES = {
@@ -40,6 +41,8 @@ BOUNDARIES = {
 _NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
 RIVAL = 1.4
 """The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
+UNCLEAR = 0.3
+"""The weight, by its form alone, up to which a number may be a quantity: 38.5℃, 20支/日."""
 SHORT = 24
 """A line shorter than this may be the end of the words before it."""
 _LABELLED = re.compile(r"\s*[(（【]?[A-K]\s?[.．、)）】]")
@@ -211,8 +214,38 @@ def _numbers(cutting: _Cutting) -> None:
     weighed = _within_titles(weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups))
     for mark in choose(weighed, boundaries):
         cutting.number(mark)
-    strong = [mark for mark in weighed if mark.options and mark.weight >= RIVAL]
-    cutting.rivals = [mark for mark in strong if mark.line not in cutting.marks]
+    clear = {mark.line for mark in marks if mark.weight > UNCLEAR}
+    cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)
+
+
+def _rivals(weighed: Sequence[NumberCandidate], cutting: _Cutting) -> list[NumberCandidate]:
+    """Return the numbers that were not chosen and look like those of questions.
+
+    Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
+    any answer, and may be another's: under （4）甲… the line （5）乙….
+    """
+    found: list[NumberCandidate] = []
+    item: NumberCandidate | None = None
+    for mark, following in zip_longest(weighed, weighed[1:]):
+        if mark.line in cutting.marks:
+            item = mark
+            continue
+        alike = item is not None and mark.style is item.style
+        runs_on = bool(following and (following.style, following.value) == (mark.style, mark.value + 1))
+        likely = alike and item and _may_be_next(cutting, item, mark, runs_on=runs_on)
+        if likely or (mark.options and mark.weight >= RIVAL):
+            found.append(mark)
+        item = None if alike else item
+    return found
+
+
+def _may_be_next(cutting: _Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
+    """Return whether a number inside an item may be another's: the next, one below options, a list that lacks its 1."""
+    texts = [piece.text for piece in cutting.pieces[item.line : mark.line]]
+    listed = runs_on and mark.value != 1
+    if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
+        return False
+    return not split_fields("\n".join(texts)).opened
 
 
 TITLED = 5

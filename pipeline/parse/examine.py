@@ -94,6 +94,7 @@ def examine(
         _check_verdict(draft)
         _check_shown(draft)
         _check_case(draft)
+    _check_cases_before(own)
     _check_references(drafts, own)
     _check_counts(own)
     _check_groups(drafts)
@@ -178,9 +179,8 @@ def _check_options(draft: Draft) -> None:
     for label, text in draft.options:
         if _BROKEN.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
-    told = [label for label, text in draft.options if is_case(text)]
-    if len(draft.options) > 2 and told == [draft.options[-1][0]]:
-        draft.flag("case_inside", f"option {told[0]} alone tells of a patient")
+    if _ends_with_case(draft):
+        draft.flag("case_inside", f"option {draft.options[-1][0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
         draft.flag("case_inside", "options stand in the case")
@@ -189,6 +189,12 @@ def _check_options(draft: Draft) -> None:
     begins = _first_label(draft.pieces)
     if begins not in (None, "A"):
         draft.flag("label_inside_text", f"a line before option A begins with {begins}")
+
+
+def _ends_with_case(draft: Draft) -> bool:
+    """Return whether the last option alone tells of a patient: a case may stand behind it."""
+    told = [label for label, text in draft.options if is_case(text)]
+    return len(draft.options) > 2 and told == [draft.options[-1][0]]
 
 
 def _check_labels(draft: Draft) -> None:
@@ -200,9 +206,10 @@ def _check_labels(draft: Draft) -> None:
         later = [found[1].upper() for found in labels.finditer(text)]
         if any(last < letter <= chr(ord(last) + 4) for letter in later):
             draft.flag("label_inside_text", f"a label stands in option {last}: {text[-30:]!r}")
-        letters = [found[1].upper() for found in labels.finditer(draft.stem)]
-        if any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
-            draft.flag("label_inside_text", f"labels stand in the stem: {''.join(letters)}")
+        for name, told in _texts(draft):
+            letters = [found[1].upper() for found in labels.finditer(told)]
+            if name != "case" and any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
+                draft.flag("label_inside_text", f"labels stand in {name}: {''.join(letters)}")
 
 
 def _first_label(pieces: Sequence[ParsedLine]) -> str | None:
@@ -275,6 +282,17 @@ def _check_case(draft: Draft) -> None:
     found = _ASKED_BEFORE.match(draft.stem)
     if found or "A3/A4" in (draft.announced, announcement(draft.key_head).kind):
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+
+
+def _check_cases_before(own: Sequence[Draft]) -> None:
+    """Flag questions without a case that follow one whose last option holds a case."""
+    opened: Draft | None = None
+    for draft in own:
+        if opened and draft.block is opened.block and not draft.group and not is_case(draft.stem):
+            draft.flag("case_missing", f"a case may stand behind the options of number {opened.number}")
+        else:
+            opened = None
+        opened = draft if _ends_with_case(draft) else opened
 
 
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
@@ -372,11 +390,17 @@ def _opens_field(text: str) -> bool:
 
 
 def _check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
-    """Lines inside a question that begin like one: it holds another, and who has that number may be the wrong one."""
+    """Flag questions that hold a line which begins like another, and who has its number, with their group.
+
+    Who has that number may be of a section whose head was not read.
+    """
+    items = [draft for draft in drafts if draft.pieces and not draft.entry]
     for piece, number in rivals:
-        holders = [draft for draft in drafts if any(place_of(one) == place_of(piece) for one in draft.pieces)]
-        sections = {draft.section for draft in holders if not draft.entry}
-        for draft in drafts:
-            same = draft.number == number and draft.section in sections
-            if not draft.entry and (draft in holders or same):
+        place = place_of(piece)
+        run = next((draft.run for draft in reversed(items) if place_of(draft.pieces[0]) <= place), None)
+        same = [draft for draft in items if (draft.run, draft.number) == (run, number)]
+        groups = {draft.group for draft in same if draft.group}
+        for draft in items:
+            holds = any(place_of(one) == place for one in draft.all_pieces)
+            if holds or draft in same or draft.group in groups:
                 draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")

@@ -65,7 +65,7 @@ SPANNED = 0.7
 """The weight of such a span: less than a number with a dot, as ranges begin lines of text too."""
 QUANTITY = -0.2
 """The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
-_UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|[~～-]\s*\d)"
+_UNIT = r"(?:×|mg|ml|mL|kg|g|cm|mm|μ|u|%|％|mmol|L|m²|m2|℃|°|[~～-]\s*\d)"
 _COUNTED = r"(?:岁|歲|个|個|名|例|位|年|月|天|日)"
 _PERIOD = r"\d*\s*(?:年|月|日|岁|歲|个|個|天|小时|分|次|周|例|名|位|种|型)"
 _FORMS: tuple[tuple[NumberStyle, float, str], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 from statistics import median
 
@@ -19,8 +19,10 @@ FAR, USUAL = 0.9, 0.95
 """From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
 RAGGED = 0.1
 """Up to which share of pages that end higher, or begin lower, than all others have lost lines; one at least."""
-BEFORE_HEAD = 1.5
-"""The room, in lines, that may stand before a head."""
+BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
+"""The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
+BEFORE_LABEL = 1.5
+"""The room, in lines, that may stand before the line of an option."""
 CASE_LINES = 2
 """The room that the head of a shared text and its text take at least."""
 _ENDS = re.compile(r"[？?。：:]$|[（(]\s*[)）]$|_{2,}$|(?:[是为為有]|包括|属于|屬於)$")
@@ -30,9 +32,9 @@ LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
 
 
-def is_whole(piece: ParsedLine, boxes: Sequence[Box]) -> bool:
+def is_whole(piece: ParsedLine, boxes: Sequence[Box], *, by_words: bool = True) -> bool:
     """Return whether a line ends what it says: by its words, or short of the edge of its column."""
-    if piece.box is None or _ENDS.search(piece.text.rstrip()):
+    if piece.box is None or (by_words and _ENDS.search(piece.text.rstrip())):
         return True
     edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
     return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
@@ -53,12 +55,17 @@ class Rooms:
         self.before = {place_of(other): one for one, other in pairwise(pieces)}
         self.holes: dict[Place, float] = {}
         """Places of lines after which others were lost, and how many."""
+        self.before_heads: dict[Place, float] = {}
+        """The same where the room may be that before a head."""
         self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
         items = [draft for draft in drafts if not draft.entry]
+        entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
+        self.apart = {place_of(piece): BEFORE_KEY for piece in entries} | dict.fromkeys(heads, BEFORE_HEAD)
+        """The lines before which pages leave room, and how many lines it may hold."""
         whites = [_white(pair) for draft in items for pair in self.inside(draft)]
         self.usual = median([white for white in whites if white is not None] or [0.0])
-        self._note(pair for draft in items for pair in self.inside(draft))
-        self._note(pair for draft in items for pair in self.after(draft))
+        self._note([pair for draft in items for pair in self.inside(draft)])
+        self._note([pair for draft in items for pair in self.after(draft)])
         self._note_edges(pieces)
 
     def inside(self, draft: Draft) -> list[LinePair]:
@@ -77,17 +84,22 @@ class Rooms:
         """Return the number of lines that have room between two."""
         return self.holes.get(place_of(pair[0]), 0.0)
 
-    def _note(self, pairs: Iterable[LinePair]) -> None:
-        """Note the pairs with more white between them than nearly all others of their kind."""
-        found = [(white, pair) for pair in pairs if (white := _white(pair)) is not None]
+    def _note(self, pairs: Sequence[LinePair]) -> None:
+        """Note the pairs with more white between them than nearly all others of their kind.
+
+        A pair counts once, however many questions share its lines.
+        """
+        once = {place_of(above): (above, below) for above, below in pairs}
+        found = [(white, pair) for pair in once.values() if (white := _white(pair)) is not None]
         usual = sorted(white for white, _ in found)
         if len(usual) < 2:
             return
         most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
         for white, (above, below) in found:
             lines = (white - self.usual) / (self.height + self.usual)
-            if white > most and not (place_of(below) in self.heads and lines < BEFORE_HEAD):
-                self.holes[place_of(above)] = lines
+            allowed = self.apart.get(place_of(below), 0.0) if is_whole(above, self.boxes) else 0.0
+            if white > most:
+                (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
 
     def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
@@ -158,15 +170,17 @@ def check_rooms(
         for draft in own:
             if not draft.suffix:
                 _check_inside(draft, rooms, next_lost=(draft.section, (draft.number or 0) + 1) in lost)
+                _check_last(draft, rooms, own)
         _check_followers(rooms, drafts, gaps)
     _check_neighbours(drafts, gaps, rooms)
 
 
 def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
     for above, below in (*rooms.inside(draft), *rooms.after(draft)):
-        before_label = labelled(below.text) and is_whole(above, rooms.boxes) and not next_lost
-        at_edge = place_of(above) in rooms.breaks
-        if rooms.lost_after((above, below)) and not (before_label and not at_edge):
+        at_edge, lost = place_of(above) in rooms.breaks, rooms.lost_after((above, below))
+        label = labelled(below.text) and not at_edge and not next_lost and lost < BEFORE_LABEL
+        stops = above.text.rstrip().endswith("。")  # the end of a case may stand before the line that asks
+        if lost and not (label and is_whole(above, rooms.boxes, by_words=not stops)):
             draft.flag("room_inside", f"there is room for a line after {above.text[-20:]!r}")
             return
     for above, below in pairwise(draft.pieces):
@@ -174,6 +188,13 @@ def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
         if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.boxes):
             draft.flag("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
             return
+
+
+def _check_last(draft: Draft, rooms: Rooms, own: Sequence[Draft]) -> None:
+    """Flag a question before the room of a head that has fewer options than all others of its section."""
+    fewer = _has_fewer_options(draft, [one for one in own if one.section == draft.section])
+    if fewer and draft.pieces and place_of(draft.pieces[-1]) in rooms.before_heads:
+        draft.flag("room_inside", f"{fewer}, and there is room for a line after it")
 
 
 def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
@@ -223,11 +244,18 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
         for draft in items:
             why = None
             if draft.number == before:
-                why = _may_hold_more(draft, rooms)
+                why = _has_fewer_options(draft, items) or _may_hold_more(draft, rooms)
             elif draft.group in opened:
                 why = "what is shared may hold it"
             if why and not any(reason == "may_hold_another" for reason, _ in draft.flags):
                 draft.flag("may_hold_another", f"number {gap.number} was not found; {why}")
+
+
+def _has_fewer_options(draft: Draft, items: Sequence[Draft]) -> str | None:
+    """Return why a question may end too early: all others of its section have more options."""
+    others = [len(one.options) for one in items if one.options and one is not draft]
+    fewer = bool(draft.options) and others and len(draft.options) < min(others)
+    return f"it has {len(draft.options)} options, all others have {min(others)} or more" if fewer else None
 
 
 def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:

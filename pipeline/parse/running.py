@@ -47,8 +47,8 @@ _FIELD = re.compile(
     r"\s*【|\s*[\[(（]?\s*(?:(?:参考|參考|正确|正確|标准)?答案|[解分]析|[解分]答|答[:：]|考点|点评|命题|题[号目]|題[號目]|故选|選項|选项)"
 )
 """Words that open a part of an item or a row of a key."""
-_BEGINS = re.compile(rf"[{CJK}]+|[A-Za-z.]{{4}}")
-"""The beginning of a refrain: words, not a label or a sign."""
+_BEGINS = re.compile(rf"[{CJK}]+|[A-Z][A-Za-z.]{{3}}|[A-Za-z]*\.[A-Za-z]")
+"""The beginning of a refrain: words or an address, not a label, a sign or the rest of a phrase (acute / nephritis)."""
 _LETTERS = re.compile(r"[\sA-K\d.．、,，√×✓✗对错TF()（）\-—~～:：]*")
 """A line of answers."""
 _ASKS = re.compile(r"[？?。；;]|[（(]\s*[）)]|_{2}|[:：]\s*$")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks.papers.silent import printed_lines
+from benchmarks.papers.silent import HOLE, printed_lines
 from pipeline.parse.answers import concluded
 from pipeline.parse.finish import finish
 from pipeline.parse.paper import judge, read_paper
@@ -123,6 +123,51 @@ def test_room_for_a_line_inside_a_question_tells_of_one_that_was_not_read():
 
 def _lower(box):
     return box.model_copy(update={"y0": box.y0 + 16, "y1": box.y1 + 16})
+
+
+def read_torn(text):
+    """The numbers kept of a paper whose lines marked with a cross were lost and left their room."""
+    lines = printed_lines([[HOLE if line == "×" else line for line in text.split("\n")]], "x.pdf", boxes=True)
+    paper = read_paper("x.pdf", lines)
+    judge(paper)
+    return [question.number for question in finish(paper, DOCUMENT).questions]
+
+
+def test_options_that_several_share_wait_where_one_of_them_was_lost():
+    shared = "（{}～{}题共用备选答案）\nA. 甲\nB. 乙\n{}\nD. 丁\n{}. 符合第{}种的是\n{}. 符合第{}种的是"
+    whole = shared.format(6, 7, "C. 丙", 6, 6, 7, 7)
+    torn = whole.replace("D. 丁", "×").replace("C. 丙", "×")
+    before = items(1, 2, 3, 4, 5)
+    assert read_torn(f"{before}\n{whole}") == [1, 2, 3, 4, 5, 6, 7]
+    assert read_torn(f"{before}\n{torn}") == [1, 2, 3, 4, 5]
+
+
+def test_a_full_last_line_before_a_head_may_go_on_where_there_is_room():
+    full = "D. " + "丁" * 45
+    paper = f"{items(1, 2, 3)}\n4. 第4项\nA. 甲\nB. 乙\nC. 丙\n{{}}\n×\n参考答案\n1.A 2.B 3.C 4.D"
+    assert read_torn(paper.format("D. 丁")) == [1, 2, 3, 4]
+    assert read_torn(paper.format(full)) == [1, 2, 3]
+
+
+def test_a_question_before_a_lost_one_waits_where_it_has_fewer_options_than_all_others():
+    short = "4. 第4项\nA. 甲\nB. 乙\n×\n×\n×\n共5题"
+    assert 4 not in read_torn(f"{items(1, 2, 3)}\n{short}")
+
+
+def test_a_line_inside_a_question_that_may_be_the_next_number_makes_both_wait(parse):
+    lower = "a. 甲\nb. 乙\nc. 丙\nd. 丁"
+    one = items(1, 2, 3, 4, options=lower)
+    other = "（4～5题共用备选答案）\na. 戊\nb. 己\nc. 庚\nd. 辛\n4. 下列符合的是\n5. 下列不符合的是"
+    merged = parse(f"一、单选题\n{one}\n{other}")
+    assert [question.number for question in merged.questions] == [1, 2]
+    assert {"may_hold_another"} <= set(waits(merged, 3)) & set(waits(merged, 4)) & set(waits(merged, 5))
+
+
+@pytest.mark.parametrize("inside", ["1. 甲种\n2. 乙种", "（2）甲种", "38.5℃时", "38支/日时"])
+def test_lists_and_quantities_inside_a_stem_are_no_next_number(parse, inside):
+    number = 37 if "38" in inside else 1
+    outcome = parse(f"{number}. 关于下列各种的说法是\n{inside}\n{FOUR}\n{items(number + 1, number + 2)}")
+    assert waits(outcome, number) == []
 
 
 def test_lines_left_of_another_question_make_it_wait(parse):
