@@ -83,6 +83,7 @@ ADJUDICATION = Kind(
     config=adjudication_config,
     prune=True,
     nothing="experts disagree on nothing and flagged nothing, as of the last `build-dataset review pull`",
+    command="build-dataset review adjudicate",
 )
 VERIFICATION = Kind(
     "verification",
@@ -92,6 +93,7 @@ VERIFICATION = Kind(
     config=verification_config,
     prune=True,
     nothing="nothing waits in parse, clean or dedup",
+    command="build-dataset review verify",
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
 """The kinds of the review; what they bring back becomes labels and corrections."""

@@ -29,20 +29,32 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False) -> Pr
     Raises:
         UserError: see ``Studio``; the only project for that dataset is another folder's.
     """
-    if own := studio.projects(kind.marker(owner)):
-        return max(own, key=lambda each: (each.annotations, each.tasks, -each.id))
-    others = studio.projects(f"[build-dataset {kind.key}: {owner.dataset}")
-    old = [each for each in others if kind.old_marker(owner) in each.description]
-    foreign = [each for each in others if f"{kind.old_marker(owner)[:-1]} #" in each.description]
-    if found := (old or foreign if adopt else old):
-        studio.update_project(found[0].id, description=kind.description(owner))
-        return studio.project(found[0].id)
+    everything = studio.projects(f"[build-dataset {kind.key}: ")
+    if own := [each for each in everything if kind.marker(owner) in each.description]:
+        return max(own, key=_most_answered)
+    old = [each for each in everything if kind.old_marker(owner) in each.description]
+    renamed = [each for each in everything if f" #{owner.token}]" in each.description]
+    foreign = [each for each in everything if f"{kind.old_marker(owner)[:-1]} #" in each.description]
+    if found := (renamed or old or foreign if adopt else old):
+        chosen = max(found, key=_most_answered)
+        studio.update_project(chosen.id, description=kind.description(owner))
+        return studio.project(chosen.id)
+    if renamed:
+        raise UserError(
+            f"{kind.key} project {renamed[0].id} at {studio.url} belongs to this folder under another dataset.name:"
+            " undo the change, go on under the new name with `build-dataset review pull --adopt`, or delete"
+            " build/reviews/token for projects of its own"
+        )
     if foreign:
         raise UserError(
             f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
             " choose another dataset.name, or, if that folder is gone, take it over with --adopt"
         )
     return None
+
+
+def _most_answered(project: Project) -> tuple[int, int, int]:
+    return project.annotations, project.tasks, -project.id
 
 
 def make(

@@ -69,16 +69,28 @@ class Pulled:
 
     def answers(self, known: Iterable[str]) -> dict[str, list[Mapping[str, Any]]]:
         """Return the latest annotation of each of the ``known`` people by question, as they are imported."""
-        rows = self.annotations.filter(pl.col("answer").is_not_null() & pl.col("reviewer").is_in(list(known)))
+        signed = pl.col("answer").is_not_null() & pl.col("reviewer").is_in(list(known))
+        rows = self.annotations.filter(signed)
         latest = rows.sort("updated_at", "annotation_id").unique(
             ["question_id", "reviewer"], keep="last", maintain_order=True
         )
         found: dict[str, list[Mapping[str, Any]]] = {}
-        for question_id, answer in (
-            latest.sort("question_id", "reviewer").select("question_id", "answer").iter_rows()
-        ):
-            found.setdefault(question_id, []).append(json.loads(answer))
+        columns = latest.sort("question_id", "reviewer").select("question_id", "reviewer", "answer")
+        for question_id, reviewer, answer in columns.iter_rows():
+            author = {"completed_by": {"email": reviewer}}
+            found.setdefault(question_id, []).append(json.loads(answer) | author)
         return found
+
+    def renamed(self, names: Mapping[str, str]) -> Pulled:
+        """Return it with people under their new addresses, under which their next answers come."""
+        if not names:
+            return self
+        return replace(
+            self,
+            reviews=self.reviews.with_columns(pl.col("reviewer").replace(names)),
+            corrections=self.corrections.with_columns(pl.col("by").replace(names)),
+            annotations=self.annotations.with_columns(pl.col("reviewer").replace(names)),
+        )
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,8 @@ class PullReport:
     """Annotations that are gone from the server and stay here, in all."""
     newly_gone: int = 0
     """Those of them that were still there the last time."""
+    remedy: str | None = None
+    """Where the whole project is gone, the command that makes it anew."""
 
 
 def pull(
@@ -128,11 +142,11 @@ def pull(
     """
     project = find(studio, kind, owner, adopt=adopt)
     if project is None:
-        raise _no_project(studio, kind, owner, before)
+        raise no_project(studio, kind, owner, before)
     name = f"{studio.url}/projects/{project.id} {project.created_at}"
     people = studio.reviewers()
-    # A person who changed address would otherwise count under both.
-    renamed = any(people.get(user, name) != name for user, name in before.people.items())
+    renamed = {name: people[user] for user, name in before.people.items() if people.get(user, name) != name}
+    before = before.renamed(renamed)
     empty = Pulled(project=name)
     start = empty if full or force or renamed or before.project != name else before
     after = _fetch(studio, kind, project, start, people, advance)
@@ -173,7 +187,13 @@ def with_lost(before: Pulled, after: Pulled) -> Pulled:
     return replace(after, **kept)
 
 
-def _no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> UserError:
+def report_gone(kind: Kind, before: Pulled) -> PullReport:
+    """Return the report of a project that somebody deleted."""
+    return replace(_report(kind, before, before, full=False), remedy=kind.command)
+
+
+def no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> UserError:
+    """Return the error for a project that is not there."""
     if before.project is None:
         return UserError(
             f"Label Studio at {studio.url} has no {kind.key} project for dataset {owner.dataset}: run"

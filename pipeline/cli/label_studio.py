@@ -81,6 +81,11 @@ def tell_pull(report: PullReport) -> None:
         f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
         f"{report.questions} questions answered"
     )
+    if report.remedy is not None:
+        warn(
+            f"{report.kind}: its project is gone from Label Studio: what was pulled stays and counts;"
+            f" `{report.remedy}` makes it anew where it is needed"
+        )
     if report.newly_gone:
         warn(
             f"{report.newly_gone} answers are gone from Label Studio: they stay here and count"

@@ -31,13 +31,14 @@ def pull(
         adopt: take over another folder's projects.
 
     Returns:
-        A report a project; of the projects for adjudication and verification only where they were made.
+        A report of each project that is or was there.
 
     Raises:
-        UserError: no token, no server, it refuses, or there is no project.
+        UserError: no token, no server, it refuses; or there is no project for the review, which is told after
+            the others were fetched.
     """
     from annotation.label_studio import pull as pulling
-    from annotation.label_studio.kinds import KINDS, of_expert
+    from annotation.label_studio.kinds import KINDS, REVIEW, SCORING, of_expert
     from annotation.label_studio.projects import find
 
     studio = connect(params)
@@ -45,16 +46,25 @@ def pull(
     experts = [of_expert(who) for who in params.reviewers] if params.assign else []
     kinds = {kind.key: kind for kind in (*KINDS, *expert_kinds(context.build), *experts)}
     present = {key: find(studio, kind, owner, adopt=adopt) is not None for key, kind in kinds.items()}
-    reports = []
+    if adopt:
+        find(studio, SCORING, owner, adopt=True)  # pulled by `score-answers`, which has no such option
+    reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():
             before = read_pulled(context.build, kind)
-            if not present[key] and before.project is None and _optional(key, present):
-                continue
-            after, report = pulling.pull(studio, kind, owner, before, full=full, force=force, advance=advance)
-            write_pulled(context.build, kind, after)
-            reports.append(report)
+            if present[key]:
+                after, report = pulling.pull(
+                    studio, kind, owner, before, full=full, force=force, advance=advance
+                )
+                write_pulled(context.build, kind, after)
+                reports.append(report)
+            elif before.project is not None:
+                reports.append(pulling.report_gone(kind, before))
     combine(context.build, read_all(context.build), params)
+    started = any(report.kind.startswith(REVIEW.name) for report in reports)
+    under_way = any(there for key, there in present.items() if kinds[key].name == REVIEW.name)
+    if not under_way and (started or not any(present.values())):
+        raise pulling.no_project(studio, REVIEW, owner, read_pulled(context.build, REVIEW))
     return reports
 
 
@@ -72,8 +82,3 @@ def to_apply(build: Path) -> bool:
     """Return whether there are corrections that count."""
     path = build / CORRECTIONS
     return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()
-
-
-def _optional(kind: str, present: dict[str, bool]) -> bool:
-    """Return whether that project need not be there: verification alone may be under way, too."""
-    return kind != "review" or any(present.values())

@@ -54,9 +54,8 @@ _TABLES: dict[str, type[Record]] = {
 def owner_of(context: Context) -> Owner:
     """Return the owner of this folder's projects: its token is drawn when it is first asked for."""
     path = context.build / FOLDER / _TOKEN
-    try:
-        token = path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
+    token = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    if not token:  # none yet, or the process that drew one was killed while it wrote
         token = secrets.token_hex(6)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(token + "\n", encoding="utf-8")

@@ -57,6 +57,7 @@ class LossyStudio:
             len(self.stored),
             0,
             sum(len(task["predictions"]) for task in self.stored.values()),
+            settings.get("description", ""),
         )
 
     def create_project(self, **settings: Any) -> int:
