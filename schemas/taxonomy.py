@@ -52,6 +52,9 @@ class Dimension(BaseModel):
     definition: str | None = None
     """The question it asks, for models and experts; CMExam's are in ``annotation/prompts``."""
     labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
+    listing: tuple[str, ...] = ()
+    """Chinese names in the order in which people are shown them; the others follow. CMExam's departments stand as in
+    the catalogue of departments that Chinese hospitals are licensed for (诊疗科目名录, 1994)."""
 
     @field_validator("labels")
     @classmethod
@@ -69,6 +72,11 @@ class Dimension(BaseModel):
     def zh_names(self) -> list[str]:
         """The labels' Chinese names, in the taxonomy's order: the enumeration annotators choose from."""
         return [label.zh for label in self.labels]
+
+    def listed(self) -> list[LabelName]:
+        """Return the labels in the order in which people are shown them."""
+        places = {name: place for place, name in enumerate(self.listing)}
+        return sorted(self.labels, key=lambda label: places.get(label.zh, len(places)))
 
     def find(self, spelling: str) -> LabelName | None:
         """The label that ``spelling`` names (Chinese, English, abbreviation, code, alias; case-insensitive)."""

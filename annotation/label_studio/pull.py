@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -67,10 +67,10 @@ class Pulled:
     people: Mapping[int, str] = field(default_factory=dict)
     """E-mail addresses by user id, as of then."""
 
-    def answers(self, known: Iterable[str]) -> dict[str, list[Mapping[str, Any]]]:
-        """Return the latest annotation of each of the ``known`` people by question, as they are imported."""
-        signed = pl.col("answer").is_not_null() & pl.col("reviewer").is_in(list(known))
-        rows = self.annotations.filter(signed)
+    def answers(self, people: Mapping[int, str]) -> dict[str, list[Mapping[str, Any]]]:
+        """Return the latest annotation of each of the ``people`` by question, as they are imported."""
+        signed = pl.col("answer").is_not_null() & pl.col("reviewer").is_in([*people.values()])
+        rows = self.with_addresses(people).annotations.filter(signed)
         latest = rows.sort("updated_at", "annotation_id").unique(
             ["question_id", "reviewer"], keep="last", maintain_order=True
         )
@@ -81,8 +81,9 @@ class Pulled:
             found.setdefault(question_id, []).append(json.loads(answer) | author)
         return found
 
-    def renamed(self, names: Mapping[str, str]) -> Pulled:
-        """Return it with people under their new addresses, under which their next answers come."""
+    def with_addresses(self, people: Mapping[int, str]) -> Pulled:
+        """Return it with everybody under the address of today, under which their next answers come."""
+        names = {name: people[user] for user, name in self.people.items() if people.get(user, name) != name}
         if not names:
             return self
         return replace(
@@ -145,10 +146,10 @@ def pull(
         raise no_project(studio, kind, owner, before)
     name = f"{studio.url}/projects/{project.id} {project.created_at}"
     people = studio.reviewers()
-    renamed = {name: people[user] for user, name in before.people.items() if people.get(user, name) != name}
-    before = before.renamed(renamed)
+    renamed = before.with_addresses(people)
     empty = Pulled(project=name)
-    start = empty if full or force or renamed or before.project != name else before
+    start = empty if full or force or renamed is not before or before.project != name else before
+    before = renamed
     after = _fetch(studio, kind, project, start, people, advance)
     if start.since is not None and not _is_whole(studio, project, after):
         start = empty

@@ -32,9 +32,15 @@ _TAKEN = {
 
 _UNREACHABLE = "ctrl+alt+shift+f19"
 # A choice without a key is given one by Label Studio: pressing 6 then silently changed the disease group.
-# Labels of long lists are parked on a chord that no keyboard has, and are picked by mouse or Tab and space.
+# What no row and no chord is left for is parked on a chord that no keyboard has: mouse, or Tab and space.
 _ROWS = ("12345", "asdfg", "zxcvb", "qwetyio")
 """Keys that Label Studio leaves free. A dimension gets the shortest row that is left and long enough."""
+_CHORDS = ("shift", "alt")
+"""Keys that are held while a label of a long list is chosen by its code: those that browsers and Label Studio leave."""
+_CODES = "abcdefghijklmnopqrstuvwxyz123456789"
+"""Of the labels of a long list, in their order: the n-th chapter of the ICD has the n-th letter."""
+_NONE = "0"
+"""Of the label "not applicable", which comes last."""
 SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
 """Of each aspect: a row of the keyboard, its leftmost key the worst score."""
 
@@ -104,10 +110,12 @@ def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
 
 def _labels_config(*, correct: str, opinions: bool) -> str:
     rows = _rows()
-    columns = [
-        (numeral, dimension, _layout(dimension), list(_choices(dimension, rows.get(dimension.name, ""))))
-        for numeral, dimension in numbered_dimensions()
-    ]
+    chords = iter(_CHORDS)
+    columns = []
+    for numeral, dimension in numbered_dimensions():
+        held = "" if dimension.name in rows else next(chords, "")
+        choices = list(_choices(dimension, rows.get(dimension.name, ""), held))
+        columns.append((numeral, dimension, _layout(dimension), held.title(), choices))
     flags = {flag.kind: flag for flag in FLAG_NAMES}
     return _rendered("review", columns=columns, flags=flags, correct=correct, opinions=opinions)
 
@@ -140,10 +148,27 @@ def _rows() -> dict[str, str]:
     return found
 
 
-def _choices(dimension: Dimension, keys: str) -> Iterator[tuple[LabelName, str]]:
-    """Yield labels with their keys; "not applicable", in the middle of the alphabet, comes last."""
-    for position, label in enumerate(sorted(dimension.labels, key=lambda label: label.abbr == "N/A")):
-        yield label, keys[position] if position < len(keys) else _UNREACHABLE
+def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelName, str, str]]:
+    """Yield labels with their keys and the codes that stand before them; "not applicable" comes last.
+
+    Args:
+        dimension: whose labels.
+        row: keys of its own; empty where it has none.
+        held: key that is held while a code is pressed; empty where there is none.
+    """
+    for place, label in enumerate(sorted(dimension.listed(), key=_is_none)):
+        if row:
+            yield label, row[place], label.code or ""
+            continue
+        code = _NONE if _is_none(label) else _CODES[place : place + 1]
+        if held and code:
+            yield label, f"{held}+{code}", code.upper()
+        else:
+            yield label, _UNREACHABLE, label.code or ""
+
+
+def _is_none(label: LabelName) -> bool:
+    return label.abbr == "N/A"
 
 
 def _layout(dimension: Dimension) -> str:

@@ -208,7 +208,7 @@ def _send(
             version=version,
             batch=params.batch,
             count=count,
-            answers=before.answers(studio.reviewers().values()),
+            answers=before.answers(studio.reviewers()),
             adopt=adopt,
             advance=advance,
         )

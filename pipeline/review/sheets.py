@@ -113,7 +113,7 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     _put_rows(book.create_sheet(_DATA), data)
     labels = book.create_sheet(_LABELS)
     for place, (_, dimension) in enumerate(numbered_dimensions(), start=1):
-        _put_rows(labels, [[name] for name in dimension.zh_names()], first_column=place)
+        _put_rows(labels, [[label.zh] for label in dimension.listed()], first_column=place)
     labels.sheet_state = book[_DATA].sheet_state = "veryHidden"
     book.active = 1
     try:

@@ -232,7 +232,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
             title=None,
             version="none",
             batch=review.batch,
-            answers=read_pulled(context.build, kind).answers(studio.reviewers().values()),
+            answers=read_pulled(context.build, kind).answers(studio.reviewers()),
             advance=advance,
         )
     if not report.created:

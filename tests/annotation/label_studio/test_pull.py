@@ -149,10 +149,31 @@ def test_answers_go_back_with_their_questions_one_a_person():
     studio = Studio()
     studio.answered(1, 1, 2, second=0)
     pulled, _ = pull(studio, REVIEW, OWNER, Pulled())
-    back = pulled.answers(PEOPLE.values())
+    back = pulled.answers(PEOPLE)
     assert [each["completed_by"]["email"] for each in back["q1"]] == [PEOPLE[1], PEOPLE[2]]
     assert all(each["result"] == RESULT for each in back["q1"])
-    assert list(pulled.answers([PEOPLE[2]])) == ["q1"]
+    assert list(pulled.answers({2: PEOPLE[2]})) == ["q1"]
+
+
+def test_work_that_is_gone_from_the_server_follows_its_author_to_a_new_address():
+    studio = Studio()
+    studio.answered(1, 1, 2, second=0)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.stored.clear()
+    studio.people = {**PEOPLE, 1: "new@example.org"}
+    [first, _] = before.answers(studio.people)["q1"]
+    assert first["completed_by"] == {"email": "new@example.org"}
+    studio.answered(1, 1, second=5)
+    after, _ = pull(studio, REVIEW, OWNER, before)
+    assert sorted(set(after.reviews["reviewer"])) == [PEOPLE[2], "new@example.org"], "nobody counts twice"
+
+
+def test_a_folder_whose_dataset_has_another_name_now_is_asked_to_adopt_its_projects():
+    studio = Studio(description=REVIEW.marker(Owner("former", OWNER.token)))
+    with pytest.raises(UserError, match=r"this folder under another dataset\.name.*--adopt"):
+        pull(studio, REVIEW, OWNER, Pulled())
+    pull(studio, REVIEW, OWNER, Pulled(), adopt=True)
+    assert REVIEW.marker(OWNER) in studio.description
 
 
 def test_the_project_of_another_folder_is_refused_and_one_without_a_token_taken():

@@ -118,7 +118,22 @@ def test_no_choice_is_left_without_a_key_and_no_reachable_key_selects_two(screen
     assert hotkeys(screen, "medical_discipline") == list("qwetyio")
     assert hotkeys(screen, "competency") == list("asdfg")
     assert hotkeys(screen, "difficulty") == list("12345")
-    assert set(hotkeys(screen, "disease_group")) == {"ctrl+alt+shift+f19"}
+
+
+def test_long_lists_have_codes_that_are_pressed_with_a_held_key(screen):
+    codes = {each.get("value"): each.get("hotkey") for each in screen.iter("Choice")}
+    assert (codes["某些感染性疾病或寄生虫病"], codes["补充章传统医学病证-模块1"]) == ("shift+a", "shift+z")
+    assert (codes["预防保健科"], codes["中西医结合科"]) == ("alt+a", "alt+8")
+    shown = [each.get("html", "") for each in choices(screen, "clinical_department")]
+    assert shown[2] == "<b>C</b> 内科"
+    held = [hotkeys(screen, name)[-1] for name in ("disease_group", "clinical_department")]
+    assert held == ["shift+0", "alt+0"], "not applicable"
+
+
+def test_departments_stand_as_hospitals_list_them(screen):
+    names = [str(each.get("value")) for each in choices(screen, "clinical_department")]
+    assert names[2:7] == ["内科", "外科", "妇产科", "妇女保健", "儿科"]
+    assert names[-1] == "不符合"
 
 
 def test_flags_have_their_names_in_tables(screen):
