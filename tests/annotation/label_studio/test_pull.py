@@ -161,8 +161,8 @@ def test_work_that_is_gone_from_the_server_follows_its_author_to_a_new_address()
     before, _ = pull(studio, REVIEW, OWNER, Pulled())
     studio.stored.clear()
     studio.people = {**PEOPLE, 1: "new@example.org"}
-    [first, _] = before.answers(studio.people)["q1"]
-    assert first["completed_by"] == {"email": "new@example.org"}
+    [_, moved] = before.answers(studio.people)["q1"]
+    assert moved["completed_by"] == {"email": "new@example.org"}
     studio.answered(1, 1, second=5)
     after, _ = pull(studio, REVIEW, OWNER, before)
     assert sorted(set(after.reviews["reviewer"])) == [PEOPLE[2], "new@example.org"], "nobody counts twice"
