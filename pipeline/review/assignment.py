@@ -48,7 +48,7 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     """Assign every answer that is still wanted to an expert.
 
     Each group ranks the experts by a hash and takes the first ones who have room (consistent hashing with bounded
-    loads: Mirrokni et al. 2018). So the result depends on no history, and when somebody stops only their open
+    loads: Mirrokni et al. 2018). So the result hardly depends on history, and when somebody stops only their open
     questions, and few others, change hands.
 
     Args:

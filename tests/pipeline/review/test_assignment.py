@@ -45,14 +45,15 @@ def test_the_work_is_even_and_the_same_whenever_it_is_asked_for():
     found = assign(groups(300), params(), {})
     assert all(abs(len(found.questions[who]) - 200) <= 6 for who in PEOPLE)
     assert assign(groups(300), params(), {}) == found
-    done = {name: {PEOPLE[0]} for name in list(found.questions[PEOPLE[0]])[:50]}
+    done = {name: {PEOPLE[0]} for name in sorted(found.questions[PEOPLE[0]])[:50]}
     later = assign(groups(300), params(), done)
-    assert later.questions == found.questions | {PEOPLE[0]: found.questions[PEOPLE[0]] - done.keys()}
+    moved = sum(len(later.questions[who] - found.questions[who]) for who in PEOPLE)
+    assert moved <= 3, "answers move only what was assigned beyond an even share"
 
 
 def test_who_stops_keeps_what_is_done_and_the_rest_goes_to_the_others():
     before = assign(groups(300), params(), {})
-    done = {name: {PEOPLE[0]} for name in list(before.questions[PEOPLE[0]])[:40]}
+    done = {name: {PEOPLE[0]} for name in sorted(before.questions[PEOPLE[0]])[:40]}
     after = assign(groups(300), params(quotas={PEOPLE[0]: 0}), done)
     assert after.questions[PEOPLE[0]] == set()
     assert sum(map(len, after.questions.values())) == 2 * 300 - 40
