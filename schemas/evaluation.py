@@ -48,11 +48,11 @@ class Prediction(Record):
     """Of a clinical case: ``clin-CASE-TURN``."""
     repeat: int = 0
     """Number of the repetition, where a prompt is asked several times."""
-    shuffle: int = 0
-    """Number of the order in which the options were shown; 0 is the printed one."""
+    variant: str | None = None
+    """Version that was asked: ``order 1``, ``paraphrase``, ``none_of_the_above``; null for the printed question."""
     raw_output: str | None
     extracted: list[str] | None
-    """The letters as the paper prints them, whatever the order shown."""
+    """The letters as the paper prints them, whatever the version shown."""
     rule: str | None
     """The extraction rule that fired."""
     outcome: Outcome

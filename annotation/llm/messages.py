@@ -382,3 +382,29 @@ def spread(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
         else:
             shared.append(replace(outcome, request=request, waste=Waste()))
     return [outcome, *shared]
+
+
+def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The strict JSON schema of an object whose properties are all required."""
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The JSON object of a reply.
+
+    Raises:
+        BadAnswerError: there is none; its hint asks for one.
+    """
+    try:
+        said = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise BadAnswerError(Reason.MALFORMED_JSON, "the reply is no JSON object", "请只输出一个JSON对象。")
+    return said

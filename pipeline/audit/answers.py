@@ -145,7 +145,7 @@ def gathered(
 
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
     """Return the first answers of our own runs to the printed questions."""
-    first = (pl.col("repeat") == 0) & (pl.col("shuffle") == 0) & (pl.col("task") == Task.ANSWER.value)
+    first = (pl.col("repeat") == 0) & pl.col("variant").is_null() & (pl.col("task") == Task.ANSWER.value)
     return [
         _AnswerRow(id=row.question_id, model=row.run, answer="".join(row.extracted))
         for row in Prediction.from_frame(predictions.filter(first))

@@ -143,6 +143,14 @@ def run_stages(
         raise typer.Exit(NOTHING_LEFT)
 
 
+_DRY_RUNS = {
+    "annotate": "questions",
+    "ocr": "pages for the vision model",
+    "evaluate": "stored outputs for evaluate.reader",
+}
+"""The unit that a stage's ``--dry-run`` counts."""
+
+
 def _command(stage: Stage) -> Callable[..., None]:
     """A command whose options are the stage's own."""
 
@@ -154,7 +162,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
-            (_dry_run_of_vision if stage.name == "ocr" else _dry_run)(loaded)
+            {"ocr": _dry_run_of_vision, "evaluate": _dry_run_of_reader}.get(stage.name, _dry_run)(loaded)
             return
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
@@ -169,8 +177,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         keyword("as_json", AsJson, False),
         keyword("log_file", LogFile, None),
     ]
-    if stage.name in ("annotate", "ocr"):
-        unit = "questions" if stage.name == "annotate" else "pages for the vision model"
+    if unit := _DRY_RUNS.get(stage.name):
         help_text = f"Print the number of {unit}, tokens and cost, without sending anything."
         common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
     parameters = [*stage_options(stage.params), *common]
@@ -224,6 +231,23 @@ def _dry_run_of_vision(config: ConfigBase) -> None:
     pages = vision_pages(runner.tables(stage), params, runner.context(stage))
     vision, listed = with_list_prices(params.vision)
     told = vision.estimate(pages) + (f" by {listed}" if listed else "")
+    Console().print(told, highlight=False, soft_wrap=True, markup=False)
+
+
+def _dry_run_of_reader(config: ConfigBase) -> None:
+    from pipeline.evaluate.params import EvaluateParams
+    from pipeline.evaluate.stage import estimate_reader
+    from pipeline.evaluate.submission import predictions_of
+    from pipeline.runtime.runner import Runner
+    from schemas.evaluation import Prediction
+
+    stage = stage_named("evaluate")
+    runner = Runner(config)
+    params = config.params("evaluate")
+    assert isinstance(params, EvaluateParams)
+    context = runner.context(stage)
+    predictions = Prediction.to_frame(predictions_of(context.build))
+    told = estimate_reader({**runner.tables(stage), "predictions": predictions}, params, context)
     Console().print(told, highlight=False, soft_wrap=True, markup=False)
 
 

@@ -187,7 +187,7 @@ def _entries(home: Path, source: str) -> list[Entry]:
     view = View(Score.from_frame(read_table(home / "scores.parquet")))
     right: dict[str, dict[str, bool]] = {}
     for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
-        if row.task is Task.ANSWER and row.repeat == 0 and row.shuffle == 0 and row.outcome != "failed":
+        if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
             right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
     return [
         Entry(run, source, view, right.get(run, {}))

@@ -101,20 +101,18 @@ def grade(
     """
     asked = prompt.asked()
     outcome, letters, rule, span = _read(asked, made, answer_first=answer_first)
-    question = prompt.question or asked
-    shuffle = 0
+    question = prompt.printed
     if prompt.shown is not None:
-        shuffle = prompt.shown.number
         letters = None if letters is None else prompt.shown.as_printed(letters)
     graded = None
     if outcome is not Outcome.FAILED:
-        graded = Graded(question, outcome, letters, expected, prompt.repeat, shuffle)
+        graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant)
     prediction = Prediction(
         run=run,
         task=Task.ANSWER,
         question_id=question.question_id,
         repeat=prompt.repeat,
-        shuffle=shuffle,
+        variant=prompt.variant,
         raw_output=made.text,
         extracted=None if letters is None else list(letters),
         rule=rule,
@@ -152,7 +150,7 @@ def _read(
     if made.text is None:
         return Outcome.FAILED, None, None, None
     if made.letters is not None:
-        return Outcome.ANSWERED, made.letters, CHOSEN, None
+        return Outcome.ANSWERED, made.letters, made.read_by or CHOSEN, None
     options = {option.label: option.text for option in asked.options}
     multiple = is_multiple(asked)
     outcome, extraction = read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)

@@ -22,6 +22,10 @@ _PROMPT = (
 )
 _REPEATS = "Ask everything so many times, for means and deviations at a temperature above 0."
 _SHUFFLES = "Ask every question again with its options in so many other orders."
+_PERTURBATIONS = (
+    "Ask every question again: paraphrase, in other words (the template's `paraphrase`); none_of_the_above, with "
+    "以上都不是 in the place of a wrong option."
+)
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
@@ -41,6 +45,9 @@ class Asked(Params):
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
     repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
     shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
+    perturbations: list[Literal["paraphrase", "none_of_the_above"]] = Field(
+        default_factory=list, description=_PERTURBATIONS
+    )
 
     def template(self) -> str:
         """Name or path of the template."""
@@ -206,6 +213,12 @@ class JudgeOptions(LlmOptions):
         return f"llm:{self.model}"
 
 
+class ReaderOptions(LlmOptions):
+    """A model that reads the outputs that no rule read: ``[evaluate.reader]``."""
+
+    max_tokens: int = Field(64, ge=1, description="Most tokens of a reply.")
+
+
 class ScoringOptions(Params):
     """Options of scoring by experts in Label Studio: ``[evaluate.scoring]``."""
 
@@ -239,6 +252,10 @@ class EvaluateParams(Params):
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer of that model.")
     judge: JudgeOptions | None = Field(
         None, description="[evaluate.judge]: the model that scores explanations and clinical answers."
+    )
+    reader: ReaderOptions | None = Field(
+        None,
+        description="[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`.",
     )
     expert_scores: Path | None = Field(
         None, description="CSV of experts' scores: run, task, question_id, aspect, expert, score."

@@ -27,8 +27,9 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             found.append(f"evaluate, {model.run_name()}: {missing}")
         found += _unusable(model, params.cases)
-    if params.judge is not None and (missing := params.judge.missing()) is not None:
-        found.append(f"evaluate.judge: {missing}")
+    for name, options in (("judge", params.judge), ("reader", params.reader)):
+        if options is not None and (missing := options.missing()) is not None:
+            found.append(f"evaluate.{name}: {missing}")
     if params.expert_scores is not None:
         found += _said(partial(load_expert_scores, params.expert_scores))
     return list(dict.fromkeys(found))

@@ -1,9 +1,7 @@
-"""Prompts: templates, worked examples, and the same question with its options in another order."""
+"""Prompts: templates and worked examples."""
 
 from __future__ import annotations
 
-import random
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,65 +14,17 @@ from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
-_REFERS = re.compile(
-    r"(?:以上|上述|前面|前[一二两三四]|下列各|所有选项|[①-⑩])|(?<![A-Za-z])[A-K](?:\s*[、,，和与及+]\s*[A-K])+(?![A-Za-z])|^[A-K]$"
-    r"|选项\s*[A-K]"
-)
-"""An option that speaks of others by their place or letter."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A question as a model sees it."""
-
-    question: ReleaseRow
-    """With the options in the order shown, labelled A, B, C … again, and the key to match."""
-    printed: dict[str, str]
-    """The printed label of each label shown."""
-    number: int
-
-    def as_printed(self, letters: Sequence[str]) -> tuple[str, ...]:
-        """An answer in the letters of the paper."""
-        return tuple(sorted(self.printed[letter] for letter in letters))
-
-
-def shufflable(question: ReleaseRow) -> bool:
-    """Return whether the options mean the same in any order: neither they nor the stem name one by letter."""
-    texts = [option.text for option in question.options]
-    return (
-        len(texts) > 1
-        and not any(_REFERS.search(text) for text in texts)
-        and not re.search(r"选项\s*[A-K]", question.stem)
-    )
-
-
-def shuffled(question: ReleaseRow, number: int, seed: int) -> Shown:
-    """The question with its options in order ``number``, which is never the printed one."""
-    labels = [option.label for option in question.options]
-    order = list(labels)
-    draw = random.Random(sha256(str(seed), question.question_id, str(number)))  # noqa: S311
-    while order == labels:
-        draw.shuffle(order)
-    texts = {option.label: option.text for option in question.options}
-    printed = dict(zip(labels, order, strict=True))
-    shown = {old: new for new, old in printed.items()}
-    changes = {
-        "options": [
-            option.model_copy(update={"text": texts[printed[option.label]]}) for option in question.options
-        ],
-        "answer": sorted(shown[letter] for letter in question.answer),
-        "accepted_answers": question.accepted_answers
-        and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],
-    }
-    return Shown(question.model_copy(update=changes), printed, number)
-
-
 Message = dict[str, str]
 
 _ASKED = frozenset({"exam", "question_type", "stem", "options"})
 _KEY = frozenset({"answer", "explanation"})
 _CASE = frozenset({"title", "description", "question"})
-_CHOICE = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
+_CHOICE = {
+    "question": _ASKED,
+    "paraphrase": _ASKED,
+    "answer": _ASKED | _KEY,
+    "system": frozenset[str](),
+}
 _FIELDS: dict[Task, dict[str, frozenset[str]]] = {
     Task.ANSWER: _CHOICE,
     Task.EXPLANATION: _CHOICE,
@@ -91,6 +41,22 @@ _SEVERAL = "X"
 
 
 @dataclass(frozen=True)
+class Shown:
+    """Another version of a question, as a model sees it. See ``perturbations``."""
+
+    question: ReleaseRow
+    """With the options as shown, labelled A, B, C … again, and the key to match."""
+    printed: dict[str, str]
+    """The printed label of each label shown."""
+    variant: str
+    """Its name, for example ``order 1``."""
+
+    def as_printed(self, letters: Sequence[str]) -> tuple[str, ...]:
+        """An answer in the letters of the paper."""
+        return tuple(sorted(self.printed[letter] for letter in letters))
+
+
+@dataclass(frozen=True)
 class Template:
     """The wording of a question and of a worked example's answer."""
 
@@ -101,6 +67,8 @@ class Template:
     """The wording of a case's later questions, where the first one carries the case."""
     version: int | str | None = None
     """The version that the template states."""
+    paraphrase: str | None = None
+    """The question in other words, for the perturbation of that name."""
     answer_first: bool = True
     """True if an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
@@ -116,17 +84,27 @@ class Prompt:
     """The question as printed; None where nothing is to be chosen."""
     repeat: int = 0
     shown: Shown | None = None
-    """The question as the model sees it, where its options are not in the printed order."""
+    """The question as the model sees it, where it is not asked as printed."""
 
-    def asked(self) -> ReleaseRow:
-        """The question as the model sees it.
+    @property
+    def variant(self) -> str | None:
+        """The name of the question's version; None for the printed question."""
+        return self.shown.variant if self.shown else None
+
+    @property
+    def printed(self) -> ReleaseRow:
+        """The question as printed.
 
         Raises:
             TypeError: the prompt asks for free text.
         """
         if self.question is None:
             raise TypeError(f"prompt {self.id} has no options")
-        return self.shown.question if self.shown else self.question
+        return self.question
+
+    def asked(self) -> ReleaseRow:
+        """The question as the model sees it; raises as ``printed`` does."""
+        return self.shown.question if self.shown else self.printed
 
 
 def is_multiple(question: ReleaseRow) -> bool:

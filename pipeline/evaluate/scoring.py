@@ -30,7 +30,8 @@ class Graded:
     expected: float | None = None
     """Probability of a right answer where the run guesses."""
     repeat: int = 0
-    shuffle: int = 0
+    variant: str | None = None
+    """Name of the version that was asked; None for the question as printed."""
 
     @cached_property
     def correct(self) -> bool:
@@ -76,21 +77,21 @@ class Versions:
         """See the function ``cluster``."""
         return self.items[0].cluster
 
-    def alike(self) -> bool | None:
-        """Return whether the answers in all orders are the same; None where only one was asked.
+    def alike(self, kind: str) -> bool | None:
+        """Return whether the question and its versions of a kind got the same answer; None where none was asked.
 
         No answer is an answer of its own.
         """
-        first = [item for item in self.items if item.repeat == 0]
-        asked = {bool(item.shuffle) for item in first}
-        return len({item.letters for item in first}) == 1 if len(asked) == 2 else None
+        first = [item for item in self.items if item.repeat == 0 and (item.variant or kind).startswith(kind)]
+        printed = {item.variant is None for item in first}
+        return len({item.letters for item in first}) == 1 if len(printed) == 2 else None
 
     def voted(self) -> bool | None:
         """Return whether the most frequent answer of several repetitions is right; None where there was only one.
 
         Outputs without an answer have no vote; of answers given equally often, the earliest counts.
         """
-        asked = [item for item in self.items if not item.shuffle]
+        asked = [item for item in self.items if item.variant is None]
         votes = [item for item in asked if item.letters is not None]
         counts = Counter(item.letters for item in votes)
         if len(asked) < 2 or not votes:

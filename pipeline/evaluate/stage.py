@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.comparing import compare_runs
+from pipeline.evaluate.extraction.reader import Reader, Unread, estimate
 from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of, rubric
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
@@ -17,7 +18,8 @@ from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, human_scores
 from pipeline.evaluate.slices import by_slice
-from pipeline.evaluate.tasks import Material, Reading, TaskWork, Written, open_task
+from pipeline.evaluate.tasks import Material, Reading, Splits, TaskWork, Written, open_task
+from pipeline.evaluate.tasks.answer import AnswerWork
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.errors import UserError
 from schemas.evaluation import (
@@ -29,6 +31,7 @@ from schemas.evaluation import (
     Prediction,
     Preference,
     Score,
+    Task,
 )
 from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
@@ -62,6 +65,7 @@ class _Outcomes:
     """Runs that could not go on, and why."""
     stray: int = 0
     """Experts' scores of answers that no run gave."""
+    reader: Reader | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
@@ -92,8 +96,9 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     Raises:
         UserError: a model, a prompt or a file of cases cannot be used.
     """
-    splits = {name: list(ReleaseRow.from_frame(tables[name])) for name in ("train", "validation", "test")}
-    material = Material(splits, params.split, params.limit, context.seed, params.cases, params.keep_prompts)
+    splits = _splits(tables)
+    reader = None if params.reader is None else Reader(params.reader, context.store)
+    material = material_of(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     runs = [
@@ -113,7 +118,38 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, params)
     made.scores += judged_scores(made.verdicts.judgements)
     made.waiting += made.verdicts.waiting
+    if reader is not None:
+        made.waiting += reader.waiting
+        made.reader = reader
     return _result(params, runs, made)
+
+
+def material_of(splits: Splits, params: EvaluateParams, seed: int, reader: Reader | None = None) -> Material:
+    """Return the source of all runs' prompts."""
+    return Material(splits, params.split, params.limit, seed, params.cases, params.keep_prompts, reader)
+
+
+def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
+    """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody.
+
+    Raises:
+        UserError: no reader is configured.
+    """
+    if params.reader is None:
+        raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
+    splits = _splits(tables)
+    material = material_of(splits, params, context.seed)
+    rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
+    unread: list[Unread] = []
+    for options in params.all_models():
+        work = open_task(options, material)
+        if isinstance(work, AnswerWork):
+            unread += work.unread(row for row in rows if row.run == options.run_name())
+    return estimate(params.reader, unread, context.store)
+
+
+def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
+    return {name: list(ReleaseRow.from_frame(tables[name])) for name in ("train", "validation", "test")}
 
 
 def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
@@ -197,14 +233,26 @@ def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     }
 
 
+def _reader_facts(reader: Reader | None) -> dict[str, Any]:
+    """Return the reader, and the number and cost of its readings."""
+    if reader is None:
+        return {}
+    found = {"model": reader.options.model, "requests": reader.requests, "without_reply": len(reader.waiting)}
+    return {"reader": found | {"cost": reader.cost}}
+
+
 def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
     costs = [made.facts[model.run_name()]["cost"] for model in asked]
     currencies = {model.currency for model in asked}
-    if params.judge is not None:
-        costs.append(made.verdicts.cost)
-        currencies.add(params.judge.currency)
+    for options, cost in (
+        (params.judge, made.verdicts.cost),
+        (params.reader, made.reader and made.reader.cost),
+    ):
+        if options is not None:
+            costs.append(cost)
+            currencies.add(options.currency)
     if len(currencies) != 1 or None in costs:
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
@@ -235,7 +283,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         for each in runs
         for left in each.work.left_out
     ]
-    asked = len(made.predictions) + made.verdicts.requests
+    asked = len(made.predictions) + made.verdicts.requests + (made.reader.requests if made.reader else 0)
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
     agreement = judge_agreement(made.verdicts.judgements)
@@ -276,6 +324,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "asked": facts(askings),
             "more_than": params.more_than(),
             **_judge_facts(params, made),
+            **_reader_facts(made.reader),
             **_cost(params, made),
         },
         complete=not made.waiting,

@@ -241,7 +241,7 @@ def submission(predictions: Sequence[Prediction], run: str) -> bytes:
     own = [
         row
         for row in predictions
-        if row.run == run and row.task is Task.ANSWER and row.repeat == 0 and row.shuffle == 0
+        if row.run == run and row.task is Task.ANSWER and row.repeat == 0 and row.variant is None
     ]
     if not own:
         runs = sorted({row.run for row in predictions if row.task is Task.ANSWER})

@@ -39,7 +39,7 @@ def answers_page(build: Build) -> bytes | None:
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:
         return None
-    first = frame.filter((pl.col("repeat") == 0) & (pl.col("shuffle") == 0))
+    first = frame.filter((pl.col("repeat") == 0) & pl.col("variant").is_null())
     cards, kinds = _cards(build, first.filter(pl.col("task") == Task.ANSWER.value))
     texts, asked = _open_cards(build, first.filter(pl.col("task") != Task.ANSWER.value))
     if not cards and not texts:

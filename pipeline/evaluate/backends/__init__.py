@@ -30,6 +30,7 @@ class Generation:
         text: the raw output; None when the request failed.
         finish: why it ended: ``stop``, ``length``, ``refusal``.
         letters: the answer, for backends that choose letters instead of writing text.
+        read_by: the rule of those letters where a reader read them; None where the backend chose them.
         failure: why there is no output; it is asked again on the next run.
         stored: whether it was there already and nothing was asked.
         prompt_tokens: tokens read; None where not known.
@@ -46,6 +47,7 @@ class Generation:
     text: str | None
     finish: str = "stop"
     letters: tuple[str, ...] | None = None
+    read_by: str | None = None
     failure: Failure | None = None
     stored: bool = False
     prompt_tokens: int | None = None

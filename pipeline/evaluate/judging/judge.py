@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
+from annotation.llm.messages import (
+    Answer,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Reason,
+    json_object,
+    strict_form,
+)
 from annotation.rubric import LEAST, MOST, Aspect, aspects
 from pipeline.evaluate.params import JudgeOptions
 from pipeline.evaluate.prompting import Message
@@ -84,12 +91,12 @@ def pair_messages(
 def score_format() -> dict[str, Any]:
     """The strict JSON schema of four scores."""
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    return _strict("scores", {aspect.name: score for aspect in aspects()})
+    return strict_form("scores", {aspect.name: score for aspect in aspects()})
 
 
 def pair_format() -> dict[str, Any]:
     """The strict JSON schema of a preference."""
-    return _strict("preference", {"better": {"type": "string", "enum": list(Winner)}})
+    return strict_form("preference", {"better": {"type": "string", "enum": list(Winner)}})
 
 
 def read_scores(text: str) -> dict[str, int]:
@@ -98,7 +105,7 @@ def read_scores(text: str) -> dict[str, int]:
     Raises:
         BadAnswerError: it is no JSON, or a score is missing or off the scale.
     """
-    said = _object(text)
+    said = json_object(text)
     found = {}
     for aspect in aspects():
         score = said.get(aspect.name)
@@ -118,32 +125,10 @@ def read_preference(text: str) -> Winner:
     Raises:
         BadAnswerError: it is no JSON, or prefers something else.
     """
-    better = _object(text).get("better")
+    better = json_object(text).get("better")
     if better not in list(Winner):
         raise BadAnswerError(Reason.INVALID_LABEL, "better is none of first, second, tie", None)
     return Winner(better)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        said = json.loads(text[text.find("{") : text.rfind("}") + 1])
-    except ValueError:
-        raise BadAnswerError(
-            Reason.MALFORMED_JSON, "the reply is no JSON", "请只输出一个JSON对象。"
-        ) from None
-    if not isinstance(said, dict):
-        raise BadAnswerError(Reason.MALFORMED_JSON, "the reply is no JSON object", "请只输出一个JSON对象。")
-    return said
-
-
-def _strict(name: str, properties: dict[str, Any]) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 _SPEAKERS = {"user": "问", "assistant": "答"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from pipeline.evaluate.backends import Backend, Generation
+from pipeline.evaluate.extraction.reader import Reader
 from pipeline.evaluate.params import ModelOptions
 from pipeline.evaluate.prompting import Examples, Prompt
 from pipeline.evaluate.scoring import Graded, accepted
@@ -32,6 +33,8 @@ class Material:
     cases: Path | None = None
     keep_prompts: bool = False
     """True if predictions hold their prompts."""
+    reader: Reader | None = None
+    """Reads outputs that no rule read."""
 
     @cached_property
     def chosen(self) -> list[ReleaseRow]:

@@ -3,73 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
+from pipeline.evaluate.extraction.reader import LLM, Unread
 from pipeline.evaluate.grading import grade
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
-from pipeline.evaluate.prompting import Prompt, load_template, messages, shufflable, shuffled
+from pipeline.evaluate.perturbations import versions
+from pipeline.evaluate.prompting import Prompt, load_template, messages
 from pipeline.evaluate.scoring import Graded, Versions
 from pipeline.evaluate.slices import OVERALL, by_slice
 from pipeline.evaluate.tasks import LeftOut, Material, Reading
+from schemas.evaluation import Outcome, Prediction
 from schemas.release import ReleaseRow
 
 
 class AnswerWork:
-    """Every question of the split, as often as asked, and its options in further orders."""
+    """Every question of the split, as often as asked, and its further versions."""
 
     def __init__(self, options: Asked, material: Material) -> None:
         self._template = load_template(options.template(), options.task)
         self._keep_prompts = material.keep_prompts
+        self._reader = material.reader
         self._examples = material.examples(options.shots)
         self.left_out = [
             LeftOut(row.question_id, "no_answer_key", "the question has no key to score against")
             for row in material.keyless
         ]
         self.prompts = [
-            prompt
-            for row in material.questions
-            for prompt in self._of(row, options.repeats, options.shuffles, material.seed)
+            prompt for row in material.questions for prompt in self._of(row, options, material.seed)
         ]
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
-        """See ``TaskWork``. Scores are of the printed order; other orders only show how steady a model is."""
-        answer_first = self._answers_first(made)
-        reading = Reading()
-        everything: list[Graded] = []
-        for prompt in self.prompts:
-            given = made[prompt.id]
-            prediction, item = grade(
-                run,
-                prompt,
-                given,
-                answer_first=answer_first,
-                expected=backend.expected(prompt),
-                keep_prompt=self._keep_prompts,
-            )
-            reading.predictions.append(prediction)
-            if item is not None:
-                everything.append(item)
-        reading.graded = [item for item in everything if item.shuffle == 0]
+        """See ``TaskWork``. Scores are of the printed question; its other versions only show how steady a model is."""
+        graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
+        expected = {prompt.id: backend.expected(prompt) for prompt in self.prompts}
+        found = {
+            prompt.id: graded(prompt, made[prompt.id], expected=expected[prompt.id])
+            for prompt in self.prompts
+        }
+        if self._reader is not None:
+            unread = self.unread(prediction for prediction, _ in found.values())
+            letters = self._reader.read(run, unread)
+            for prompt in (prompt for prompt in self.prompts if prompt.id in letters):
+                read = replace(made[prompt.id], letters=letters[prompt.id], read_by=LLM)
+                found[prompt.id] = graded(prompt, read, expected=expected[prompt.id])
+        reading = Reading([prediction for prediction, _ in found.values()])
+        everything = [item for _, item in found.values() if item is not None]
+        reading.graded = [item for item in everything if item.variant is None]
         reading.scores = [
             score for part, items in sliced(reading.graded) for score in score_items(run, part, items)
         ]
         reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
         return reading
 
-    def _of(self, row: ReleaseRow, repeats: int, shuffles: int, seed: int) -> Iterator[Prompt]:
+    def unread(self, predictions: Iterable[Prediction]) -> list[Unread]:
+        """Return the outputs of a run that hold text and that no rule read."""
+        rows = {
+            (row.question_id, row.repeat, row.variant): row.raw_output
+            for row in predictions
+            if row.outcome is Outcome.NO_ANSWER
+        }
+        found = (
+            (prompt, rows.get((prompt.printed.question_id, prompt.repeat, prompt.variant)))
+            for prompt in self.prompts
+        )
+        return [Unread(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()]
+
+    def _of(self, row: ReleaseRow, options: Asked, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
-        for repeat in range(repeats):
+        for repeat in range(options.repeats):
             name = row.question_id if repeat == 0 else f"{row.question_id}#{repeat}"
             yield Prompt(name, messages(self._template, row, examples), row, repeat=repeat)
-        if not shufflable(row):
-            return
-        for shuffle in range(1, shuffles + 1):
-            shown = shuffled(row, shuffle, seed)
-            asked = messages(self._template, shown.question, examples)
-            yield Prompt(f"{row.question_id}~{shuffle}", asked, row, shown=shown)
+        for shown, template in versions(row, self._template, options.shuffles, options.perturbations, seed):
+            asked = messages(template, shown.question, examples)
+            yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
 
     def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
         """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.

@@ -1,0 +1,144 @@
+"""The LLM reader: a model reads the answer of outputs that no rule read; off unless it is configured."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.resources import files
+
+from annotation.estimate import MESSAGE_TOKENS, counter, with_list_prices
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import (
+    AnswerStore,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Reason,
+    json_object,
+    strict_form,
+)
+from pipeline.claims import shown
+from pipeline.evaluate.params import ReaderOptions
+from pipeline.evaluate.prompting import is_multiple
+from schemas.questions import ReviewItem
+from schemas.release import ReleaseRow
+
+LLM = "llm"
+"""The rule of answers that the reader read."""
+_LONGEST = 6_000
+"""Characters of an output that are shown to the reader: the last ones, as models end with what they mean."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """An output that no rule read, and the question as the model saw it."""
+
+    prompt_id: str
+    question: ReleaseRow
+    text: str
+
+
+@dataclass
+class Reader:
+    """Asks a model which option an output gives as its answer; replies are stored, so that none is paid twice."""
+
+    options: ReaderOptions
+    store: AnswerStore
+    requests: int = 0
+    cost: float | None = 0.0
+    waiting: list[ReviewItem] = field(default_factory=list)
+    """Outputs that the model gave no usable reply on; it is asked again on the next run."""
+
+    def read(self, run: str, unread: Sequence[Unread]) -> dict[str, tuple[str, ...]]:
+        """Return the letters that outputs give as their answers, by prompt; those that give none are absent.
+
+        Raises:
+            UserError: the reader cannot be asked.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        labels = {each.prompt_id: _labels(each.question) for each in unread}
+        self.requests += len(unread)
+        for outcome in LlmClient(self.options).complete_many([_request(each) for each in unread], self.store):
+            name = outcome.request.id
+            if isinstance(outcome, Failed):
+                self.waiting.append(_waiting(run, name, outcome))
+                continue
+            known = self.cost is not None and outcome.cost is not None
+            self.cost = (self.cost or 0.0) + (outcome.cost or 0.0) if known else None
+            if letters := _letters(labels[name], outcome.text):
+                found[name] = letters
+        self.waiting.sort(key=lambda item: (item.detail, item.item_id))
+        return found
+
+
+def estimate(options: ReaderOptions, unread: Iterable[Unread], store: AnswerStore) -> str:
+    """Return what reading takes, in one line; asks nobody and needs no key."""
+    requests = {request.key(options): request for request in map(_request, unread)}
+    stored = store.get_many(requests)
+    missing = [request for key, request in requests.items() if key not in stored]
+    count, _ = counter(options.model)
+    contents = (message["content"] for request in missing for message in request.messages)
+    tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
+    tokens_out = len(missing) * min(options.max_tokens, 16)
+    priced, listed = with_list_prices(options)
+    cost = priced.cost(tokens_in, tokens_out)
+    price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.4f} {priced.currency}"
+    return (
+        f"{len(missing):,} outputs to read, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+        + (f" by {listed}" if listed else "")
+    )
+
+
+@cache
+def _words() -> dict[str, str]:
+    return tomllib.loads((files("pipeline.evaluate.extraction") / "reader.toml").read_text(encoding="utf-8"))
+
+
+def _request(each: Unread) -> ChatRequest:
+    row, labels = each.question, _labels(each.question)
+    asked = (
+        _words()["question"]
+        .strip()
+        .format(
+            question_type="多项选择题" if is_multiple(row) else "单项选择题",
+            stem="\n".join(filter(None, (row.shared_stem, row.stem))),
+            options="\n".join(f"{option.label}. {option.text}" for option in row.options),
+            output=shown(each.text)[-_LONGEST:],
+        )
+    )
+    messages = ({"role": "system", "content": _words()["system"].strip()}, {"role": "user", "content": asked})
+    form = strict_form("answer", {"answer": {"type": "array", "items": {"type": "string", "enum": labels}}})
+    check: Callable[[str], object] = partial(_letters, labels)
+    return ChatRequest(each.prompt_id, messages, form, check=check)
+
+
+def _labels(question: ReleaseRow) -> list[str]:
+    return [option.label for option in question.options]
+
+
+def _letters(labels: Sequence[str], reply: str) -> tuple[str, ...]:
+    """The letters of a reply, none for an output without an answer.
+
+    Raises:
+        BadAnswerError: it is no list of the question's letters.
+    """
+    said = json_object(reply).get("answer")
+    if not isinstance(said, list) or not all(letter in labels for letter in said):
+        raise BadAnswerError(
+            Reason.INVALID_LABEL,
+            "answer is no list of the options' letters",
+            f"answer 只能含 {'、'.join(labels)}。",
+        )
+    return tuple(sorted(set(said)))
+
+
+def _waiting(run: str, prompt_id: str, failed: Failed) -> ReviewItem:
+    return ReviewItem(
+        item_id=prompt_id,
+        question_ids=[prompt_id.partition("#")[0].partition("~")[0]],
+        stage="evaluate",
+        reason=f"reader_{failed.reason}",
+        detail=f"{run}: the output was not read: {failed.detail}",
+    )
