@@ -205,7 +205,7 @@ class Preference(Record):
 
 
 class JudgeAgreement(Record):
-    """Agreement of a judge with the experts in one aspect."""
+    """Agreement of a judge with the experts, or with another judge, in one aspect."""
 
     judge: str
     """``experts`` for the experts among themselves."""
@@ -218,6 +218,13 @@ class JudgeAgreement(Record):
     spearman: float | None
     alpha: float | None
     """Krippendorff's, for interval data."""
+    kappa: float | None = None
+    """Cohen's with quadratic weights, of scores rounded to whole numbers."""
+    length: float | None = None
+    """Spearman's correlation of the judge's scores with the lengths of the answers in characters."""
+    self_preference: float | None = None
+    """Points by which the judge exceeds the other more on its own model's answers than on others'; null where its
+    model gave none."""
     models: int = 0
     """Runs whose answers both scored."""
     ranking: float | None = None

@@ -253,6 +253,9 @@ class EvaluateParams(Params):
     judge: JudgeOptions | None = Field(
         None, description="[evaluate.judge]: the model that scores explanations and clinical answers."
     )
+    second_judge: JudgeOptions | None = Field(
+        None, description="[evaluate.second_judge]: another model that scores the same texts."
+    )
     reader: ReaderOptions | None = Field(
         None,
         description="[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`.",
@@ -287,6 +290,17 @@ class EvaluateParams(Params):
             "disease_group": self.more_than_disease_group,
             "clinical_department": self.more_than_department,
         }
+
+    def judges(self) -> list[JudgeOptions]:
+        """The models that score free text.
+
+        Raises:
+            UserError: two of them have the same name.
+        """
+        found = [options for options in (self.judge, self.second_judge) if options is not None]
+        if len({options.judge_name() for options in found}) < len(found):
+            raise UserError("[evaluate.second_judge]: is the same model as [evaluate.judge]; name another")
+        return found
 
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names.

@@ -20,6 +20,7 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
     """A line for every model that cannot be asked as configured; empty when nothing stands in the way."""
     try:
         models = params.all_models()
+        params.judges()
     except UserError as error:
         return [str(error)]
     found: list[str] = []
@@ -27,7 +28,8 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             found.append(f"evaluate, {model.run_name()}: {missing}")
         found += _unusable(model, params.cases)
-    for name, options in (("judge", params.judge), ("reader", params.reader)):
+    for name in ("judge", "second_judge", "reader"):
+        options = getattr(params, name)
         if options is not None and (missing := options.missing()) is not None:
             found.append(f"evaluate.{name}: {missing}")
     if params.expert_scores is not None:

@@ -174,10 +174,10 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
 def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdicts:
     """Return the judge's and the experts' verdicts on the free texts."""
     verdicts = Verdicts()
-    if params.judge is not None and made.written:
-        requests = requests_of(made.written, compare=params.judge.compare)
+    for options in params.judges() if made.written else ():
+        requests = requests_of(made.written, compare=options.compare)
         with context.progress(requests, "verdicts") as advance:
-            verdicts = judge(made.written, params.judge, context.store, advance)
+            verdicts.add(judge(made.written, options, context.store, advance))
     if params.expert_scores is not None:
         verdicts.judgements += load_expert_scores(params.expert_scores)
     return verdicts
@@ -219,12 +219,13 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     """Return the judge, its rubric, and the number and cost of its verdicts."""
-    if params.judge is None:
+    judges = params.judges()
+    if not judges:
         return {}
     found = made.verdicts
     return {
         "judge": {
-            "name": params.judge.judge_name(),
+            "name": ", ".join(options.judge_name() for options in judges),
             "rubric": rubric().version,
             "requests": found.requests,
             "without_verdict": len(found.waiting),
@@ -247,7 +248,7 @@ def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     costs = [made.facts[model.run_name()]["cost"] for model in asked]
     currencies = {model.currency for model in asked}
     for options, cost in (
-        (params.judge, made.verdicts.cost),
+        *((options, made.verdicts.cost if at == 0 else 0.0) for at, options in enumerate(params.judges())),
         (params.reader, made.reader and made.reader.cost),
     ):
         if options is not None:
@@ -286,8 +287,14 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
     asked = len(made.predictions) + made.verdicts.requests + (made.reader.requests if made.reader else 0)
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
-    agreement = judge_agreement(made.verdicts.judgements)
     askings = {options.run_name(): asking(options) for options in params.all_models()}
+    lengths = {
+        (text.run, text.item_id, str(text.prompt.repeat)): len(text.said)
+        for texts in made.written.values()
+        for text in texts
+    }
+    models = {run: found.model for run, found in askings.items()}
+    agreement = judge_agreement(made.verdicts.judgements, lengths, models)
     found = Evaluated(
         made.scores,
         comparisons,

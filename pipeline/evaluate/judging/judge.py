@@ -151,6 +151,14 @@ class Verdicts:
     requests: int = 0
     cost: float | None = 0.0
 
+    def add(self, other: Verdicts) -> None:
+        """Add the verdicts of another judge."""
+        self.judgements += other.judgements
+        self.preferences += other.preferences
+        self.waiting += other.waiting
+        self.requests += other.requests
+        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+
 
 @dataclass(frozen=True)
 class _Ask:

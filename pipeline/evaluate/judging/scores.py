@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, permutations
 from pathlib import Path
 from statistics import mean
 
@@ -37,7 +37,8 @@ class Both:
     run: str
     judge: float
     experts: float
-    """Their mean."""
+    """Their mean, or the other judge's score."""
+    key: _Key = ("", "", "")
 
 
 def load_expert_scores(path: Path) -> list[Judgement]:
@@ -116,12 +117,21 @@ def _case(row: Judgement) -> str:
     return row.question_id.rpartition("-")[0] if row.task is Task.CLINICAL else row.question_id
 
 
-def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
-    """Return the agreement of each judge with the experts' mean by aspect, and of experts with each other.
+def judge_agreement(
+    judgements: Sequence[Judgement],
+    lengths: Mapping[_Key, int] | None = None,
+    models: Mapping[str, str] | None = None,
+) -> list[JudgeAgreement]:
+    """Return the agreement of each judge with the experts' mean and with other judges, and of experts with each other.
 
     Answer by answer, Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and
     Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers
     that both scored; null where undefined.
+
+    Args:
+        judgements: of judges and experts.
+        lengths: characters of each answer, to tell whether a judge likes long ones.
+        models: model of each run, to tell whether a judge likes its own.
     """
     given = _by_judge(judgements)
     people = [own for who, own in given.items() if who.startswith(EXPERT)]
@@ -130,8 +140,21 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     for aspect in _aspects():
         if len(people) > 1:
             found.append(_among_experts(aspect, [own.get(aspect, {}) for own in people]))
-        found += [_with_experts(who, aspect, both[who, name]) for who, name in both if name == aspect]
+        pairs = [((who, "experts"), both[who, name]) for who, name in both if name == aspect]
+        pairs += list(_by_two_judges(given, aspect))
+        found += [_agreement(*names, aspect, shared, lengths or {}, models or {}) for names, shared in pairs]
     return found
+
+
+def _by_two_judges(
+    given: Mapping[str, Mapping[str, Mapping[_Key, float]]], aspect: str
+) -> Iterator[tuple[tuple[str, str], list[Both]]]:
+    """Answers that two judges scored in an aspect, from either one's side."""
+    judges = [who for who in given if not who.startswith(EXPERT)]
+    for one, other in permutations(judges, 2):
+        theirs = given[other].get(aspect, {})
+        own = sorted(given[one].get(aspect, {}).items())
+        yield (one, other), [Both(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
 def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Both]]:
@@ -148,7 +171,7 @@ def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], lis
             shared = [(key, score, [one[key] for one in together if key in one]) for key, score in scored]
             if any(together):
                 found[who, aspect] = [
-                    Both(key[0], score, mean(theirs)) for key, score, theirs in shared if theirs
+                    Both(key[0], score, mean(theirs), key) for key, score, theirs in shared if theirs
                 ]
     return found
 
@@ -174,25 +197,52 @@ def _by_judge(judgements: Iterable[Judgement]) -> dict[str, dict[str, dict[_Key,
     return found
 
 
-def _with_experts(who: str, aspect: str, both: Sequence[Both]) -> JudgeAgreement:
+def _agreement(
+    who: str,
+    against: str,
+    aspect: str,
+    both: Sequence[Both],
+    lengths: Mapping[_Key, int],
+    models: Mapping[str, str],
+) -> JudgeAgreement:
     one, other = [each.judge for each in both], [each.experts for each in both]
     runs: dict[str, list[Both]] = {}
     for each in both:
         runs.setdefault(each.run, []).append(each)
+    measured = [(each.judge, lengths[each.key]) for each in both if each.key in lengths]
     return JudgeAgreement(
         judge=who,
-        against="experts",
+        against=against,
         aspect=aspect,
         answers=len(both),
         pearson=correlation(one, other),
         spearman=rank_correlation(one, other),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
+        kappa=_kappa(one, other),
+        length=rank_correlation(*zip(*measured, strict=True)) if measured else None,
+        self_preference=_self_preference(who, both, models),
         models=len(runs),
         ranking=ranking(
             [mean(each.judge for each in own) for own in runs.values()],
             [mean(each.experts for each in own) for own in runs.values()],
         ),
     )
+
+
+def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Cohen's kappa with quadratic weights (Cohen 1968) of rounded scores; None where they do not vary."""
+    from sklearn.metrics import cohen_kappa_score
+
+    rounded = [round(score) for score in one], [round(score) for score in other]
+    varied = len(set(chain(*rounded))) > 1
+    return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
+
+
+def _self_preference(who: str, both: Sequence[Both], models: Mapping[str, str]) -> float | None:
+    judge = who.removeprefix("llm:").rpartition("/")[2]
+    own = [each.judge - each.experts for each in both if models.get(each.run) == judge]
+    others = [each.judge - each.experts for each in both if models.get(each.run) != judge]
+    return mean(own) - mean(others) if own and others else None
 
 
 def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> JudgeAgreement:

@@ -158,7 +158,7 @@ def _table(name: str, frame: pl.DataFrame, rows: list[tuple[str, ...]]) -> Table
 
 
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
-    """Return the agreement of judges with experts by aspect (the paper's section 5.3, figures 3 and 5)."""
+    """Return the agreement of judges with experts and each other by aspect (the paper's section 5.3)."""
     names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
     rows = [
         (
@@ -166,7 +166,8 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
             row.against,
             names.get(row.aspect, row.aspect),
             number(row.answers),
-            *(number(each, 3) for each in (row.pearson, row.spearman, row.alpha)),
+            *(number(each, 3) for each in (row.pearson, row.spearman, row.alpha, row.kappa)),
+            *(number(each, 3) for each in (row.length, row.self_preference)),
             number(row.models),
             number(row.ranking, 3),
         )

@@ -54,6 +54,31 @@ def test_a_judge_that_ranks_like_the_experts_correlates_fully():
     assert found["experts"].answers == 3
 
 
+def test_two_judges_are_compared_and_a_liking_for_length_and_for_its_own_model_is_told():
+    def scores(run, judge, given_scores):
+        rows = given(judge, given_scores)
+        return [row.model_copy(update={"run": run}) for row in rows]
+
+    fair, own = {"q1": 2, "q2": 3, "q3": 4}, {"q1": 4, "q2": 5, "q3": 5}
+    rows = scores("mine", "llm:org/m", own) + scores("other", "llm:org/m", fair)
+    rows += scores("mine", "llm:k", fair) + scores("other", "llm:k", fair)
+    lengths = {(run, f"q{n}", "0"): 100 * n for run in ("mine", "other") for n in (1, 2, 3)}
+    found = {
+        row.judge: row
+        for row in judge_agreement(rows, lengths, {"mine": "m", "other": "x"})
+        if row.aspect == "fluency"
+    }
+    assert [(row.judge, row.against, row.answers) for row in found.values()] == [
+        ("llm:org/m", "llm:k", 6),
+        ("llm:k", "llm:org/m", 6),
+    ]
+    assert found["llm:org/m"].self_preference == pytest.approx(5 / 3)
+    assert found["llm:k"].self_preference is None
+    assert found["llm:k"].length == pytest.approx(1.0)
+    assert found["llm:k"].kappa == pytest.approx(found["llm:org/m"].kappa)
+    assert 0 < found["llm:k"].kappa < 1
+
+
 def test_a_judge_that_gives_one_score_to_all_has_no_correlation():
     experts = given("expert:a", {"q1": 1, "q2": 5})
     found = by_judge(experts + given("llm:j", {"q1": 4, "q2": 4}))

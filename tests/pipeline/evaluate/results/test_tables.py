@@ -207,7 +207,7 @@ def test_agreement_that_is_undefined_is_a_dash():
         ranking=0.8,
     )
     table = named(Evaluated([score("one", 0.5)], agreement=[row]))["judge_agreement"]
-    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700", "4", "0.800")
+    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700", "–", "–", "–", "4", "0.800")
 
 
 def test_every_table_is_written_in_four_forms_and_its_numbers_are_read_back():
