@@ -100,7 +100,7 @@ def _content(item: str | None) -> dict[str, Any]:
 
 def _text(content: dict[str, Any]) -> str:
     """Return a question as text, an option a line; another thing as JSON."""
-    if "stem" not in content:
+    if not {"stem", "content_hash"} <= content.keys():
         return json.dumps(content, ensure_ascii=False) if content else ""
     options = (f"{option['label']}. {option['text']}" for option in content.get("options") or ())
     return "\n".join([*filter(None, (content.get("shared_stem"), content["stem"])), *options])

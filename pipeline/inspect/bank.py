@@ -13,6 +13,7 @@ from typing import Any
 from pipeline.archives import is_archive
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import RowReader
+from pipeline.ocr.readers.tabular import questions_in
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.mapping import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
@@ -92,7 +93,7 @@ def look(
         reader = find_reader(path, params)
         if not isinstance(reader, RowReader):
             return None
-        read = [*reader.rows(path, params, told)]
+        read = [part for row in reader.rows(path, params, told) for part in questions_in(row)]
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     about = Document(

@@ -12,6 +12,7 @@ from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
 from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
+from pipeline.ocr.readers.tabular import questions_in
 from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
@@ -67,7 +68,7 @@ def inspect(task: FileTask) -> FileFacts:
 def _rows(found: RowReader, task: FileTask, told: list[str]) -> tuple[TableRow, ...]:
     rows: list[TableRow] = []
     for row in found.rows(task.path, task.params, told):
-        rows.append(row)
+        rows += questions_in(row)
         if len(rows) > task.params.max_rows:
             raise UnreadableDocument("too_large", f"more rows than max_rows = {task.params.max_rows}")
     if not rows:

@@ -161,6 +161,16 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
     return Options(found)
 
 
+def without_label(value: Any, label: str) -> Any:
+    """The text of an option's cell without its own label: B、乙 under B; a label alone is nothing."""
+    found = (
+        re.match(rf"\s*{_OPEN}?\s*{label}\s*(?:{_CLOSE}|{_AFTER}|\s|$)\s*", value)
+        if isinstance(value, str)
+        else None
+    )
+    return value[found.end() :] or None if found else value
+
+
 def _option(value: Any) -> str | None:
     """The text of an option. 无 and None are what an option may say, so only nothing is absent."""
     return None if value is None or isinstance(value, dict | list) else str(value).strip() or None
@@ -199,6 +209,11 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
+    if value and all(isinstance(item, list) and len(item) == 2 for item in value):
+        firsts, seconds = zip(*value, strict=True)
+        if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
+            return _flagged(firsts, seconds)
+        return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
     for pattern in (_IN_LIST, _NUMBERED):
         if run := _printed(texts, pattern):
@@ -244,6 +259,8 @@ def _from_objects(value: list[Any]) -> Options:
         parts = {str(key).casefold(): part for key, part in item.items()}
         label = next((parts[key] for key in _PARTS["label"] if _is_label(parts.get(key))), None)
         text = next((parts[key] for key in _PARTS["text"] if key in parts), None)
+        if text is None and len(parts) == 1:  # {"optionContent": "甲"}
+            (text,) = parts.values()
         name = _label(str(label)) if label is not None else chr(65 + index)
         pairs.append((name, text))
         flags = [str(parts[key]).casefold() for key in _PARTS["right"] if key in parts]

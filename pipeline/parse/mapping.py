@@ -42,6 +42,8 @@ class Columns:
     encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
     found_by: dict[str, str] = field(default_factory=dict)
     """``name``, ``content`` or ``dataset.toml``, by role."""
+    own_labels: bool = False
+    """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
@@ -94,7 +96,10 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         texts = sorted([key, *wrong]) if key else wrong
         return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
     if columns.options:
-        return cells.labelled((label, fields.get(name)) for label, name in columns.options.items())
+        found = ((label, fields.get(name)) for label, name in columns.options.items())
+        if columns.own_labels:
+            found = ((label, cells.without_label(value, label)) for label, value in found)
+        return cells.labelled(found)
     if columns.options_in_stem:
         return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
     return Options([])
@@ -116,6 +121,7 @@ class _Search:
         self._declared()
         self._named()
         self._option_columns()
+        self._own_labels()
         self._options_named_answers()
         self._settle_stem()
         self._settle_answer()
@@ -176,6 +182,18 @@ class _Search:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain(word) for word in vocabulary()["options"]["wrong"]}
             self.found.key_is_an_option = likely[0].rstrip("1") in wrong
+
+    def _own_labels(self) -> None:
+        """See whether nearly all cells of options repeat the label of their column."""
+        columns = self.found.options.items()
+        texts = [
+            (label, text)
+            for label, name in columns
+            for row in self.rows
+            if (text := cells.string(row.get(name)))
+        ]
+        own = sum(cells.without_label(text, label) != text for label, text in texts)
+        self.found.own_labels = bool(texts) and own >= answers.MOST * len(texts)
 
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""
@@ -302,7 +320,15 @@ class _Search:
             self._stop("no_stem", f"no column is the stem; there are {self.shown}; {_say('stem', '…')}")
         if not self.found.has_options():
             how = _say("options", "…") + ' or options = ["…", "…"]'
-            self._stop("no_options", f"no column holds the options; there are {self.shown}; {how}")
+            empty = next(
+                (name for name in self.names if "options" in roles_of(name) and not self.filled[name]), None
+            )
+            told = (
+                f"{empty} is empty in every row"
+                if empty
+                else f"no column holds the options; there are {self.shown}; {how}"
+            )
+            self._stop("no_options", told)
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.parse import answer_cells, cells, mapping
+from pipeline.parse import answer_cells, cells, mapping, row_stems
 from pipeline.parse.answers import concluded, filled_blank
 from pipeline.parse.cells import Fields
 from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
@@ -92,6 +92,8 @@ class _Habits:
     """The source's own ids that stand once."""
     size: int
     """Options that most rows have."""
+    numbered: bool
+    """Stems begin with their numbers."""
 
     @classmethod
     def of(cls, rows: Sequence[Fields], columns: Columns, space: str) -> _Habits:
@@ -101,7 +103,9 @@ class _Habits:
         ids = Counter(cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows)
         sizes = Counter(len(mapping.options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
         once = frozenset(one for one, times in ids.items() if one and times == 1)
-        return cls(columns, space, percent, once, sizes.most_common(1)[0][0] if sizes else 0)
+        stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows]
+        size = sizes.most_common(1)[0][0] if sizes else 0
+        return cls(columns, space, percent, once, size, row_stems.numbers_lead(stems))
 
     def own_id(self, fields: Fields | RowError) -> str | None:
         """The source's own id of a row, where no other row has it."""
@@ -235,19 +239,24 @@ def _question(
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     options = mapping.options_of(fields, columns)
     stem, stated = text.get("stem"), cells.first(fields, columns.roles.get("answer", ()))
-    kind = announcement(text.get("type") or row.sheet or "").kind
+    doubts: Doubts = []
+    named = None
     if stem and columns.options_in_stem:
         stem = cells.cut(stem)[0].strip()
+    if stem:
+        stem, named = row_stems.without_head(stem, numbered=habits.numbered)
+        stem = _bare_stem(stem, row.row, options, doubts)
+    kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
         return RowError(
             "no_stem", f"row {row.row} has no stem in {' / '.join(columns.roles.get('stem', ()))}"
         )
     if not options.pairs:
         return _without_options(row, kind, stated)
+    options = _without_placeholders(options, stated, columns.encoding)
     labels = [label for label, _ in options.pairs]
     answer, accepted = _answers(stated, options, columns.encoding)
     blank, filled = filled_blank(stem, labels, anywhere=False)
-    doubts: Doubts = []
     if filled and ((answer is None and stated is None) or answer == list(filled)):
         stem, answer = blank, list(filled)
     elif filled:
@@ -305,6 +314,36 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
     return RowError("no_options", f"row {row.row} has no options that can be read")
 
 
+def _bare_stem(stem: str, number: int, options: cells.Options, doubts: Doubts) -> str:
+    """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
+    stem, others = row_stems.without_range(stem, number)
+    if others:
+        doubts.append(
+            ("options_of_others", f"the stem ends with the range {others}: the options may be theirs")
+        )
+    stem, repeated = row_stems.without_options(stem, options.pairs)
+    if repeated:
+        doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
+    return stem.strip()
+
+
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
+"""Texts of option cells that were filled in since nothing belongs there."""
+
+
+def _without_placeholders(
+    options: cells.Options, stated: Any, encoding: answer_cells.AnswerEncoding
+) -> cells.Options:
+    """The options without several equal ones at the end that say nothing (甲, 乙, 无, 无), unless they are the key."""
+    texts = [text for _, text in options.pairs]
+    size = len(texts)
+    while size and texts[size - 1] == texts[-1] and texts[-1] in _NOTHING:
+        size -= 1
+    left = replace(options, pairs=options.pairs[:size])
+    key, _ = _answers(stated, options, encoding)
+    return left if len(texts) - size > 1 and set(key or ()) <= {label for label, _ in left.pairs} else options
+
+
 _SEVERAL = re.compile(
     r"multiple.{0,3}(?:answer|response|select)|multi[- ]?select|不定项|多项|多选", re.IGNORECASE
 )
@@ -357,6 +396,10 @@ _PICTURE = re.compile(
 """A picture where a text should be: =DISPIMG("ID_1",1) of WPS, <img src=…>, ![](a.png), figures/17.png."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 """An option that a spreadsheet took for a date: 3-5 became 2024-03-05 00:00:00."""
+_LEFT_BY_CONVERTER = re.compile(
+    r"System\.\w+(?:\.\w+)*|\[object \w+\]|#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
+)
+"""What programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
 
 
 def _strange(options: cells.Options, usual: int, texts: Sequence[str]) -> Doubts:
@@ -366,6 +409,13 @@ def _strange(options: cells.Options, usual: int, texts: Sequence[str]) -> Doubts
         doubts.append(("picture_not_read", "a picture stands where a text should be"))
     if any(map(_DATE.fullmatch, texts)):
         doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
+    if any(map(_LEFT_BY_CONVERTER.fullmatch, texts)):
+        doubts.append(
+            (
+                "unreadable_characters",
+                "a program wrote the name of an error or of a type for one of its texts",
+            )
+        )
     if options.cut_at_marks and len(options.pairs) != usual:
         detail = (
             f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"

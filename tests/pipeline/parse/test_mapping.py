@@ -258,10 +258,10 @@ def test_everybody_gets_the_mark_of_a_void_question():
 
 
 def test_options_at_the_end_of_the_stem_are_cut_from_it():
-    rows = [{"题目": f"第{at}题首选的药物是\nA. 甲\nB. 乙\nC. 丙", "答案": "ABC"[at]} for at in range(3)]
+    rows = [{"题目": f"第{at}例首选的药物是\nA. 甲\nB. 乙\nC. 丙", "答案": "ABC"[at]} for at in range(3)]
     question, _ = parse(rows).rows[1][1]
     assert (question.stem, [one.text for one in question.options]) == (
-        "第1题首选的药物是",
+        "第1例首选的药物是",
         ["甲", "乙", "丙"],
     )
 

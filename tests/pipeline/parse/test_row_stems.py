@@ -1,0 +1,199 @@
+"""Rows as banks really have them: what stands around a stem is no part of it, and what may be another's waits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.ocr.readers.base import TableRow
+from pipeline.ocr.readers.tabular import questions_in
+from pipeline.parse.rows import RowError, SourceTable
+from tests.pipeline.parse.test_mapping import parse
+
+TOPICS = ("心绞痛", "肺结核", "胃溃疡", "肾结石", "脑出血")
+STEMS = [f"关于{topic}的说法正确的是" for topic in TOPICS]
+TEXTS = ["多见于老人", "多见于儿童", "与饮食有关", "可以自愈"]
+
+
+def read(source: SourceTable) -> list[tuple[str, list[str], list[str] | None, list[str]]]:
+    """Stem, options, key and doubts of each row."""
+    found = [one for _, one in source.rows if not isinstance(one, RowError)]
+    return [
+        (
+            question.stem,
+            [option.text for option in question.options],
+            question.answer,
+            [why for why, _ in doubts],
+        )
+        for question, doubts in found
+    ]
+
+
+def bank(stem: str = "{stem}", cell: str = "{text}", texts: list[str] = TEXTS) -> list[dict[str, str]]:
+    rows = []
+    for number, one in enumerate(STEMS, 1):
+        cells = {
+            label: cell.format(label=label, text=text) for label, text in zip("ABCD", texts, strict=False)
+        }
+        rows.append({"题目": stem.format(stem=one, number=number, after=number + 1), **cells, "答案": "B"})
+    return rows
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "{number}、{stem}",
+        "{number}. {stem}",
+        "┆{stem}",
+        "{number}.(单选题, 1分){stem}",
+        "║ 第{number}题 {stem}",
+    ],
+)
+def test_numbers_kinds_and_decoration_are_no_part_of_a_stem(stem):
+    assert [found[0] for found in read(parse(bank(stem)))] == STEMS
+
+
+def test_a_quantity_at_the_head_of_a_stem_stays():
+    rows = [{**row, "题目": f"{at}.5 mg/d 的剂量"} for at, row in enumerate(bank(), 1)]
+    assert read(parse(rows))[0][0] == "1.5 mg/d 的剂量"
+
+
+@pytest.mark.parametrize("cell", ["{label}、{text}", "({label}) {text}", "{label}.{text}"])
+def test_cells_of_options_lose_their_own_label(cell):
+    rows = bank(cell=cell)
+    rows[0]["D"] = "D"
+    found = read(parse(rows))
+    assert (found[0][1], found[1][1]) == (TEXTS[:3], TEXTS)
+
+
+@pytest.mark.parametrize("form", ["{label}、{text}", "{label}.{text} ", "{text}；"])
+def test_a_stem_that_ends_with_its_options_loses_them(form):
+    end = "".join(form.format(label=label, text=text) for label, text in zip("ABCD", TEXTS, strict=True))
+    assert [found[0] for found in read(parse(bank("{stem}（ ）" + end)))] == [
+        f"{stem}（ ）" for stem in STEMS
+    ]
+
+
+def test_a_stem_that_repeats_its_options_in_another_order_waits():
+    assert read(parse(bank("{stem}：" + "，".join(TEXTS[::-1]))))[0][3] == ["text_left_over"]
+
+
+@pytest.mark.parametrize(
+    "end", ["【45-47】", " [45～47]", "（45～47题）", " 45～47题共用备选答案", "（{after}-9）"]
+)
+def test_a_row_whose_stem_ends_with_a_range_of_others_waits(end):
+    stem, _, _, doubts = read(parse(bank("{stem}" + end)))[0]
+    assert (stem, doubts) == (STEMS[0], ["options_of_others"])
+
+
+@pytest.mark.parametrize("end", ["（3.5-5.5）", "3-5", "（12-30）"])
+def test_a_range_of_values_is_no_range_of_questions(end):
+    assert read(parse(bank("{stem}" + end)))[0][3] == []
+
+
+def test_placeholders_of_absent_options_are_none_unless_one_is_the_key():
+    found = read(parse(bank(texts=["对", "错", "无", "无"])))
+    assert found[0][1] == ["对", "错"]
+    kept = [{**row, "答案": "C"} for row in bank(texts=["对", "错", "无", "无"])]
+    assert read(parse(kept))[0][1] == ["对", "错", "无", "无"]
+
+
+def test_what_a_converter_left_waits():
+    assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", "System.Xml.XmlElement"])))[0][3] == [
+        "unreadable_characters"
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [["甲", False], ["乙", True], ["丙", False]],
+        [{"optionContent": "甲"}, {"optionContent": "乙"}, {"optionContent": "丙"}],
+        [["A", "甲"], ["B", "乙"], ["C", "丙"]],
+    ],
+)
+def test_options_as_pairs_or_objects_of_one_text(options):
+    row = {"question": STEMS[0], "options": options} | ({} if True in options[1] else {"answer": "B"})
+    assert read(parse([row])) == [(STEMS[0], ["甲", "乙", "丙"], ["B"], [])]
+
+
+def test_a_case_with_numbered_questions_is_a_question_each():
+    row = {"id": "7", "type": "A3", "case": "男，45岁，胸痛3小时。"}
+    for number in (1, 2):
+        row |= {
+            f"stem{number}": f"问{number}",
+            f"options{number}": {"A": "甲", "B": "乙"},
+            f"answer{number}": "B",
+        }
+    found = [json.loads(part.fields) for part in questions_in(TableRow(json.dumps(row)))]
+    assert [(one["id"], one["stem"], one["answer"], one["case"]) for one in found] == [
+        ("7-1", "问1", "B", "男，45岁，胸痛3小时。"),
+        ("7-2", "问2", "B", "男，45岁，胸痛3小时。"),
+    ]
+    questions = [one[0] for _, one in parse(found).rows]
+    assert {question.question_type for question in questions} == {"A3/A4"}
+    assert len({question.group_id for question in questions}) == 1
+
+
+def test_stems_that_share_their_options_are_of_b_type():
+    row = {
+        "options": {"A": "甲", "B": "乙"},
+        "stem1": "问一",
+        "answer1": "A",
+        "stem2": "问二",
+        "answer2": "B",
+    }
+    parts = questions_in(TableRow(json.dumps(row)))
+    questions = [one[0] for _, one in parse([json.loads(part.fields) for part in parts]).rows]
+    assert [(one.stem, one.answer, one.question_type) for one in questions] == [
+        ("问一", ["A"], "B1"),
+        ("问二", ["B"], "B1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "row", [{"question": "问", "answer1": "甲", "answer2": "乙"}, {"stem1": "问", "A": "1"}]
+)
+def test_other_rows_with_numbers_stay_whole(row):
+    whole = TableRow(json.dumps(row))
+    assert questions_in(whole) == [whole]
+
+
+ANY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 9)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["", "A", "甲", "B.乙C.丙", "无"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["A", "B", "text", "label", "1"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+NAMES = (
+    "id",
+    "question",
+    "options",
+    "answer",
+    "A",
+    "B",
+    "type",
+    "explanation",
+    "stem1",
+    "answer1",
+    "options1",
+    "total",
+    "accuracy",
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(st.dictionaries(st.sampled_from(NAMES), ANY, min_size=1), min_size=1, max_size=4))
+def test_whatever_stands_in_a_cell_nothing_raises(rows):
+    parts = [part for row in rows for part in questions_in(TableRow(json.dumps(row)))]
+    source = parse([json.loads(part.fields) for part in parts])
+    assert len(source.rows) == len(parts)
