@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -90,6 +93,33 @@ def test_training_that_was_stopped_goes_on_and_ends_as_if_it_had_not(model, tmp_
     (torn / "adapter_config.json").touch()  # killed while the next one was written
     tune(str(model), ROWS[:16], whole, tmp_path / "stopped")
     one, other = (load_file(tmp_path / name / "adapter_model.safetensors") for name in ("whole", "stopped"))
+    assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
+
+
+TUNE = """
+import sys
+from pathlib import Path
+from tests.services.test_finetune import ROWS, recipe
+from pipeline.finetune.train import tune
+tune(sys.argv[1], ROWS[:16], recipe("lora", epochs=3), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("moment", ["asked.json", "checkpoint-*", "checkpoint-*/trainer_state.json"])
+def test_killed_at_any_moment_it_goes_on_and_ends_as_if_it_had_not_been(model, tmp_path, moment):
+    from safetensors.torch import load_file
+
+    out = tmp_path / "killed"
+    process = subprocess.Popen([sys.executable, "-c", TUNE, str(model), str(out)])
+    while not list((out / "checkpoints").glob(moment)):
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert not (out / "training.json").exists()
+    tune(str(model), ROWS[:16], recipe("lora", epochs=3), out)
+    tune(str(model), ROWS[:16], recipe("lora", epochs=3), tmp_path / "whole")
+    one, other = (load_file(tmp_path / name / "adapter_model.safetensors") for name in ("whole", "killed"))
     assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
 
 
