@@ -24,8 +24,10 @@ from schemas.release import ReleaseRow
 _RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
 _KINDS = {_MIXED: "Models disagree 有分歧", _WRONG: "None right 全错", _RIGHT: "All right 全对"}
 _ORDER = tuple(_KINDS)
-_BUDGET = 400_000
-"""Characters of all unfolded texts of the page: three bytes each in Chinese, so that it stays below 2 MB."""
+_BUDGET = 250_000
+"""Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
+_ANSWERS = 3000
+"""Answers on the page: each takes 250 bytes beside its text."""
 _TASKS = {Task.EXPLANATION: "Explanations 解析", Task.CLINICAL: "Clinical answers 病例问答"}
 
 
@@ -55,9 +57,10 @@ def answers_page(build: Build) -> bytes | None:
     )
 
 
-def _whole(texts: int) -> int:
-    """Characters of one unfolded text, when the page has so many."""
-    return min(4000, _BUDGET // max(texts, 1))
+def _lengths(build: Build, texts: int) -> tuple[int, int]:
+    """Return the characters shown of a text at a glance and unfolded, when the page has so many texts."""
+    limit, room = build.params.characters, _BUDGET // max(texts, 1)
+    return (limit, min(4000, room - limit)) if room >= 2 * limit else (min(limit, room), 0)
 
 
 def _filters(kinds: Counter[str], tasks: Counter[str]) -> list[tuple[str, str, int]]:
@@ -72,14 +75,14 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     rows = pl.concat([*(build.splits or {}).values()]) if build.splits else ReleaseRow.to_frame([])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
     ordered = sorted((name for name in kinds if name in known), key=lambda name: _ORDER.index(kinds[name]))
-    shown = ordered[: build.params.answers]
+    shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
     asked = {
         row.question_id: row for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(shown)))
     }
     by_question: dict[str, list[Prediction]] = {}
     for prediction in Prediction.from_frame(kept.filter(pl.col("question_id").is_in(shown))):
         by_question.setdefault(prediction.question_id, []).append(prediction)
-    limit, whole = build.params.characters, _whole(sum(map(len, by_question.values())))
+    limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
     return cards, [kinds[name] for name in ordered]
 
@@ -157,7 +160,7 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
     for one in Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
         given[one.task, one.question_id].append(one)
     grades = _grades(build)
-    limit, whole = build.params.characters, _whole(kept.height + sum(map(len, given.values())))
+    limit, whole = _lengths(build, kept.height + sum(map(len, given.values())))
     cards = [
         {
             "question_id": question.question_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.report import answers
 from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
 
 from .conftest import manifest, manifests, read, released, splits
@@ -78,6 +79,20 @@ def test_the_number_of_questions_is_capped_and_said(report):
     assert "题干q3" in page
     assert "题干q1" not in page
     assert "answers.html" in result.files["index.html"].decode()
+
+
+def test_the_page_stays_below_two_megabytes_however_many_models_answer_at_length(report, monkeypatch):
+    monkeypatch.setattr(answers, "_read_again", lambda *_: None)  # reading outputs again takes the time
+    names = [f"q{number}" for number in range(200)]
+    output = "分析" * 2000
+    given = [
+        prediction(f"model-{run}", name, "A", correct=True, raw=output, rule="none", extracted=None)
+        for name in names
+        for run in range(16)
+    ]
+    page = report(tables(given, *names), figures=False).files["answers.html"]
+    assert 500_000 < len(page) < 2_000_000
+    assert "187 of 200 questions with options" in page.decode(), "3,000 answers of sixteen models"
 
 
 def test_there_is_no_page_without_answers_or_where_none_is_wanted(report):
