@@ -2,11 +2,7 @@
 # docker run --rm -v "$PWD/mydata:/data" build-dataset run
 FROM python:3.12-slim
 
-# OpenMP for OpenVINO and scikit-learn; a font with Chinese is not needed: PyMuPDF brings one.
-RUN apt-get update \
- && apt-get install --no-install-recommends -y libgomp1 \
- && rm -rf /var/lib/apt/lists/*
-
+# Wheels carry all native libraries, and PyMuPDF a font with Chinese: nothing of the system is needed.
 WORKDIR /opt/build-dataset
 COPY requirements/core.txt requirements/core.txt
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements/core.txt
