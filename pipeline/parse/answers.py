@@ -123,7 +123,9 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         said = _bare(text)
         if re.fullmatch(r"[A-K]{1,11}", said):
             continue
-        hits = [label for label, option in options if _bare(option) and said == _bare(option)]
+        # 答案：青霉素, 答案：B 青霉素
+        texts = [(label, _bare(option)) for label, option in options]
+        hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
         # 答案：B超 with other text behind it is no letter B
         hits = hits or [
             label
@@ -140,9 +142,15 @@ def without_text(
 ) -> str | None:
     """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
     known = {_bare(text) for _, text in options}
-    said = tuple(text for text in map(_bare, answer_texts) if text in known)
+    said = tuple(text for text in map(_bare, answer_texts) if text in known or text[1:] in known)
     lines = (explanation or "").split("\n")
     return "\n".join(line for line in lines if not any(text.endswith(_bare(line)) for text in said)) or None
+
+
+def repeats_answer(explanation: str, answer: str, options: Sequence[tuple[str, str]]) -> bool:
+    """Return whether an explanation is the text of the answer again, as in 答案：A 青霉素."""
+    texts = [_bare(text) for label, text in options if label in answer]
+    return _bare(explanation) in (*texts, "".join(texts))
 
 
 def _bare(text: str) -> str:

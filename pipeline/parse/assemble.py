@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.parse.answers import by_text, concluded, filled_blank, without_text
+from pipeline.parse.answers import by_text, concluded, filled_blank, repeats_answer, without_text
 from pipeline.parse.draft import Draft, Habits, ItemText, text_of
 from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.heads import case_end
@@ -33,8 +33,10 @@ from schemas.trace import Part
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
 """The code of a K-type item: the numbers of its statements."""
 _TAG = re.compile(
-    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍)[题題]?|[单單多][选選])\s*[\]】)）]\s*"
+    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍|填空|简答|问答|论述|名词解释)[题題]?"
+    r"|[单單多][选選])\s*(?:[,，、]\s*\d{1,3}(?:\.\d+)?\s*分\s*)?[\]】)）]\s*"
 )
+"""The type of an item before its stem, with its mark: [多选题], (单选题, 1.0 分)."""
 _SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2}(?:\.\d+)?\s*分\s*[)）\]】]\s*")
 
 
@@ -326,6 +328,8 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
         draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
         draft.take_answer(printed[0], "inline" if fields.answers else "beside")
+        if repeats_answer(draft.explanation or "", printed[0], draft.options):
+            draft.explanation = None
         _clear_blank(draft, labels, reading)
     else:
         draft.stem, letters = filled_blank(draft.stem, labels, anywhere=reading.habits.blanks_inside)

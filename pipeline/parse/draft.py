@@ -23,6 +23,8 @@ SHOWN = 3
 """In how many stems the bracket must hold the letter that stands behind the mark of the answer too."""
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
+_TITLE_BEFORE = re.compile(r"^[^\n]{0,30}\n+(?=[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：])")
+"""A title between the number and the words before the stem: 1. 变量与赋值 / 题目：交换两个变量的是"""
 _LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
 
 
@@ -64,6 +66,7 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
+        self.head = _TITLE_BEFORE.sub(lambda found: "\n" * found[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
         cloze = None if item.worded else read_blanks(self.head)

@@ -15,7 +15,7 @@ from pipeline.parse.heads import CHINESE
 from pipeline.parse.kinds import announcement, is_case
 from pipeline.parse.lines import ParsedLine, place_of
 from pipeline.parse.numbers import CIRCLED_DIGITS
-from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.rooms import check_rooms, is_whole, labelled
 from pipeline.parse.text import CJK
@@ -314,11 +314,16 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
 def _check_counts(own: Sequence[Draft]) -> None:
     """Another number of options than nearly all others of its section or paper: some were lost, or are another's."""
     members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
+    kinds: dict[bool, list[Draft]] = defaultdict(
+        list
+    )  # items of one answer may have fewer options than others
     blocks: dict[int, list[Draft]] = defaultdict(list)
     for draft in members:
         blocks[id(draft.block)].append(draft)
+        kinds[draft.announced == "X" or len(draft.answer or "") > 1].append(draft)
     odd: dict[int, tuple[Draft, int]] = {}
-    for part, enough in ((members, MANY), *((block, SEVERAL) for block in blocks.values())):
+    parts = [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]
+    for part, enough in parts:
         counts = Counter(len(draft.options) for draft in part)
         usual, times = counts.most_common(1)[0] if counts else (0, 0)
         if times >= max(enough, ALIKE * (len(part) - 1)):
@@ -377,10 +382,13 @@ def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
     texts = [piece.text for piece in draft.pieces]
     end = next((i for i, text in enumerate(texts) if i and _opens_field(text)), len(texts))
-    last = max((i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text)), default=0)
-    return [
-        text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and text[0] not in CIRCLED_DIGITS
-    ]
+    labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
+    last = max(labels, default=0)
+    return [text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and not _GOES_ON.match(text)]
+
+
+_GOES_ON = re.compile(rf"[{CIRCLED_DIGITS}a-z]|[A-K][{CJK} ]")
+"""No foot begins so: ①, a bare option (C 丙), the rest of a phrase (acute / nephritis)."""
 
 
 def _opens_field(text: str) -> bool:

@@ -33,10 +33,11 @@ _EXPLANATION = (
 _COLON = r"[:：∶;；]"
 _LINE = r"(?:^|(?<=\n))\s*"
 _FORMS: tuple[tuple[FieldMarker, str], ...] = (
-    # 我的答案：B
+    # 我的答案：B, 我的答案:正确答案:A
     (
         FieldMarker.GUESS,
-        r"(?:^|(?<=\s))[【\[]?(?:我的|您的|你的|考生|学生|學生)答案[】\]]?\s*[:：]?[^\n\t ]*",
+        r"(?:^|(?<=\s))[【\[]?(?:我的|您的|你的|考生|学生|學生)答案[】\]]?\s*[:：]?"
+        rf"(?:(?!{_ANSWER}\s{{0,2}}[:：])[^\n\t ])*",
     ),
     # 【答案】 【解析】：
     (FieldMarker.ANSWER, rf"[【\[]\s*{_ANSWER}\s*[】\]]\s*{_COLON}?"),
@@ -44,11 +45,13 @@ _FORMS: tuple[tuple[FieldMarker, str], ...] = (
     # 答案：, 答案是C, 正确答案 C, 答案（1）C
     (
         FieldMarker.ANSWER,
-        rf"(?:^|(?<=[\s。；;()（）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
+        rf"(?:^|(?<=[\s。；;:：()（）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
         r"|(?=(?:[(（【\[]\s{0,3})?[A-K]+(?:(?:\s?[、,，]\s?|[ \t])[A-K]){0,10}\s{0,3}[)）】\]]?\s{0,3}"
         r"(?:$|[\n。（(，,【\[]))"
         r"|(?=(?:[(（]\d{1,3}[)）]|(?:问题|問題)\s?\d{1,2}\s?[:：])\s{0,3}[A-K](?![A-Za-z])))",
     ),
+    # …个人防护用品答案：B, glued to the end of an option
+    (FieldMarker.ANSWER, r"(?<=[^\s的])(?:正确|参考)?答案[:：](?=\s{0,3}[A-K]{1,11}\s*(?:\n|$))"),
     # 故选C
     (
         FieldMarker.CONCLUSION,
@@ -67,6 +70,13 @@ _MARK = re.compile(
 )
 _EXPLAINED_AFTER = re.compile(rf"\s*[【\[(（]?\s*{_EXPLANATION}\s*(?:[】\])）]\s*{_COLON}?|[:：])\s*")
 """The mark of an explanation right after letters: 答案：C 解析：…"""
+_PLATFORM = re.compile(
+    r"^[ \t]*(?:[【\[]?(?:知识点|难易(?:程)?度|难度|正确率|得分|答题人数|作答人数|答对率)[】\]]?[ \t]*[:：][^\n]{0,40}"
+    r"|\d{1,3}(?:\.\d{1,2})?[ \t]*分[ \t]*|[-=*—~]{3,})$"
+    r"|(?<=[A-K√×✓✗对错;；\s])\d{1,3}(?:\.\d{1,2})?[ \t]*分[ \t]*(?:AI讲解)?[ \t]*$|AI讲解[ \t]*$",
+    re.MULTILINE,
+)
+"""What a platform prints around an answer: 知识点：…, 0.0分, 难易程度：易, 0.6分AI讲解; and a line of signs."""
 _VERDICT = re.compile(
     r"\s*[(（]?\s*(正确|正確|错误|錯誤|对|對|错|錯|是|否|√|×|✓|✗)\s*[)）]?(?=$|[\s。，,；;（(])"
 )
@@ -123,6 +133,9 @@ def stated_answers(segment: str) -> tuple[list[str], str]:
 def split_fields(text: str) -> Fields:
     """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = _marks(text)
+    if marks and _PLATFORM.search(text, marks[0].start()):
+        text = text[: marks[0].start()] + _PLATFORM.sub("", text[marks[0].start() :])
+        marks = _marks(text)
     head = text[: marks[0].start()].rstrip("(（") if marks else text
     answers: list[str] = []
     texts: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
@@ -79,7 +79,7 @@ def without_running(lines: list[Line]) -> list[Line]:
             or (index >= first and _titles(line) and _pattern(line.text) in titles)
         )
     ]
-    return _without_refrains(_without_counters(_without_stamps(kept)))
+    return _without_refrains(_without_scattered(_without_counters(_without_stamps(kept))))
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
@@ -135,6 +135,70 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     while grown := {text for text, found in often.items() if _beside(found, refrains, texts)} - refrains:
         refrains |= grown
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
+
+
+SCATTERED = 5
+"""The least number of times that a running line comes in a text without pages, in places of three kinds."""
+_LONG = 8
+"""Characters of such a line at least: an option that is another's last line too is shorter."""
+
+
+def _without_scattered(lines: list[Line]) -> list[Line]:
+    """The lines without those that stand anywhere, as running heads do where a text has lost its pages.
+
+    Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
+    belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
+    """
+    places: dict[str, list[int]] = {}
+    for index, line in enumerate(lines):
+        if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80:
+            places.setdefault(_words(line.text), []).append(index)
+    running = {
+        words
+        for words, found in places.items()
+        if len(found) >= SCATTERED and len(words) >= _LONG and _is_scattered(found, lines)
+    }
+    if not running:
+        return lines
+    glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in map(_spread, sorted(running))))
+    kept = [line for line in lines if line.kind is not LineKind.TEXT or _words(line.text) not in running]
+    return [
+        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line
+        for line in kept
+    ]
+
+
+def _words(text: str) -> str:
+    """Return the letters of a line: （C3 类）第6批 and （C类）第 6 批 are the same."""
+    return re.sub(r"[\W\d_]+", "", fold(text))
+
+
+def _spread(words: str) -> str:
+    """Return a pattern of a running line with any few signs and digits between its letters."""
+    return r"[\W\d_]{0,4}".join(map(re.escape, words))
+
+
+def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:
+    """Return whether a line stands before lines of three kinds, each twice or more, and often after a short one.
+
+    The end of an option or of a stem goes on from a full line.
+    """
+    following = Counter(_place_kind(lines[index + 1].text) for index in found if index + 1 < len(lines))
+    if sum(times > 1 for times in following.values()) < 3:
+        return False
+    edge = max(_width(line.text) for line in lines[: 40 * SCATTERED])
+    short = sum(_width(lines[index - 1].text) < 0.6 * edge for index in found if index)
+    return short >= 0.25 * len(found)
+
+
+def _place_kind(text: str) -> str:
+    """Return the kind of a line: of an option, an answer, a question's number, or other text."""
+    folded = fold(text)
+    if opens_option(folded):
+        return "first" if folded.lstrip("(（【[ ")[:1] in "Aa" else "later"
+    if _FIELD.match(folded) or opens_explanation(folded):
+        return "answer"
+    return "number" if number_candidate(0, folded) else "text"
 
 
 def _unnumbered(text: str) -> str:

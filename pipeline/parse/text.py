@@ -38,6 +38,14 @@ _LATIN_START = re.compile(r"[A-Za-z0-9(\"'“]")
 _ENUMERATOR = re.compile(
     r"(?:[\u2460-\u2473\u2160-\u2169]|[(（]\d{1,2}[)）]|[IVX]{1,4}[.．、]|\d{1,2}[.．、](?![\d.])|(?:甲|乙|丙|丁)[.．、:：])"
 )
+_LATIN = r"[^\u3400-\u9fff]{0,200}"
+_NAME = r"[A-Za-z_][A-Za-z0-9_.]{0,60}"
+_CODE = re.compile(
+    rf"(?:def|class|for|while|if|elif|except|with)\b(?=.*(?:[=<>(\[]| in )){_LATIN}[:;{{)]$|(?:else|try)\s?:$"
+    rf"|#include\b|[{{}}]\s?;?$"
+    rf"|{_NAME}(?:[\[,' ]{_LATIN})?\s?[-+*/%]?=(?!=)\s?[-\w'\"\[({{]{_LATIN}$|{_NAME}\({_LATIN}\);?$"
+)
+"""A line of a program, whose end is part of what it says: lst = [4, 6], print(lst), for i in range(3):."""
 _SPACES = re.compile(r"(?<![（( ])[ \t]+|(?<=[（(])[ \t]+(?![ \t）)])|(?<=[（(])\t+")
 """White space that becomes one space; a blank （　　） keeps its width."""
 
@@ -98,7 +106,7 @@ def join_lines(text: str) -> str:
 
 
 def _joint(before: str, after: str) -> str:
-    if ("\t" in before and "\t" in after) or _ENUMERATOR.match(after):
+    if ("\t" in before and "\t" in after) or _ENUMERATOR.match(after) or _CODE.match(after):
         return "\n"
     if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():
         return ""

@@ -7,6 +7,7 @@ import pytest
 from pipeline.parse.answers import filled_blank
 from pipeline.parse.keylines import grid, line_pairs
 from pipeline.parse.keys import corrections
+from tests.pipeline.parse.short import FOUR
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
 
@@ -233,3 +234,36 @@ def test_a_blank_that_is_filled_in_is_the_answer(stem):
     left, letters = filled_blank(stem, list("ABCDE"), anywhere=False)
     assert letters == "B"
     assert left.startswith("首选的是（ ）")
+
+
+@pytest.mark.parametrize(
+    ("printed", "letters", "explanation"),
+    [
+        ("我的答案:正确答案:B\n答案解析：\n知识点：\n0.0分", ["B"], None),
+        ("学生答案：A 正确答案：B\n难易程度：易\n解析：乙最多", ["B"], "乙最多"),
+        ("我的答案：A", None, None),
+        ("正确答案：B:乙; 0.6分AI讲解", ["B"], None),
+        ("答案：B 乙", ["B"], None),
+        ("答案：B\n----------", ["B"], None),
+    ],
+)
+def test_what_a_platform_prints_around_an_answer_is_left_out(parse, printed, letters, explanation):
+    (question,) = parse(f"1. (单选题, 1.0 分) (1分)首选的是\n{FOUR}\n{printed}").questions
+    assert (question.stem, question.answer, question.explanation) == ("首选的是", letters, explanation)
+
+
+def test_an_answer_glued_to_the_last_option_is_read(parse):
+    (question,) = parse(f"1. 首选的是\n{FOUR}答案：B").questions
+    assert (question.answer, question.options[-1].text) == (["B"], "丁")
+
+
+def test_an_answer_whose_option_begins_like_a_verdict_is_read(parse):
+    (question,) = parse("1. 布局是\nA. 分散\nB. 对称与中心\nC. 随机\n正确答案：\nB 对称与中心").questions
+    assert (question.answer, question.explanation) == (["B"], None)
+
+
+def test_a_title_before_the_stem_is_no_stem_and_code_keeps_its_lines(parse):
+    (question,) = parse(
+        f"1. 列表\n题目：下列程序输出的是\nnums = [1, 2]\nfor n in nums:\nprint(n)\n{FOUR}\n答案：B"
+    ).questions
+    assert question.stem == "下列程序输出的是\nnums = [1, 2]\nfor n in nums:\nprint(n)"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.papers.habits import random_paper
+from benchmarks.papers.render import render
+from pipeline.parse.finish import finish
+from pipeline.parse.paper import judge, read_paper
 from pipeline.parse.running import without_running
 from schemas.documents import Box, Line, LineKind
+from tests.pipeline.parse.conftest import document_of, lines_of
 
 
 def make(texts: list[str], *, a_page: int = 1000, width: float | None = None) -> list[Line]:
@@ -121,3 +128,45 @@ def test_lines_of_options_and_what_stands_before_them_stay_however_labelled(labe
         for line in (f"{number}．第{number}位，最", "可能的诊断是", f"{label}青霉素")
     ]
     assert [line.text for line in without_running(make(texts))] == texts
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(7, 25))
+def test_a_running_line_anywhere_in_a_text_without_pages_is_in_no_question(random, every):
+    """Lines of a running head, in three spellings, every so many lines of a paper as plain text."""
+    paper = replace_style(random_paper(random))
+    printed = [line for page in render(paper).pages for line in page]
+    running = [
+        "某省技能等级认定（C3类）第6批题库",
+        "某省技能等级认定（C3 类）第6批题库",
+        "某省技能等级认定（C类）第6批题库",
+    ]
+    texts = list(printed)
+    for place in range(len(printed) - every, 0, -every):
+        texts.insert(place, running[place % 3])
+    outcome = parsed(texts)
+    if len(texts) - len(printed) < 12:
+        return
+    held = [one for one in outcome.questions if "技能等级" in one.model_dump_json()]
+    assert held == []
+    assert len(outcome.questions) >= 0.95 * len(parsed(printed).questions)
+
+
+def replace_style(paper):
+    return replace(paper, style=replace(paper.style, running=False, page_lines=10**6))
+
+
+def parsed(texts):
+    paper = read_paper("x.txt", lines_of("\n".join(texts)))
+    judge(paper)
+    return finish(paper, document_of("x.txt"))
+
+
+def test_a_running_line_glued_to_others_is_cut_off():
+    texts = []
+    for number in range(1, 9):
+        texts += item(number, f"第{number}种说法里")
+        texts[-1 - number % 4] += "某省技能等级认定第6批题库"
+        texts.insert(len(texts) - number % 5, "某省技能等级认定第6批题库")
+    kept = [line.text for line in without_running(make(texts))]
+    assert not any("技能" in text for text in kept)
