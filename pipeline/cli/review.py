@@ -194,11 +194,17 @@ def status(
         Path | None, typer.Option("--csv", help="Also write each expert's work, time and pay there.")
     ] = None,
     rate: Annotated[float, typer.Option("--rate", help="Pay of a question, for the CSV.", min=0)] = 0.0,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Also write a page with the control charts there.")
+    ] = None,
     overrides: Overrides = None,
 ) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
+    import polars as pl
+
     from pipeline.review import stage as reviewing
     from pipeline.review.folder import read_control
+    from pipeline.review.page import status_page
     from pipeline.runtime.runner import Runner
 
     loaded = configure(config, overrides)
@@ -214,8 +220,13 @@ def status(
         for alarm in expert.alarms():
             warn(f"  {expert.reviewer}: {alarm}")
     if csv is not None:
-        _write_csv(csv, experts, rate)
+        # With a byte-order mark: Excel reads Chinese names without one as something else.
+        rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
+        _write(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
         say(f"each expert's work: {csv}")
+    if page is not None:
+        _write(page, status_page(found, experts, runner.config.dataset.name))
+        say(f"the same as a page: {page}")
     for flag, count in found.flags.items():
         say(f"  flagged {flag}: {count}")
     if found.last_review:
@@ -252,13 +263,9 @@ def _work(expert: ExpertWork) -> str:
     return "; ".join([*parts, *(f"{share:.0%} {what}" for share, what in shares if share is not None)])
 
 
-def _write_csv(path: Path, experts: list[ExpertWork], rate: float) -> None:
-    import polars as pl
-
-    rows = [_csv_row(each, rate) for each in experts]
+def _write(path: Path, content: bytes) -> None:
     try:
-        # With a byte-order mark: Excel reads Chinese names without one as something else.
-        path.write_text("\ufeff" + pl.DataFrame(rows).write_csv(float_precision=3), encoding="utf-8")
+        path.write_bytes(content)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -41,13 +41,18 @@ class Control:
     right: int = 0
     interval: Interval | None = None
     """95 % of the share that is right; labels of one question are a cluster."""
-    latest: float | None = None
-    """Share of the last gold labels that are right; None where there are too few."""
+    chart: tuple[float, ...] = ()
+    """Share that is right of the last gold labels, after each of them; empty where there are too few."""
     limit: float = 0.0
-    """Lower control limit of ``latest``."""
+    """Lower control limit of the chart."""
     probes: int = 0
     accepted: int = 0
     """Probes that were left as they were."""
+
+    @property
+    def latest(self) -> float | None:
+        """The last point of the chart."""
+        return self.chart[-1] if self.chart else None
 
     def told(self) -> str:
         """Describe it in one line; empty where nothing was answered."""
@@ -162,7 +167,10 @@ def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
                 Unit(question_id, float(is_right))
                 for question_id, is_right in gold.select("question_id", "right").iter_rows()
             ),
-            latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if enough else None,
+            chart=tuple(
+                sum(right[end - _IN_A_ROW : end]) / _IN_A_ROW
+                for end in range(_IN_A_ROW, len(right) + 1 if enough else 0)
+            ),
             limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
             probes=probes.height,
             accepted=int((~probes["right"]).sum()),

@@ -9,6 +9,7 @@ from typing import Any
 from annotation.label_studio.process import Account
 from tests.services.browser import Page
 
+ALT = 1
 CTRL = 2
 SHIFT = 8
 _NAMED = {"Tab": ("Tab", 9), "Enter": ("Enter", 13), "End": ("End", 35), "ArrowDown": ("ArrowDown", 40)}
@@ -75,6 +76,14 @@ class Desk:
         """What stands in the fields for text that can be seen."""
         fields = f"[...document.querySelector('.bd').querySelectorAll({json.dumps(FIELDS)})]"
         return list(self.page.evaluate(f"{fields}.filter(e => e.offsetParent).map(e => e.value)"))
+
+    def chosen(self) -> str:
+        """The labels that are chosen, with their codes and keys."""
+        return str(
+            self.page.evaluate(
+                "[...document.querySelectorAll('.bd .ant-radio-wrapper-checked')].map(e => e.innerText).join(' ')"
+            )
+        )
 
     def resize(self, width: int, height: int) -> None:
         """Make the window so large."""

@@ -18,7 +18,7 @@ from pipeline.explain import explain
 from pipeline.review import fetching, sending
 from pipeline.runtime.runner import Runner
 from tests.services.browser import CHROMIUM, browser
-from tests.services.label_studio_browser import FIELDS, Desk
+from tests.services.label_studio_browser import ALT, FIELDS, SHIFT, Desk
 from tests.services.label_studio_server import ADMIN, LI, ROOT, WANG, ZHANG, LabelStudioServer
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -108,6 +108,14 @@ def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio
 
     desk.log_in(LI)
     desk.begin(project)
+    desk.press("k", SHIFT)
+    desk.press("c", ALT)
+    assert "循环系统疾病" in desk.chosen(), "the code of a long list, with the key that is held"
+    assert "C 内科" in desk.chosen()
+    desk.press("0", SHIFT)
+    desk.press("g", ALT)
+    assert "0 不符合" in desk.chosen()
+    assert "儿科" in desk.chosen()
     before = dataset.table("dedup/questions").filter(pl.col("question_id") == question_id).to_dicts()[0]
     desk.press("8")
     desk.tab_to(EDIT)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import shutil
+
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -9,6 +13,8 @@ from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from pipeline.cli.app import app
 from pipeline.cli.label_studio import tell_pull, tell_push
+from schemas.annotations import ExpertReview
+from tests.annotation.records import review
 from tests.conftest import ROOT
 
 NOTHING = {
@@ -67,3 +73,40 @@ def test_what_does_not_count_is_told_as_it_is_written(capsys):
         "does not count: another_hand 2",
         "answered by more people than were asked: q[1]",
     ]
+
+
+def test_time_pay_and_drift_of_each_expert_are_written(sample_build, tmp_path):
+    build = tmp_path / "build"
+    shutil.copytree(sample_build, build)
+    names = pl.read_parquet(build / "dedup" / "questions.parquet")["question_id"].to_list()[:6]
+    reviews = [
+        review(who, "易", question_id=name, dimension="difficulty", at=place, seconds=seconds)
+        for who, seconds in (("张@example.org", 30.0), ("li@example.org", 60.0))
+        for place, name in enumerate(names)
+    ]
+    (build / "reviews").mkdir(exist_ok=True)
+    ExpertReview.to_frame(reviews).write_parquet(build / "reviews" / "pulled.parquet")
+    gold = [("g", "difficulty", "张@example.org", f"{place:03}", "gold", place < 40) for place in range(60)]
+    columns = ["question_id", "dimension", "reviewer", "updated_at", "kind", "right"]
+    pl.DataFrame(gold, columns, orient="row").write_parquet(build / "reviews" / "control.parquet")
+
+    config = ["--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={build}"]
+    table, page = tmp_path / "work.csv", tmp_path / "work.html"
+    written = ["--csv", str(table), "--rate", "2", "--page", str(page)]
+    told = CliRunner().invoke(app, ["review", "status", *config, *written])
+    assert told.exit_code == 0, told.output
+
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["reviewer"]: row for row in csv.DictReader(file)}
+    mine = rows["张@example.org"]
+    assert (mine["questions"], float(mine["hours"]), float(mine["pay"])) == ("6", 0.05, 12.0)
+    assert (mine["gold"], mine["gold_right"]) == ("60", "40")
+    assert "of the last gold labels are right" in mine["alarms"]
+    assert float(rows["li@example.org"]["hours"]) == 0.1
+    text = page.read_text(encoding="utf-8")
+    assert "张@example.org" in text
+    assert text.count("<svg") == 1, "the chart of the one who answered gold questions"
+    assert "of the last gold labels are right" in text
+
+    refused = CliRunner().invoke(app, ["review", "status", *config, "--csv", str(tmp_path / "no" / "x.csv")])
+    assert "cannot be written" in str(refused.exception)
