@@ -11,7 +11,7 @@ import numpy as np
 from pipeline.evaluate.scoring import (
     Graded,
     GradedText,
-    Maker,
+    ScoreBuilder,
     Slice,
     Versions,
     accepted,
@@ -287,7 +287,7 @@ def score_items(
     rounds: dict[int, list[Item]] = {}
     for item in items:
         rounds.setdefault(item.repeat, []).append(item)
-    made = Maker(run, part, questions=len({item.item_id for item in items}), task=task)
+    made = ScoreBuilder(run, part, questions=len({item.item_id for item in items}), task=task)
     scores = []
     for row in METRICS:
         if over not in row.over or row.measure is None:

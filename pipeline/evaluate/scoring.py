@@ -141,15 +141,15 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     if counted:
         people = sum(row.respondents or 0 for row in counted)
         right = sum((row.human_accuracy or 0.0) * (row.respondents or 0) for row in counted)
-        scores.append(Maker(HUMAN, part, len(counted)).score("accuracy", [right / people]))
+        scores.append(ScoreBuilder(HUMAN, part, len(counted)).score("accuracy", [right / people]))
     if known:
         shares = [row.human_accuracy or 0.0 for row in known]
-        scores.append(Maker(HUMAN, part, len(known)).score("mean_accuracy", [mean(shares)]))
+        scores.append(ScoreBuilder(HUMAN, part, len(known)).score("mean_accuracy", [mean(shares)]))
     return scores
 
 
 @dataclass(frozen=True)
-class Maker:
+class ScoreBuilder:
     """Makes the scores of one run and slice."""
 
     run: str

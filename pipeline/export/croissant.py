@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.export.formats import FORMATS
 from pipeline.export.statistics import meanings
 from schemas.dataset import DatasetParams
 from schemas.release import ReleaseRow
@@ -24,10 +25,8 @@ _TYPES = {
     pl.Float64(): "sc:Float",
     pl.Boolean(): "sc:Boolean",
 }
-_FORMATS = {
-    ".parquet": "application/x-parquet",
-    ".json": "application/json",
-    ".csv": "text/csv",
+_MEDIA_TYPES = {".parquet": "application/x-parquet"} | {
+    PurePosixPath(item.path).suffix: item.media_type for item in FORMATS
 }
 _CONTEXT = json.loads((files("pipeline.export") / "croissant.json").read_text(encoding="utf-8"))
 """The context that the specification prescribes (Croissant 1.0, appendix 1)."""
@@ -74,7 +73,7 @@ def _licence(name: str) -> str:
 
 
 def _is_data(name: str) -> bool:
-    return PurePosixPath(name).suffix in _FORMATS and name not in ("rejects.parquet", "review.parquet")
+    return PurePosixPath(name).suffix in _MEDIA_TYPES and name not in ("rejects.parquet", "review.parquet")
 
 
 def _file(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +83,7 @@ def _file(name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         "name": name,
         "contentUrl": name,
         "contentSize": f"{entry['bytes']} B",
-        "encodingFormat": _FORMATS[PurePosixPath(name).suffix],
+        "encodingFormat": _MEDIA_TYPES[PurePosixPath(name).suffix],
         "sha256": entry["sha256"],
     }
 

@@ -36,6 +36,8 @@ class Format:
     """The option of ``[export]`` that it can be left out with."""
     path: str
     """Of a split's file, with ``{split}``."""
+    media_type: str
+    """For metadata such as Croissant's."""
     write: Callable[[pl.DataFrame], bytes]
     """A split's rows (``ReleaseRow``) as the file."""
     about: str
@@ -121,12 +123,14 @@ FORMATS = (
     Format(
         "cmb_json",
         "cmb/{split}.json",
+        "application/json",
         cmb_json,
         "`cmb/*.json`: the same questions with CMB's keys. `id` is `question_id`",
     ),
     Format(
         "cmexam_csv",
         "cmexam/{split}.csv",
+        "text/csv",
         cmexam_csv,
         "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Cells that begin with `=`, `+`, `-` or `@` have an "
         "apostrophe before them, so that no spreadsheet runs them as formulas; `build-dataset` reads them back as they "
@@ -135,6 +139,7 @@ FORMATS = (
     Format(
         "cmexam_xlsx",
         "cmexam/{split}.xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         cmexam_xlsx,
         "`cmexam/*.xlsx`: the same as a workbook, for spreadsheets",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -24,6 +24,8 @@ TASKS: Mapping[str, Mapping[str, str]] = {
 }
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
 _FEWSHOT = "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n"
+_SHOTS = 3
+"""Worked examples of OpenCompass's task with examples, as in CMB: its configurations cannot ask for another number."""
 _MAX_TOKENS = 1024
 """Most tokens of an answer in text, as ``evaluate`` has it."""
 
@@ -46,15 +48,28 @@ def task_files(
         "max_tokens": str(_MAX_TOKENS),
         "fewshot": _FEWSHOT if "validation" in rows else "",
     }
-    if "opencompass" in wanted and "test" in rows:
-        # Its configurations may run no code, so that the questions with one answer get a file of their own.
-        single = [row for row in rows["test"] if not is_multiple(row)]
-        made[f"tasks/opencompass/{values['name']}.jsonl"] = _questions(prompts, single)
     for tool in wanted:
-        for path, source in TASKS[tool].items():
-            text = (files("pipeline.export") / "handover" / f"{source}.tmpl").read_text(encoding="utf-8")
-            made[f"tasks/{path.format(**values)}"] = Template(text).substitute(values).encode()
+        made |= _filled(tool, values)
+    if "opencompass" in wanted and "test" in rows:
+        # Its configurations may run no code, so that the questions with one answer get files of their own.
+        single = {name: [row for row in split if not is_multiple(row)] for name, split in rows.items()}
+        made[f"tasks/opencompass/{values['name']}.jsonl"] = _questions(prompts, single["test"])
+        if examples := single.get("validation", [])[:_SHOTS]:
+            name = f"{values['name']}_{_SHOTS}shot"
+            made[f"tasks/opencompass/{name}.jsonl"] = _questions(prompts, single["test"], examples)
+            made |= _filled("opencompass", values | {"name": name})
     return made
+
+
+def _filled(tool: str, values: Mapping[str, str]) -> dict[str, bytes]:
+    """Return a tool's files from their templates."""
+    folder = files("pipeline.export") / "handover"
+    return {
+        f"tasks/{path.format(**values)}": Template((folder / f"{source}.tmpl").read_text(encoding="utf-8"))
+        .substitute(values)
+        .encode()
+        for path, source in TASKS[tool].items()
+    }
 
 
 def task_name(name: str) -> str:
@@ -63,16 +78,17 @@ def task_name(name: str) -> str:
     return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")
 
 
-def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:
-    """Return the questions with a key, one JSON object a line, as ``evaluate`` puts them without worked examples."""
+def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[ReleaseRow] = ()) -> bytes:
+    """Return the questions with a key, one JSON object a line, as ``evaluate`` puts them, after worked examples."""
     lines = []
+    head = "".join(f"{asked}\n{target}\n\n" for asked, target in (_turns(prompts, row) for row in examples))
     for row in rows:
         if not accepted(row) or not row.answer:
             continue
-        asked, target = (turn["content"] for turn in messages(prompts, row, [row])[-3:-1])
+        asked, target = _turns(prompts, row)
         item = {
             "id": row.question_id,
-            "prompt": asked,
+            "prompt": head + asked,
             "letters": [option.label for option in row.options],
             "answer": "".join(row.answer),
             "accepted": sorted("".join(sorted(answer)) for answer in accepted(row)),
@@ -82,3 +98,9 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:
         }
         lines.append(json.dumps(item, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
+
+
+def _turns(prompts: Prompts, row: ReleaseRow) -> tuple[str, str]:
+    """A question as it is asked, and its answer as a worked example gives it."""
+    asked, target = (turn["content"] for turn in messages(prompts, row, [row])[-3:-1])
+    return asked, target

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
-from pipeline.evaluate.scoring import Maker
+from pipeline.evaluate.scoring import ScoreBuilder
 from pipeline.evaluate.slices import OVERALL
 from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
@@ -92,7 +92,9 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     names = [aspect.name for aspect in aspects()]
     scores = []
     for (run, task, who), given in found.items():
-        made = Maker(run, OVERALL, len({row.question_id for rows in given.values() for row in rows}), task)
+        made = ScoreBuilder(
+            run, OVERALL, len({row.question_id for rows in given.values() for row in rows}), task
+        )
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
         values = {metric: _means(rows) for metric, rows in parts.items()}
         if len(parts) == len(names):
