@@ -12,7 +12,7 @@ from pipeline.clean.params import CleanParams
 from schemas.questions import Question
 
 _POINTING = "如|见|見|参见|參見|参考|參考|参照|根据|根據|依据|依據|按照|对照|對照|结合|結合|由"
-_WHERE = "下|上|左|右|附|此|该|該|本|以下|以上|下列|所附|后|後"
+_WHERE = "下|上|左|右|附|此|该|該|(?<!基)本|以下|以上|下列|所附|后|後"
 _NUMBER = "[0-9A-Za-zⅠ-Ⅻ一二三四五六七八九十]"
 # After 图: what makes another word of it (图谱, 图书, 图案 ...). After 表: only what shows that it is the noun, because
 # 表 begins far more words (表现, 表面, 表皮, 表达, 表述 ...) than can be listed.

@@ -16,6 +16,7 @@ from pipeline.parse import cells
 from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.answers import concluded
 from pipeline.parse.cells import Fields, Options
+from pipeline.parse.missing_options import missing_options
 from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
 
@@ -121,6 +122,7 @@ class _Search:
         self._declared()
         self._named()
         self._option_columns()
+        self._complete_options()
         self._own_labels()
         self._options_named_answers()
         self._settle_stem()
@@ -182,6 +184,17 @@ class _Search:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain(word) for word in vocabulary()["options"]["wrong"]}
             self.found.key_is_an_option = likely[0].rstrip("1") in wrong
+
+    def _complete_options(self) -> None:
+        """Take columns of options that no header names, or stop where keys name options that no column holds."""
+        if not self.found.options or self.found.key_is_an_option or self.declared.options:
+            return
+        answer = self.found.roles.get("answer", [])
+        more = missing_options(self.rows, self.names, self._free(), self.found.options, answer)
+        if isinstance(more, str):
+            self._stop("columns_unclear", f"{more}; {_say('options', '[…]')}")
+        elif more:
+            self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
     def _own_labels(self) -> None:
         """See whether nearly all cells of options repeat the label of their column."""

@@ -253,7 +253,7 @@ def _question(
         )
     if not options.pairs:
         return _without_options(row, kind, stated)
-    options = _without_placeholders(options, stated, columns.encoding)
+    options = _without_placeholders(_labelled_once(options, doubts), stated, columns.encoding)
     labels = [label for label, _ in options.pairs]
     answer, accepted = _answers(stated, options, columns.encoding)
     blank, filled = filled_blank(stem, labels, anywhere=False)
@@ -325,6 +325,26 @@ def _bare_stem(stem: str, number: int, options: cells.Options, doubts: Doubts) -
     if repeated:
         doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
     return stem.strip()
+
+
+_LABEL_AGAIN = re.compile(r"([A-K])\s*[.．、)）](?![A-K0-9])\s*(?=\S)")
+"""A label before the text of an option: B.滋养肝肾; not B、C均对."""
+_RULE = re.compile(r"={5,}|-{8,}|\*{5,}")
+"""A line between parts of a document: =====."""
+
+
+def _labelled_once(options: cells.Options, doubts: Doubts) -> cells.Options:
+    """The options without labels of their own before their texts; another's label there is a doubt."""
+    found = [(label, text, _LABEL_AGAIN.match(text)) for label, text in options.pairs]
+    others = [label for label, _, mark in found if mark and mark[1] != label]
+    if others:
+        doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
+    if any(_RULE.search(text) for _, text, _ in found):
+        doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
+    pairs = [
+        (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
+    ]
+    return replace(options, pairs=pairs)
 
 
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))

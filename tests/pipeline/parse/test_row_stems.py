@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -197,3 +198,51 @@ def test_whatever_stands_in_a_cell_nothing_raises(rows):
     parts = [part for row in rows for part in questions_in(TableRow(json.dumps(row)))]
     source = parse([json.loads(part.fields) for part in parts])
     assert len(source.rows) == len(parts)
+
+
+HEADERS = ["{}项", "{}", "选项{}", "Option {}", "选项 {}（必填）", "option_{}"]
+RENAMED = ["{} 项目", "{}項", "选{}项", "Optoin {}", "opción {}", "", "x", "{}"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.sampled_from(HEADERS),
+    st.integers(0, 3),
+    st.sampled_from(RENAMED),
+    st.integers(1, 40),
+    st.integers(0, 9**9),
+)
+def test_no_option_is_lost_in_silence_where_its_header_is_another(header, at, other, size, seed):
+    rng = random.Random(seed)
+    names = [header.format(label) for label in "ABCD"]
+    names[at] = other.format("ABCD"[at]) or "column_3"
+    rows = []
+    for number in range(size):
+        texts = [f"{text}{number}" for text in TEXTS]
+        rows.append(
+            {
+                "题目": f"{rng.choice(STEMS)}{number}",
+                **dict(zip(names, texts, strict=True)),
+                "答案": rng.choice("ABCD"),
+            }
+        )
+    for stem, texts, _, doubts in read(parse(rows)):
+        assert len(texts) == 4 or doubts, (stem, texts)
+
+
+def test_a_column_that_keys_name_and_none_holds_stops_the_table():
+    rows = [{"题目": f"问{at}", "A": "甲", "B": "乙", "答案": "ABC"[at % 3]} for at in range(9)]
+    assert "3 of 9 keys name C" in parse(rows).columns.detail
+
+
+def test_an_option_says_its_label_once():
+    rows = [
+        {
+            "题目": "问题",
+            "options": [f"{label}. {label}.{text}" for label, text in zip("ABCD", TEXTS, strict=True)],
+            "答案": "B",
+        }
+    ]
+    assert read(parse(rows)) == [("问题", TEXTS, ["B"], [])]
+    rows = [{"题目": "问题", "A": "甲", "B": "C. 乙", "C": "B、D均对", "答案": "B"}]
+    assert read(parse(rows))[0][3] == ["label_inside_text"]

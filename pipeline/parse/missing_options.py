@@ -1,0 +1,99 @@
+"""Columns of options that no header names: `A项 B项 C项 D项目`. A question must not lose an option in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rapidfuzz import fuzz
+
+from pipeline.parse.answer_cells import letters_of
+from pipeline.parse.cells import LABELS, Fields, first, string
+from schemas.columns import option_of, plain
+
+_LIKE = 60
+"""Likeness (0..100) of a header to the one that would follow the others, from which it is meant: D项目 for D项."""
+_TOLERATED = 0.02
+"""Share of keys that may name an option no column holds: typing errors."""
+_SHOWN = 20
+"""Keys from which one that is never named is no option: of four options each is named 1 time in 4."""
+
+
+def missing_options(
+    rows: Sequence[Fields],
+    names: Sequence[str],
+    free: Sequence[str],
+    options: Mapping[str, str],
+    answer: Sequence[str],
+) -> dict[str, str] | str:
+    """Return columns of further options by label, or why the table cannot be read without one.
+
+    A column beside the options is one where its header is nearly the one that would follow, or keys name its
+    label or repeat its cells.
+
+    Args:
+        rows: of the table.
+        names: its columns, in order.
+        free: those that are no part of a question yet.
+        options: columns of one option each by label.
+        answer: columns of the key.
+    """
+    keys = [text for row in rows if (text := string(first(row, answer)))]
+    given = [letters for text in keys if (letters := letters_of(text, []))]
+    found = dict(options)
+    for label in LABELS[: LABELS.index(max(options)) + 3]:
+        if label in found:
+            continue
+        named = sum(label in letters for letters in given)
+        column = _beside(label, found, names)
+        if column in free and column is not None:
+            repeated = sum(string(row.get(column)) == string(first(row, answer)) is not None for row in rows)
+            if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
+                found[label] = column
+                continue
+            if (
+                label > max(options)
+                and 0 < len(keys) < _SHOWN
+                and _looks_like(column, rows, [*found.values()])
+            ):
+                return f"{column} may be option {label}, or not"
+        if named > _TOLERATED * len(keys):
+            return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
+        if label > max(options):
+            break
+    return {label: column for label, column in found.items() if label not in options}
+
+
+def _beside(label: str, options: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """The column after that of the option before, or before that of the option after."""
+    at = LABELS.index(label)
+    if at and LABELS[at - 1] in options:
+        place = names.index(options[LABELS[at - 1]]) + 1
+        return names[place] if place < len(names) else None
+    after = options.get(LABELS[at + 1])
+    place = names.index(after) - 1 if after else -1
+    return names[place] if place >= 0 else None
+
+
+def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
+    """Return whether a header is nearly that of another option with this label: D项目 after C项, Opción D after C."""
+    named = option_of(column)
+    if named and named[1] == label:
+        return True
+    for other, header in options.items():
+        said = option_of(header)
+        sign = said[1] if said else other
+        wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdigit() else label
+        expected = plain(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
+        if wanted.lower() in plain(column) and fuzz.ratio(plain(column), expected) >= _LIKE:
+            return True
+    return False
+
+
+def _looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> bool:
+    """Return whether the cells of a column are filled, differ and are about as long as those of the options."""
+    texts = [text for row in rows if (text := string(row.get(column)))]
+    others = [text for row in rows for name in options if (text := string(row.get(name)))]
+    if 2 * len(set(texts)) < len(rows) or not others:
+        return False
+    ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
+    return 1 / 3 < ratio < 3
