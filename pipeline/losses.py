@@ -65,8 +65,9 @@ class SourceLoss:
         names = reason_names()
         if self.refused:
             english, chinese = remedy(self.refused, self.document)
+            detail = self.detail.replace('"FILE"', f'"{self.document}"') or english
             return Notice(
-                f"{self.document}: not read at all, {self.refused}: {self.detail or english}",
+                f"{self.document}: not read at all, {self.refused}: {detail}",
                 f"{self.document}：完全没有读出，{names.get(self.refused, self.refused)}：{chinese}",
             )
         (reason, count), *_ = self.reasons.most_common(1)
