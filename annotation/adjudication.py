@@ -89,14 +89,6 @@ def settle(
     An adjudicator's label is final. Without one, two experts who say the same make it final; of three or more,
     the majority does where ``rules`` allow it. A measurement stands until the experts agree on another label:
     it outweighs a single expert, and counts as a vote when they disagree.
-
-    Args:
-        question_id: of the question.
-        dimension: of the taxonomy.
-        stated: the annotator's label, or the measured one.
-        votes: labels by reviewer; those of ``rules.adjudicators`` are rulings.
-        rules: how disagreement is settled.
-        rulings: labels by reviewer from the adjudication project.
     """
     experts = [label for reviewer, label in sorted(votes.items()) if reviewer not in rules.adjudicators]
     final = [label for reviewer, label in sorted(votes.items()) if reviewer in rules.adjudicators]
@@ -108,7 +100,7 @@ def settle(
         question_id=question_id,
         dimension=dimension,
         label=label,
-        label_en=_english(dimension, label) if label else None,
+        label_en=dimensions()[dimension].english(label),
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
         estimate=_is_estimate(stated, measured, label),
@@ -140,10 +132,6 @@ def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
         for kind in review.flags:
             raised.setdefault(kind, set()).add(review.reviewer)
     return [Flag(kind, tuple(sorted(raised[kind]))) for kind in sorted(raised)]
-
-
-def _english(dimension: str, zh: str) -> str | None:
-    return next((label.en for label in dimensions()[dimension].labels if label.zh == zh), None)
 
 
 def _decide(

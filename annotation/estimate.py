@@ -16,7 +16,7 @@ from annotation.llm.messages import AnswerStore, ChatRequest
 from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateParams
-from annotation.prompt import LabelPrompt, choose_shots, example
+from annotation.prompt import choose_shots, example
 from annotation.reviewed import Reviewed
 from schemas.questions import Question
 
@@ -58,14 +58,7 @@ def estimate(
     store: AnswerStore | None = None,
     reviewed: Sequence[Reviewed] = (),
 ) -> Estimate:
-    """Reckon requests, tokens, cost and time of annotating; asks nobody and needs no key.
-
-    Args:
-        questions: to label.
-        params: of the stage.
-        store: answers there already cost nothing; None to count all.
-        reviewed: what there is to learn from or to show.
-    """
+    """Reckon requests, tokens, cost and time of annotating; asks nobody and needs no key."""
     options = params.llm
     chosen = params.chosen(len(reviewed))
     if chosen != "llm":
@@ -77,7 +70,7 @@ def estimate(
     count, counted = counter(options.model)
     prompt = _Sum(count)
     tokens = sum(prompt.of(request) for request in missing)
-    answers = [_answer_tokens(one, count) for one in asked]
+    answers = [count(example(one.dimensions, "10")) for one in asked]
     completion = sum(answers[request.part] for request in missing)
     priced, listed = with_list_prices(options)
     return Estimate(
@@ -130,10 +123,6 @@ class _Sum:
         tokens = sum(self._shared(message["content"]) + MESSAGE_TOKENS for message in shared)
         tokens += self._count(own["content"]) + MESSAGE_TOKENS
         return tokens + (self._shared(form) if request.response_format else 0)
-
-
-def _answer_tokens(prompt: LabelPrompt, count: Counter) -> int:
-    return count(example(prompt.dimensions, "10"))
 
 
 CJK_TOKENS = 0.8

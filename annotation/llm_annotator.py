@@ -39,12 +39,6 @@ _ESTIMATED = {"difficulty"}
 class LlmAnnotator:
     """Asks a model for all labels of a question at once, or for one dimension at a time.
 
-    Args:
-        options: of the model.
-        store: keeps answers.
-        shots: reviewed questions to show as examples; the last one is in reserve.
-        batch: whether to use the endpoint's Batch API.
-
     Raises:
         UserError: no model is named, or its key is missing.
     """

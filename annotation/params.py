@@ -70,9 +70,6 @@ class AnnotateParams(Params):
         """The annotator that will run: ``auto`` settled by what is configured and reviewed.
 
         A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
-
-        Args:
-            reviewed: questions that experts have labelled.
         """
         if self.annotator != "auto":
             return self.annotator

@@ -180,10 +180,6 @@ def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Shot]:
 
     Each next one shows the most labels that no earlier one shows; of equals, the first by content hash. Fewer when
     fewer questions are labelled in every dimension. The same for the same reviewed questions in any order.
-
-    Args:
-        reviewed: to choose from.
-        count: wanted; 0 for none.
     """
     complete = [item for item in reviewed if set(item.labels) == set(dimensions())]
     short = [item for item in complete if len(render(item.question)) <= _LONGEST]

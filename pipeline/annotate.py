@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotation.annotator import ANNOTATOR as HUMAN_ACCURACY
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict, measured_difficulty
-from annotation.choose import choose
+from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict, measured_difficulty
+from annotation.learned import LEAST
+from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed, from_reviews, merged, read_labelled
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
+from schemas.dataset import DatasetParams
+from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import DIFFICULTY, dimensions
 from schemas.wording import counted, tallied
+
+if TYPE_CHECKING:
+    from annotation.llm.messages import AnswerStore
+
 
 Outcomes = Mapping[str, Labelled | Unlabelled]
 
@@ -161,3 +168,38 @@ def _waste_notes(requests: Sequence[AnnotationRequest], params: AnnotateParams) 
         )
         notes.append(f"{calls} calls whose answers never came may have been billed{most}")
     return notes
+
+
+def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:
+    """The annotator that the options and the reviewed questions select.
+
+    Raises:
+        UserError: an LLM is wanted, and no model is named or its key is missing; or learning is, and too few
+            questions are reviewed.
+    """
+    chosen = params.chosen(len(reviewed))
+    if chosen == "llm":
+        from annotation.llm_annotator import LlmAnnotator  # openai takes half a second to import
+        from annotation.prompt import choose_shots
+
+        return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
+    if chosen == "learned":
+        if len(reviewed) < LEAST:
+            raise UserError(
+                f"{len(reviewed)} questions are reviewed, learned needs {LEAST}: run `build-dataset review pull`, "
+                "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
+            )
+        from annotation.learned.classifier import LearnedAnnotator
+
+        return LearnedAnnotator(reviewed)
+    return LexiconAnnotator()
+
+
+def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
+    """Return the obstacles to annotating, each with its remedy."""
+    found = []
+    if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
+        found.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
+    if params.reviewed is not None and params.learns() and not params.reviewed.is_file():
+        found.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
+    return found

@@ -88,7 +88,7 @@ STAGES: tuple[Stage, ...] = (
             "build-dataset annotate --batch",
             "build-dataset annotate --annotator learned",
         ),
-        check="annotation.choose:problems",
+        check="pipeline.annotate:problems",
     ),
     Stage(
         name="review",

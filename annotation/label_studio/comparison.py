@@ -107,14 +107,7 @@ def compare(
     predictions: Mapping[int, Sequence[Prediction]],
     version: str,
 ) -> ProjectChanges:
-    """Compare what is wanted with what is there.
-
-    Args:
-        tasks: that are wanted.
-        there: all tasks of the project.
-        predictions: all of the project, by task id.
-        version: the annotator whose labels are to be filled in.
-    """
+    """Compare what is wanted with what is there."""
     present: dict[str | None, list[Remote]] = {}
     found = ProjectChanges(Filling(version), predictions=predictions)
     for remote in there:
@@ -142,13 +135,7 @@ def compare(
 def cheapest_filling(
     annotator: str, wanted: Mapping[int, Prediction | None], present: Mapping[int, Sequence[Prediction]]
 ) -> Filling:
-    """Return the least that has to be done for the wanted labels to be filled in.
-
-    Args:
-        annotator: whose labels they are.
-        wanted: for each task its labels; None where nothing is to be filled in.
-        present: all predictions that are there, of any version.
-    """
+    """Return the least that has to be done for the wanted labels to be filled in."""
     if not any(wanted.values()):  # a project can name no version without predictions
         return Filling(annotator, replaced={task_id: None for task_id in wanted if present.get(task_id)})
     versions = {str(each.get("model_version")) for own in present.values() for each in own}

@@ -156,7 +156,7 @@ def pull(
         after = _fetch(studio, kind, project, start, people, advance)
     if not force:
         after = with_lost(before, after)
-    return replace(after, people=people), _report(kind, before, after, full=start.since is None)
+    return replace(after, people=people), report_of(kind, before, after, full=start.since is None)
 
 
 def with_lost(before: Pulled, after: Pulled) -> Pulled:
@@ -186,11 +186,6 @@ def with_lost(before: Pulled, after: Pulled) -> Pulled:
         lost = own.join(now, on=["question_id", author], how="anti")
         kept[name] = _sorted(name, pl.concat([now, lost]))
     return replace(after, **kept)
-
-
-def report_gone(kind: Kind, before: Pulled) -> PullReport:
-    """Return the report of a project that somebody deleted."""
-    return replace(_report(kind, before, before, full=False), remedy=kind.command)
 
 
 def no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> UserError:
@@ -287,7 +282,10 @@ def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(_ORDER[name], nulls_last=False, maintain_order=True)
 
 
-def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullReport:
+def report_of(
+    kind: Kind, before: Pulled, after: Pulled, *, full: bool = False, remedy: str | None = None
+) -> PullReport:
+    """Return what changed; ``remedy`` where the project is gone, see ``PullReport``."""
     old = before.annotations if before.project == after.project else before.annotations.clear()
     old = old.filter(~_GONE)
     kept = after.annotations.filter(_GONE)
@@ -311,6 +309,7 @@ def _report(kind: Kind, before: Pulled, after: Pulled, *, full: bool) -> PullRep
         third_experts=tuple(third),
         kept=kept.height,
         newly_gone=kept.join(before.annotations.filter(_GONE), on=_KEY, how="anti").height,
+        remedy=remedy,
     )
 
 

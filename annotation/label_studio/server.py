@@ -12,7 +12,7 @@ import secrets
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from filelock import FileLock
@@ -80,7 +80,8 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     if first:
         _tell(accounts[0])
     typer.echo(f"accounts and API tokens: {home / _CREDENTIALS} (readable by you alone)")
-    typer.echo(f"for the pipeline: export LABEL_STUDIO_API_KEY=$({_how_to_read_token(home)})")
+    read = f"""python3 -c 'import json; print(json.load(open("{home / _CREDENTIALS}"))[0]["token"])'"""
+    typer.echo(f"for the pipeline: export LABEL_STUDIO_API_KEY=$({read})")
 
 
 @app.command()
@@ -126,11 +127,7 @@ def main() -> None:
         app()
     except UserError as error:
         typer.echo(f"error: {error}", err=True)
-        _exit(2)
-
-
-def _exit(code: int) -> NoReturn:
-    sys.exit(code)
+        sys.exit(2)
 
 
 def _installed(venv: Path) -> Installation:
@@ -148,10 +145,6 @@ def _new_account(email: str, *, admin: bool) -> Account:
 
 def _tell(account: Account) -> None:
     typer.echo(f"log in as {account.email} with password {account.password}")
-
-
-def _how_to_read_token(home: Path) -> str:
-    return f"""python3 -c 'import json; print(json.load(open("{home / _CREDENTIALS}"))[0]["token"])'"""
 
 
 def _read(home: Path) -> list[Account]:

@@ -22,8 +22,7 @@ from annotation.learned.model import (
     log_shares,
     nearness,
 )
-from annotation.lexicon.terms import lexicon
-from annotation.lexicon_annotator import estimated_difficulty
+from annotation.lexicon_annotator import estimated_difficulty, lexicon
 from annotation.reviewed import Reviewed, digest
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, dimensions
@@ -133,9 +132,6 @@ class LearnedAnnotator:
 
     A question that it learned from is labelled by a model that had not seen it: what it says of reviewed
     questions is as good and as sure as what it says of others, and never an echo of the experts.
-
-    Args:
-        reviewed: what to learn from.
     """
 
     def __init__(self, reviewed: Sequence[Reviewed]) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.lexicon.terms import fold
-from annotation.lexicon_annotator import shares_of
+from annotation.lexicon_annotator import fold, shares_of
 from schemas.questions import Question
 
 if TYPE_CHECKING:
@@ -217,9 +216,6 @@ class TextFeatures:
     themselves, in 800 dense columns in place of tens of thousands of sparse ones, which is what makes fits take
     a fraction of a second. The vocabulary is that of the landmarks; n-grams of one question alone are noise
     (discipline after 300 questions: .78, with the vocabulary of all 1,000 questions .76).
-
-    Args:
-        questions: to learn from, at least one.
     """
 
     def __init__(self, questions: Sequence[Question]) -> None:
@@ -245,12 +241,7 @@ class TextFeatures:
 
 
 def nearness(questions: Matrix, learned: Matrix) -> Matrix:
-    """Return the likeness of each question to those learned from: mean cosine with the nearest three.
-
-    Args:
-        questions: their coordinates, one row each.
-        learned: those of the questions learned from.
-    """
+    """Return the likeness of each question to those learned from: mean cosine with the nearest three."""
     if not len(learned):
         return np.zeros(len(questions))
     similar = questions @ learned.T

@@ -292,12 +292,7 @@ class Batch:
 
 
 class Batches:
-    """The batches under way at one endpoint, kept in the store so that no kill loses one.
-
-    Args:
-        store: keeps them, beside the answers.
-        options: of the endpoint and model.
-    """
+    """The batches under way at one endpoint, kept in the store so that no kill loses one."""
 
     def __init__(self, store: AnswerStore, options: LlmOptions) -> None:
         self._store = store

@@ -58,9 +58,6 @@ Groups = Mapping[str, Sequence[ChatRequest]]
 class Client(ABC):
     """A client of one model at one endpoint.
 
-    Args:
-        options: endpoint, model, prices, limits.
-
     Raises:
         UserError: no model is named, or its key is missing.
     """
@@ -247,11 +244,7 @@ class _ClientRun:
         return replace(failure, waste=self._bills.waste(key))
 
     def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
-        """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject.
-
-        Raises:
-            UserError: it is so.
-        """
+        """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject."""
         self._unusable += bad.reason is not Reason.REFUSED
         if self._unusable >= (_UNUSABLE_LATER if self._answered else _UNUSABLE_AFTER):
             raise UserError(
@@ -277,7 +270,8 @@ class _ClientRun:
                     cost = worst
                     completion: Completion = await self._create(sdk, body)
                     usage = billed(completion)
-                    cost = _or(self._options.cost(usage.prompt_tokens, usage.completion_tokens), worst)
+                    known = self._options.cost(usage.prompt_tokens, usage.completion_tokens)
+                    cost = worst if known is None else known
                     if is_whole(completion):
                         return completion
                     self._bills.unusable(key, usage, request)
@@ -341,10 +335,6 @@ class _ClientRun:
             body = getattr(error, "body", None)
             said = body.get("message") if isinstance(body, dict) else None
             self._refusal = words(said or body or str(error), self._options)
-
-
-def _or(cost: float | None, otherwise: float) -> float:
-    return otherwise if cost is None else cost
 
 
 def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:

@@ -43,10 +43,6 @@ class Pace:
     At most ``most`` are in flight; a rate limit halves that, and each round of answers adds one again
     (additive increase, multiplicative decrease, as in TCP: Chiu and Jain 1989). Where the endpoint tells what
     is left (``x-ratelimit-remaining-*``), no more go than that until its reset.
-
-    Args:
-        most: requests in flight at once.
-        max_retries: further attempts of one request.
     """
 
     def __init__(self, most: int, max_retries: int) -> None:
@@ -125,12 +121,7 @@ class Pace:
             self._left, self._reset = remaining // each, time.monotonic() + min(wait, LONGEST_WAIT)
 
     async def wait_to_retry(self, fault: Fault, attempt: int) -> bool:
-        """Wait before another attempt and say whether to make one.
-
-        Args:
-            fault: of the attempt that just failed.
-            attempt: its number, from 0.
-        """
+        """Wait before another attempt and say whether to make one."""
         if fault.reason is Reason.RATE_LIMITED:
             self._slow_down()
         if not fault.retry or attempt >= self._max_retries or (fault.wait or 0) > LONGEST_WAIT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.lexicon.terms import lexicon
+from annotation.lexicon_annotator import lexicon
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 

@@ -29,7 +29,7 @@ from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.config import load
 from pipeline.review import fetching, sending
-from pipeline.review.settling import settle
+from pipeline.review.stage import settle
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Annotation

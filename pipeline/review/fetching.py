@@ -23,13 +23,6 @@ def pull(
 ) -> list[PullReport]:
     """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
 
-    Args:
-        params: of the stage.
-        context: of the stage.
-        full: fetch everything.
-        force: let go of what is gone from the server.
-        adopt: take over another folder's projects.
-
     Returns:
         A report of each project that is or was there.
 
@@ -59,7 +52,7 @@ def pull(
                 write_pulled(context.build, kind, after)
                 reports.append(report)
             elif before.project is not None:
-                reports.append(pulling.report_gone(kind, before))
+                reports.append(pulling.report_of(kind, before, before, remedy=kind.command))
     combine(context.build, read_all(context.build), params)
     started = any(report.kind.startswith(REVIEW.name) for report in reports)
     under_way = any(there for key, there in present.items() if kinds[key].name == REVIEW.name)
@@ -69,11 +62,7 @@ def pull(
 
 
 def unknown_people(params: ReviewParams) -> list[str]:
-    """Those whose word is to count, by the configuration, and who have no account.
-
-    Raises:
-        UserError: no token, no server, or it refuses.
-    """
+    """Those whose word is to count, by the configuration, and who have no account."""
     named = {*params.reviewers, *params.adjudicators}
     return sorted(named - {*connect(params).reviewers().values()}) if named else []
 

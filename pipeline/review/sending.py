@@ -1,4 +1,8 @@
-"""Sending work to people: questions to review, disputes to adjudicate, questions that were read badly to verify."""
+"""Sending work to people: questions to review, disputes to adjudicate, questions that were read badly to verify.
+
+All of it raises ``UserError`` where there is no token or no server, where the server refuses, or where there is
+nothing to send and never was. ``count`` limits what is added; ``adopt`` takes over another folder's project.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from annotation.adjudication import State
 from annotation.params import ReviewParams
-from pipeline.review.assignment import answered_by, assign, groups_of
 from pipeline.review.control import among, gold_questions, proposals, with_probes
 from pipeline.review.folder import accepted_probes, owner_of, read_pulled, remember_shown
-from pipeline.review.settling import settle
+from pipeline.review.progress import answered_by, assign, groups_of
+from pipeline.review.stage import settle
 from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
 from schemas.questions import Question
@@ -35,18 +39,7 @@ def push(
     count: int | None = None,
     adopt: bool = False,
 ) -> PushReport:
-    """Send questions, prefilled with their labels, to two experts; again, it adds nothing.
-
-    Args:
-        tables: ``questions`` and ``annotations``.
-        params: of the stage.
-        context: of the stage.
-        count: send at most so many that were not sent before; all when None.
-        adopt: take over another folder's project.
-
-    Raises:
-        UserError: no token, no server, or it refuses.
-    """
+    """Send questions, prefilled with their labels, to two experts; again, it adds nothing."""
     from annotation.label_studio.kinds import REVIEW
     from annotation.label_studio.tasks import model_version
 
@@ -62,9 +55,6 @@ def push_to_experts(
 
     Returns:
         A report of each project, and notes on what was not sent.
-
-    Raises:
-        UserError: no token, no server, or it refuses.
     """
     from annotation.label_studio.kinds import of_expert
     from annotation.label_studio.projects import NothingToSendError
@@ -121,18 +111,9 @@ def review_tasks(
 
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
-    """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more.
-
-    Args:
-        tables: ``questions``, ``annotations``, ``pulled`` and ``corrections``.
-        params: of the stage.
-        context: of the stage.
-
-    Raises:
-        UserError: no token, no server, it refuses; or there is nothing to adjudicate and never was.
-    """
-    from annotation.label_studio.cases import VERSION, adjudication_tasks
+    """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     from annotation.label_studio.kinds import ADJUDICATION
+    from annotation.label_studio.tasks import VERSION, adjudication_tasks
 
     settled = settle(tables, params)
     half = accepted_probes(context.build)
@@ -158,13 +139,10 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
 
     Returns:
         The report, and how many items were not sent because there is no question in them to correct.
-
-    Raises:
-        UserError: no token, no server, it refuses; nothing was parsed yet.
     """
-    from annotation.label_studio.cases import verification_tasks
     from annotation.label_studio.kinds import VERIFICATION
-    from pipeline.review.settling import waiting_questions
+    from annotation.label_studio.tasks import verification_tasks
+    from pipeline.review.stage import waiting_questions
 
     pairs, without = waiting_questions(context.build)
     crops = _crops([question for _, question in pairs], context) if params.crops else {}
@@ -173,11 +151,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
 
 
 def connect(params: ReviewParams) -> Studio:
-    """The connection that the parameters name.
-
-    Raises:
-        UserError: no token, no server, or it refuses.
-    """
+    """The connection that the parameters name."""
     from annotation.label_studio.client import Studio
 
     return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)

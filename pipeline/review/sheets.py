@@ -33,7 +33,6 @@ from annotation.label_studio.screen import (
 )
 from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
 from annotation.params import ReviewParams
-from pipeline.review.assignment import answered_by, assign, groups_of
 from pipeline.review.folder import (
     FOLDER,
     SHEETS,
@@ -45,7 +44,7 @@ from pipeline.review.folder import (
     replace_table,
     write_pulled,
 )
-from pipeline.review.progress import EXPERTS
+from pipeline.review.progress import EXPERTS, answered_by, assign, groups_of
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
 from schemas.errors import UserError

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.lexicon.terms import LabelTerms, Lexicon, lexicon
-from annotation.lexicon_annotator import LexiconAnnotator, scored
+from annotation.lexicon_annotator import LabelTerms, Lexicon, LexiconAnnotator, lexicon, scored
 from annotation.reviewed import read_labelled
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions

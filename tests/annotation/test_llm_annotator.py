@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.annotator import Labelled, Unlabelled
-from annotation.choose import choose, problems
 from annotation.estimate import estimate
 from annotation.llm.messages import BadAnswerError, Reason
 from annotation.llm_annotator import LlmAnnotator, read_labels
 from annotation.params import AnnotateLlmOptions, AnnotateParams
+from pipeline.annotate import choose, problems
 from schemas.errors import UserError
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from annotation.label_studio.screen import review_config
-from annotation.lexicon.terms import _ours as lexicon_of_cmexam
-from annotation.lexicon.terms import lexicon
+from annotation.lexicon_annotator import _ours as lexicon_of_cmexam
+from annotation.lexicon_annotator import lexicon
 from annotation.prompt import prompts
 from pipeline.api import build, table
 from pipeline.config import load, read_label_set

@@ -214,7 +214,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
         UserError: no token, no server, it refuses; or there are no free texts.
     """
     from annotation.label_studio import push as pushing
-    from annotation.label_studio.cases import scoring_tasks
+    from annotation.label_studio.tasks import scoring_tasks
 
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from annotation.adjudication import Rules, Standing, final_labels, standings
-from annotation.label_studio.cases import DOUBTS as NAMES
-from annotation.label_studio.cases import adjudication_tasks, told, verification_tasks
 from annotation.label_studio.editable import base_of
+from annotation.label_studio.tasks import DOUBTS as NAMES
+from annotation.label_studio.tasks import adjudication_tasks, told, verification_tasks
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
 from schemas.taxonomy import dimensions

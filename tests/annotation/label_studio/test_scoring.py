@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.label_studio.cases import scoring_tasks
 from annotation.label_studio.kinds import KINDS, SCORING, Owner
 from annotation.label_studio.read import read_task
 from annotation.label_studio.screen import scoring_config
-from annotation.label_studio.tasks import QUESTION_ID, choice
+from annotation.label_studio.tasks import QUESTION_ID, choice, scoring_tasks
 from annotation.rubric import ShownAnswer, aspects
 
 SHOWN = ShownAnswer("男，34岁。", "问：诊断？\n答：肺炎。", "如何治疗？", "青霉素。", "首选青霉素G。")

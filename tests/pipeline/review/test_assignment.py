@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from annotation.params import ReviewParams
-from pipeline.review.assignment import assign, singles
+from pipeline.review.progress import assign, singles
 
 PEOPLE = ["a@x.org", "b@x.org", "c@x.org"]
 

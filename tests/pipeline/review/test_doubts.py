@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pipeline
-from annotation.label_studio.cases import DOUBTS as NAMES
+from annotation.label_studio.tasks import DOUBTS as NAMES
 from pipeline.clean.filters import FILTERS
 from pipeline.clean.params import CleanParams
 

@@ -10,7 +10,7 @@ from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.review import stage as review
 from pipeline.review.folder import read_control
-from pipeline.review.settling import waiting_questions
+from pipeline.review.stage import waiting_questions
 from schemas.annotations import Annotation, ExpertReview
 from schemas.corrections import Correction, CorrectionStatus
 from schemas.questions import Question, ReviewItem

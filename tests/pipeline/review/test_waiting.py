@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pipeline.audit.stage import REASON
-from pipeline.review.settling import waiting_questions
+from pipeline.review.stage import waiting_questions
 from pipeline.runtime.publish import read_table, write_table
 from schemas.questions import Question, ReviewItem
 
