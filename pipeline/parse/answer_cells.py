@@ -128,8 +128,8 @@ def _readings(one: Given, why: str) -> str:
 def is_number(value: Any) -> bool:
     """Return whether an answer is given as a number, or several: 2, "2", "1,3", [0, 2]."""
     value = unpacked(value)
-    if isinstance(value, list):
-        return bool(value) and all(map(is_number, value))
+    if isinstance(value, list):  # an index stands once: [0, 1, 0, 0] marks the right option
+        return bool(value) and len({str(one) for one in value}) == len(value) and all(map(is_number, value))
     if isinstance(value, str):
         return bool(_DIGITS.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -162,6 +162,8 @@ def read_answer(
     value = unpacked(value)
     if not isinstance(value, list):
         return _read_one(value, options, encoding)
+    if len(value) == len(options.pairs) and not is_number(value) and all(one in (0, 1) for one in value):
+        return [label for (label, _), one in zip(options.pairs, value, strict=True) if one] or None
     parts = [_read_one(item, options, encoding) for item in value]
     found = {letter for part in parts if part for letter in part}
     return sorted(found) if parts and all(parts) else None

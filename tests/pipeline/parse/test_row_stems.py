@@ -246,3 +246,9 @@ def test_an_option_says_its_label_once():
     assert read(parse(rows)) == [("问题", TEXTS, ["B"], [])]
     rows = [{"题目": "问题", "A": "甲", "B": "C. 乙", "C": "B、D均对", "答案": "B"}]
     assert read(parse(rows))[0][3] == ["label_inside_text"]
+
+
+@pytest.mark.parametrize("marks", [[0, 1, 0, 0], [False, True, False, False], "[0, 1, 0, 0]"])
+def test_a_mark_for_each_option_is_no_list_of_indices(marks):
+    rows = [{"question": stem, "options": TEXTS, "label": marks} for stem in STEMS]
+    assert {tuple(found[2]) for found in read(parse(rows))} == {("B",)}
