@@ -221,7 +221,7 @@ def _analysed(
                 f"{part}{name}": round(float(value), 3)
                 for name, value in zip(names, values[row], strict=True)
             }
-    return fitted.abilities.tolist(), classical
+    return fitted.abilities[: len(models)].tolist(), classical  # people come last
 
 
 def _classical(

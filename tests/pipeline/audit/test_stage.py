@@ -201,3 +201,10 @@ def test_nothing_to_go_by_is_no_error(context):
     result = audited(context, [])
     assert result.tables["items"].is_empty()
     assert stage("audit").writes["items"].polars_schema() == result.tables["items"].schema
+
+
+def test_people_are_one_more_respondent_beside_eight_runs(context, tmp_path):
+    questions = [question(number, human_accuracy=0.7, respondents=400) for number in range(30)]
+    result = audited(context, questions, rows=answers(30, 9, 3), tmp_path=tmp_path)
+    assert result.tables["respondents"].filter(kind="model")["ability"].null_count() == 0
+    assert row(result, "q005")["difficulty"] is not None
