@@ -55,6 +55,7 @@ STAGES: tuple[Stage, ...] = (
         params=ParseParams,
         target="pipeline.parse.stage:run",
         parallel=True,
+        check="pipeline.parse.stage:problems",
     ),
     Stage(
         name="clean",

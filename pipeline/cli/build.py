@@ -146,6 +146,7 @@ def run_stages(
 _DRY_RUNS = {
     "annotate": "questions",
     "ocr": "pages for the vision model",
+    "parse": "requests for the model that points at lines",
     "evaluate": "stored outputs for evaluate.reader",
 }
 """The unit that a stage's ``--dry-run`` counts."""
@@ -162,7 +163,8 @@ def _command(stage: Stage) -> Callable[..., None]:
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
-            {"ocr": _dry_run_of_vision, "evaluate": _dry_run_of_reader}.get(stage.name, _dry_run)(loaded)
+            runs = {"ocr": _dry_run_of_vision, "parse": _dry_run_of_pointing, "evaluate": _dry_run_of_reader}
+            runs.get(stage.name, _dry_run)(loaded)
             return
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
@@ -231,6 +233,25 @@ def _dry_run_of_vision(config: ConfigBase) -> None:
     pages = vision_pages(runner.tables(stage), params, runner.context(stage))
     vision, listed = with_list_prices(params.vision)
     told = vision.estimate(pages) + (f" by {listed}" if listed else "")
+    Console().print(told, highlight=False, soft_wrap=True, markup=False)
+
+
+def _dry_run_of_pointing(config: ConfigBase) -> None:
+    from annotation.estimate import with_list_prices
+    from pipeline.parse.params import ParseParams
+    from pipeline.parse.stage import to_point
+    from pipeline.runtime.runner import Runner
+    from schemas.documents import Document
+
+    stage = stage_named("parse")
+    runner = Runner(config)
+    params = config.params("parse")
+    assert isinstance(params, ParseParams)
+    tables = runner.tables(stage)
+    documents = {document.document: document for document in Document.from_frame(tables["documents"])}
+    _, requests = to_point(documents, tables["lines"], params.llm, runner.context(stage))
+    llm, listed = with_list_prices(params.llm)
+    told = llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else "")
     Console().print(told, highlight=False, soft_wrap=True, markup=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, repeats_answer, without_text
@@ -14,7 +15,7 @@ from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run
-from pipeline.parse.outline import Group, NumberedItem, Outline
+from pipeline.parse.outline import Group, NumberedItem, Outline, PointedItem
 from pipeline.parse.parts import (
     blank_drafts,
     continue_cases,
@@ -26,7 +27,7 @@ from pipeline.parse.parts import (
     stems_after_options,
     unnumbered,
 )
-from pipeline.parse.text import join_lines
+from pipeline.parse.text import CJK, join_lines
 from schemas.documents import LineKind
 from schemas.trace import Part
 
@@ -43,8 +44,14 @@ _SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2
 def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
-    texts = [split_off(text_of(item.pieces)) for item in outline.items]
-    found = [split_fields(own) for own, _ in texts]
+    texts = [
+        (text_of(item.pieces), None) if item.pointed else split_off(text_of(item.pieces))
+        for item in outline.items
+    ]
+    found = [
+        _pointed_fields(own, item.pointed) if item.pointed else split_fields(own)
+        for item, (own, _) in zip(outline.items, texts, strict=True)
+    ]
     habits = Habits.of([own for own, _ in texts], found)
     explaining = _explaining(outline, found)
     answering = _answering(outline, found)
@@ -65,6 +72,22 @@ def drafts_of(outline: Outline) -> list[Draft]:
     continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
+
+
+def _pointed_fields(text: str, item: PointedItem) -> Fields:
+    """Return the fields of an item whose parts a model points at; their words are read as anywhere else."""
+    lines = text.split("\n")
+
+    def told(part: tuple[int, int] | None) -> str:
+        return "\n".join(lines[item.at(part[0]) : item.at(part[1]) + 1]) if part else ""
+
+    answer, explanation = split_fields(told(item.answer)), split_fields(told(item.explanation))
+    return replace(
+        answer,
+        head=told((item.stem[0], item.options[1])),
+        answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
+        explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
+    )
 
 
 def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
@@ -193,6 +216,11 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     else:
         draft.stem = join_lines(fields.head)
         _use_codes(draft)
+    if item.pointed:
+        pointed, first = item.pointed, reading.head.count("\n", 0, run.start if run else 0)
+        draft.add_trace(Part.NUMBER, "pointed", pointed.model, reading.pieces)
+        if first != pointed.at(pointed.options[0]) or not (item.printed or _WORD_FIRST.match(reading.head)):
+            draft.flag("label_inside_text", "the model points at lines that do not begin so")
     if run is not None and reading.habits.by_blanks and not reading.cloze:
         draft.number, draft.suffix = None, f"i{item.number:03d}"
         draft.flag("parts_and_options_differ", "its blanks and their options were not read")
@@ -255,6 +283,10 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if again_at:
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
     _trace_options(draft, head, run)
+
+
+_WORD_FIRST = re.compile(rf"[{CJK}]")
+"""The beginning of a stem whose number was not read; a letter or a sign may be left of the number."""
 
 
 def _use_blank(draft: Draft, reading: ItemText) -> None:

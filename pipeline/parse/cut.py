@@ -29,7 +29,7 @@ from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, choose, weigh
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
-from pipeline.parse.outline import Builder, KeyLine, Outline, Role
+from pipeline.parse.outline import Builder, KeyLine, Outline, PointedItem, Pointing, Role
 
 BOUNDARIES = {
     Role.SECTION: Boundary(0.5),
@@ -64,6 +64,8 @@ class _Cutting:
     """The numbers of items."""
     rivals: list[NumberCandidate] = field(default_factory=list)
     """Numbers with options under them that were not chosen."""
+    pointed: dict[int, PointedItem] = field(default_factory=dict)
+    """Items whose lines a model named, by their first line."""
     parts: set[int] = field(default_factory=set)
     """Lines inside an item, whatever number they begin with."""
 
@@ -85,16 +87,42 @@ class _Cutting:
         self.roles[index], self.groups[index] = Role.GROUP, head
 
 
-def cut(pieces: Sequence[ParsedLine]) -> Outline:
-    """Cut a document's pieces. Every piece ends in exactly one role."""
+def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
+    """Cut a document's pieces. Every piece ends in exactly one role.
+
+    Args:
+        pieces: of the document.
+        pointings: what a model says of some of them.
+    """
     cutting = _Cutting(pieces)
     for one_pass in PASSES:
         one_pass(cutting)
-    outline = Builder(pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks).build()
+    for pointing in pointings:
+        _point(cutting, pointing)
+    outline = Builder(
+        pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks, cutting.pointed
+    ).build()
     outline.rivals = [
         (pieces[mark.line], mark.value) for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT
     ]
     return outline
+
+
+def _point(cutting: _Cutting, pointing: Pointing) -> None:
+    """Number the items that a model points at, in place of those that were found between its first and last line."""
+    for index in range(pointing.first, pointing.last + 1):
+        cutting.roles[index] = Role.RUNNING if index in pointing.dropped else Role.TEXT
+        cutting.marks.pop(index, None)
+    cutting.rivals = [mark for mark in cutting.rivals if not pointing.first <= mark.line <= pointing.last]
+    for item in pointing.items:
+        line, text = item.stem[0], cutting.pieces[item.stem[0]].text
+        mark = number_candidate(line, text)
+        if (
+            mark is None or mark.value != item.number
+        ):  # its number was not read: the line begins with the stem
+            mark = NumberCandidate(line, item.number, NumberStyle.BARE, 0, 0.0, item.number)
+        cutting.number(mark)
+        cutting.pointed[line] = item
 
 
 def _keys(cutting: _Cutting) -> None:

@@ -64,7 +64,7 @@ _LABELS_INSIDE = {
 }
 """A label inside a text, by the form of the labels of its question: …炎【G】B超, …E、甲, 维生素C e.口服."""
 _LISTED = re.compile(r"\n(\d{1,3})[.．、](?!\d)")
-_FOOT = re.compile(
+FOOT = re.compile(
     r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
     r"|扫码(?:关注|下载|获取|领取)|(?:关注|微信)公众号|更多(?:真题|试题|资料)"
 )
@@ -157,7 +157,7 @@ def _check_texts(draft: Draft) -> None:
         asks_elsewhere = name != "case" and _REFERENCE.search(text)
         if asks_elsewhere:
             draft.flag("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
-        elif foot := _FOOT.search(text):
+        elif foot := FOOT.search(text):
             draft.flag("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
         elif place := _EMPTY_PLACE.search(text) or (name[0] == "o" and _EMPTY_END.search(text)) or None:
             draft.flag("empty_place", f"something is missing in {name}: {_near(text, place)}")

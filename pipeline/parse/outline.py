@@ -24,6 +24,8 @@ class Role(StrEnum):
     KEY_HEAD = "key_head"
     GROUP = "group"
     ANSWERS = "answers"
+    RUNNING = "running"
+    """A line of no question, by the model that points."""
 
 
 HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)
@@ -60,6 +62,35 @@ class Group:
     pieces: list[ParsedLine] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class PointedItem:
+    """A question's lines as a model points at them: first and last of each part, by index among all lines."""
+
+    number: int
+    stem: tuple[int, int]
+    options: tuple[int, int]
+    answer: tuple[int, int] | None
+    explanation: tuple[int, int] | None
+    dropped: frozenset[int]
+    """Lines of no question, also between its own."""
+    model: str
+
+    def at(self, line: int) -> int:
+        """Return the place of a line among the item's own."""
+        return line - self.stem[0] - sum(self.stem[0] <= one < line for one in self.dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointing:
+    """What a model says of lines that follow each other."""
+
+    first: int
+    last: int
+    items: tuple[PointedItem, ...]
+    dropped: frozenset[int]
+    """Lines that belong to no question."""
+
+
 @dataclass(slots=True)
 class NumberedItem:
     """A numbered piece of the paper."""
@@ -80,6 +111,8 @@ class NumberedItem:
     """The style of its number."""
     printed: str = ""
     """Its number as it is printed."""
+    pointed: PointedItem | None = None
+    """What a model says its lines are."""
 
 
 @dataclass(slots=True)
@@ -127,8 +160,9 @@ class Builder:
         keys: Mapping[int, KeyLine],
         groups: Mapping[int, GroupHead],
         marks: Mapping[int, NumberCandidate],
+        pointed: Mapping[int, PointedItem],
     ) -> None:
-        self.pieces, self.keys, self.groups, self.marks = pieces, keys, groups, marks
+        self.pieces, self.keys, self.groups, self.marks, self.pointed = pieces, keys, groups, marks, pointed
         prose = [piece.text for piece, role in zip(pieces, roles, strict=True) if role is not Role.ANSWERS]
         self.outline = Outline(roles=roles, prose=prose)
         self.block = Block()
@@ -149,6 +183,7 @@ class Builder:
     def _place(self, index: int, piece: ParsedLine, role: Role) -> None:
         if role is Role.NUMBER:
             self._open_item(piece, self.marks[index])
+            self.outline.items[-1].pointed = self.pointed.get(index)
         elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
             self._open_block(piece, is_key=role is Role.KEY_HEAD)
         elif role is Role.GROUP:
@@ -161,7 +196,7 @@ class Builder:
                 self.outline.keys.append(line)
             self.open = self.outline.after_keys
             self.block.answered = True
-        else:
+        elif role is Role.TEXT:
             self.open.append(piece)
 
     def _open_item(self, piece: ParsedLine, mark: NumberCandidate) -> None:

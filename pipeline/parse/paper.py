@@ -25,7 +25,7 @@ from pipeline.parse.keys import Applied, Key, apply, key_of
 from pipeline.parse.kinds import stated_total
 from pipeline.parse.lines import ParsedLine, in_one_script, pieces
 from pipeline.parse.numbers import NumberStyle, number_candidate
-from pipeline.parse.outline import Outline
+from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
 from schemas.documents import Line
 
@@ -69,7 +69,7 @@ class ParsedPaper:
         return max(self.key.size, len(self.key.numbers)) > len(self.items) and not self.questions
 
 
-def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
+def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
     parts = _numbered_once(answers_apart(in_one_script(pieces(lines))))
     kept = {(piece.page, piece.order) for piece in parts}
@@ -78,7 +78,8 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
         for line in lines
         if (line.page, line.order) not in kept
     ]
-    outline = cut(parts)
+    outline = cut(parts, pointings)
+    running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
     drafts = drafts_of(outline)
     fold_copies(drafts)
     _number_sections(drafts)

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
+from annotation.llm.messages import ChatRequest
+from annotation.llm.options import LlmOptions
 from schemas.params import Params
 from schemas.sources import SourceParams
+
+
+class PointParams(LlmOptions):
+    """A model that points at lines where gates failed; off while no model is named."""
+
+    max_tokens: int = Field(4096, ge=1, description="Most tokens of an answer: ranges of lines.")
+    lines: int = Field(80, ge=10, le=500, description="Most lines that are shown at once.")
+
+    def estimate(self, requests: Sequence[ChatRequest]) -> str:
+        """Return what asking takes, in one line; a Chinese character is about a token, a line's ranges are 8."""
+        shown = [str(request.messages[-1]["content"]) for request in requests]
+        tokens_in = sum(map(len, shown)) + 200 * len(shown)
+        tokens_out = sum(8 * (text.count("\n") + 1) for text in shown)
+        cost = self.cost(tokens_in, tokens_out)
+        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.2f} {self.currency}"
+        return f"{len(shown):,} requests, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
 
 
 class ParseParams(Params):
@@ -13,4 +33,8 @@ class ParseParams(Params):
 
     sources: dict[str, SourceParams] = Field(
         {}, description="What [sources] says of tabular files; write it there"
+    )
+    llm: PointParams = Field(
+        default_factory=PointParams,
+        description="A model that says which lines are stem, options, answer and explanation where gates failed.",
     )

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import polars as pl
 
+from annotation.llm.messages import ChatRequest
 from pipeline.parse.finish import STAGE, ParseOutcome, finish, review_item
 from pipeline.parse.mapping import Columns
+from pipeline.parse.outline import Pointing
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import ParsedPaper, judge, read_paper
-from pipeline.parse.params import ParseParams
+from pipeline.parse.params import ParseParams, PointParams
+from pipeline.parse.pointing import Pointed, Region, accepted, ask, requests_of
 from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.dataset import DatasetParams
 from schemas.documents import Document, Line, SourceRow
 from schemas.questions import Question, Rejection
 from schemas.release import ReleasedId
 from schemas.sources import SourceParams
 from schemas.trace import Trace
+
+Pointings = Mapping[str, Sequence[Pointing]]
+"""What a model says of lines, by document."""
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:
@@ -30,7 +37,9 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = ParseOutcome()
-    for part in (_papers(documents, tables["lines"], context), _rows(documents, tables, params)):
+    pointed = _point(documents, tables["lines"], params.llm, context) if params.llm.model else None
+    pointings = pointed.pointings if pointed else {}
+    for part in (_papers(documents, tables["lines"], pointings, context), _rows(documents, tables, params)):
         outcome.extend(part)
     frame = Question.to_frame(outcome.questions)
     counts = Counts(
@@ -49,22 +58,71 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
             "keys": dict(sorted(outcome.keys.items())),
             "left_over": dict(sorted(outcome.left_over.items())),
             "columns": dict(sorted(outcome.columns.items())),
+            **({"llm": pointed.facts()} if pointed else {}),
         },
+        complete=not (pointed and pointed.failed),
         notes=outcome.notes,
     )
 
 
-def _papers(documents: dict[str, Document], lines: pl.DataFrame, context: Context) -> ParseOutcome:
+def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 -- the catalogue's form
+    """Return what the model that points at lines lacks."""
+    missing = params.llm.missing() if params.llm.model_fields_set else None
+    return [f"[parse.llm] {missing.replace('its [llm] section', '[parse.llm]')}"] if missing else []
+
+
+def to_point(
+    documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
+) -> tuple[list[ParsedPaper], list[tuple[Region, ChatRequest]]]:
+    """Return the judged papers, and the requests for those of their lines where gates failed."""
+    papers = _judged(documents, lines, {}, context)
+    return papers, requests_of(papers, params)
+
+
+def _judged(
+    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
+) -> list[ParsedPaper]:
+    tasks = [
+        (name, frame, pointings.get(name, [])) for name, frame in _by_document(lines) if name in documents
+    ]
+    found = [paper for _, paper in context.map(_read, tasks) if not isinstance(paper, Failure)]
+    papers = sorted(found, key=lambda paper: paper.document)
+    pair_keys(papers)
+    for paper in papers:
+        if not paper.is_key:
+            judge(paper)
+    return papers
+
+
+def _point(
+    documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
+) -> Pointed:
+    """Ask a model where gates failed, and keep of its answers what passes all gates."""
+    before, requests = to_point(documents, lines, params, context)
+    found = ask(requests, params, context.store)
+    after = _judged(documents, lines, found.pointings, context)
+    found.pointings = {
+        one.document: good
+        for one, other in zip(before, after, strict=True)
+        if (good := accepted(one, other, found.pointings.get(one.document, [])))
+    }
+    return found
+
+
+def _papers(
+    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
+) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     outcome = ParseOutcome(into=sum(document.rows is None for document in documents.values()))
-    tasks = [(name, frame) for name, frame in _by_document(lines) if name in documents]
-    silent = [
-        name for name, document in documents.items() if document.rows is None and name not in dict(tasks)
+    tasks = [
+        (name, frame, pointings.get(name, [])) for name, frame in _by_document(lines) if name in documents
     ]
+    read = {name for name, *_ in tasks}
+    silent = [name for name, document in documents.items() if document.rows is None and name not in read]
     outcome.rejects.extend(_no_questions(name, "no text was read from it") for name in sorted(silent))
     parsed: dict[str, ParsedPaper] = {}
     with context.progress(len(tasks), "papers") as advance:
-        for (name, _), paper in context.map(_read, tasks):
+        for (name, *_), paper in context.map(_read, tasks):
             advance(1)
             if isinstance(paper, Failure):
                 detail = f"{name}: the parser failed: {paper.detail}"
@@ -108,10 +166,10 @@ def _by_document(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
 
 
-def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
+def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
     """Parse one document, in a worker process."""
-    name, frame = task
-    return read_paper(name, list(Line.from_frame(frame)))
+    name, frame, pointings = task
+    return read_paper(name, list(Line.from_frame(frame)), pointings)
 
 
 def _no_questions(name: str, detail: str) -> Rejection:
