@@ -164,6 +164,8 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, start - 14) : start]
     if _P["labelled"].search(before):
         return False
+    if match.group().islower() and before.rstrip()[-1:].isdigit():  # 不超过1 g is a unit
+        return True
     if _P["before"].search(before) or (match.group() in "Aa" and _P["article"].match(text, end)):
         return True
     if match.group() in "Ii" and _P["pronoun"].match(text, end):

@@ -69,9 +69,30 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
+    _take_notes(drafts)
     continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
+
+
+_NOTE = re.compile(
+    r"\s*[（(\[【]\s*(?:难度(?:系数|等级)?\s*[:：]?\s*[A-E易中难较\d.]{1,4}|较?[易难]|中等?|[本每]?[题小]{0,2}\s*\d{1,2}(?:\.\d)?\s*分"
+    r"|(?:19|20)\d\d\s?年?[\u4e00-\u9fff\d]{0,12}[真考][题]?)\s*[）)\]】]$"
+)
+"""A note behind an item, on the line of its last option: （难度系数B）, [2分], 【2019年真题】."""
+NOTED = 3
+"""The least number of items with such a note for it to be none of an option."""
+
+
+def _take_notes(drafts: Sequence[Draft]) -> None:
+    """Take the notes off the last options, in place, where several items have one."""
+    noted = [
+        (draft, found) for draft in drafts if draft.options and (found := _NOTE.search(draft.options[-1][1]))
+    ]
+    for draft, found in noted if len(noted) >= NOTED else ():
+        label, text = draft.options[-1]
+        draft.options[-1] = (label, text[: found.start()])
+        draft.comment = draft.comment or found[0].strip()
 
 
 def _pointed_fields(text: str, item: PointedItem) -> Fields:

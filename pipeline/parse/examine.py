@@ -36,8 +36,11 @@ LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 NEGATIONS = "不无非未否除"
 
-_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Characters without a meaning: a font's own glyphs, what could not be decoded, control characters."""
+_UNREADABLE = re.compile(
+    "[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<=[A-Z0-9])[\u00c0-\u00d6\u00d8-\u00de](?=[A-Z0-9])"
+)
+"""Characters without a meaning: a font's own glyphs (3NFÌ2NF is 3NF⊂2NF), what could not be decoded, control
+characters."""
 _REFERENCE = re.compile(
     r"(?:回答|作答|完成|解答)[^。\d]{0,10}\d{1,3}\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*\d{1,3}"
     r"|\d{1,3}\s*[~～\-－—–至到]\s*\d{1,3}\s*[题題]?[^。]{0,8}(?:共用|共享|公用|使用)|(?:共用|共享|公用)(?:[题題]干|[题題]幹|[备備][选選])"

@@ -137,3 +137,11 @@ def test_stages_of_a_disease_are_options_and_no_row_of_answers():
 def test_a_list_of_named_things_holds_no_labels():
     run = find_run("何者缺乏？\nA.甲\nB.protein C、protein S缺乏\nC.丙\nD.丁")
     assert [text for _, text in run.options] == ["甲", "protein C、protein S缺乏", "丙", "丁"]
+
+
+@pytest.mark.parametrize("note", ["（难度系数B）", "[2分]", "【2019年真题】", "（易）"])
+def test_a_note_behind_the_last_options_is_no_text_of_theirs(parse, note):
+    paper = "\n".join(f"{number}. 第{number}项\nA. 甲\nB. 乙\nC. 丙{note}" for number in range(1, 5))
+    outcome = parse(paper)
+    assert {question.options[-1].text for question in outcome.questions} == {"丙"}
+    assert {question.comment for question in outcome.questions} == {note}
