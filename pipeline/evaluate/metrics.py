@@ -117,6 +117,10 @@ def _class_f1(sums: Floats, *, weighted: bool) -> Floats:
     return found
 
 
+def _f1(*, weighted: bool) -> Total:
+    return Total(_f1_rows, lambda sums: _class_f1(sums, weighted=weighted))
+
+
 def _rouge(column: int) -> Mean:
     return Mean(lambda item: item.counts.rouge[column])
 
@@ -127,138 +131,79 @@ def _bleu(orders: int) -> Total:
     )
 
 
-def _rate(outcome: Outcome) -> Mean:
-    return share(lambda item: item.outcome is outcome)
-
-
 @dataclass(frozen=True)
 class Metric:
     """A row: everything that the pipeline, its tables, the leaderboard and the report know of a metric."""
 
     name: str
-    zh: str
-    en: str
-    over: tuple[Over, ...]
-    """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
+    title: str
+    """In Chinese and English: ``准确率 Accuracy``."""
     measure: Measure | None
     """None where it is not computed from items: see ``human_scores``."""
-    shown: tuple[Shown, ...] = ()
+    over: tuple[Over, ...] = ("answers",)
+    """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
+    shown: tuple[Shown, ...] = ("answers",)
     """The tables with a column for it."""
     higher: bool | None = None
     """True if a higher value is better; None where runs do not compete in it."""
     brackets: bool = False
     """True if tables print its interval; their data always hold it."""
 
-    @property
-    def title(self) -> str:
-        """``准确率 Accuracy``."""
-        return " ".join(filter(None, (self.zh, self.en)))
+
+def _rate(name: str, title: str, outcome: Outcome) -> Metric:
+    measure = share(lambda item: item.outcome is outcome)
+    return Metric(name, title, measure, ("answers", "texts"), ("answers", "texts", "leaderboard"))
 
 
-_BOTH: tuple[Shown, ...] = ("answers", "texts", "leaderboard")
+def _of_versions(name: str, title: str, of: Callable[[Any], bool | None], *, brackets: bool = True) -> Metric:
+    return Metric(name, title, share(of), ("versions",), higher=True, brackets=brackets)
+
+
+def _of_texts(name: str, title: str, measure: Measure, *, brackets: bool = False) -> Metric:
+    return Metric(name, title, measure, ("texts",), ("texts",), higher=True, brackets=brackets)
+
+
+_BOARD: tuple[Shown, ...] = ("answers", "leaderboard")
 
 METRICS: tuple[Metric, ...] = (
-    Metric(
-        "accuracy",
-        "准确率",
-        "Accuracy",
-        ("answers",),
-        share(lambda item: item.correct),
-        shown=("answers",),
-        higher=True,
-        brackets=True,
-    ),
-    Metric(
-        "expected_accuracy",
-        "期望准确率",
-        "Expected",
-        ("answers",),
-        Mean(lambda item: item.expected, lambda _: None),
-        shown=("answers",),
-    ),
-    Metric("mean_accuracy", "逐题平均", "Mean over questions", ("people",), None, ("answers",), True),
+    Metric("accuracy", "准确率 Accuracy", share(lambda item: item.correct), higher=True, brackets=True),
+    Metric("expected_accuracy", "期望准确率 Expected", Mean(lambda item: item.expected, lambda _: None)),
+    Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(
         "accuracy_when_answered",
-        "作答题准确率",
-        "Accuracy when answered",
-        ("answers",),
+        "作答题准确率 Accuracy when answered",
         share(lambda item: None if item.letters is None else item.correct),
+        shown=(),
     ),
     Metric(
         "partial_credit",
-        "部分得分",
-        "Partial credit",
-        ("answers",),
+        "部分得分 Partial credit",
         Mean(lambda item: partial_credit(item.letters, item.question)),
-        shown=("answers", "leaderboard"),
+        shown=_BOARD,
         higher=True,
     ),
-    Metric(
-        "weighted_f1",
-        "加权F1",
-        "Weighted F1",
-        ("answers",),
-        Total(_f1_rows, lambda sums: _class_f1(sums, weighted=True)),
-        shown=("answers", "leaderboard"),
-        higher=True,
-        brackets=True,
+    Metric("weighted_f1", "加权F1 Weighted F1", _f1(weighted=True), shown=_BOARD, higher=True, brackets=True),
+    Metric("macro_f1", "宏平均F1 Macro F1", _f1(weighted=False), higher=True),
+    _rate("no_answer_rate", "未作答 No answer", Outcome.NO_ANSWER),
+    _rate("refused_rate", "拒答 Refused", Outcome.REFUSED),
+    _rate("truncated_rate", "截断 Truncated", Outcome.TRUNCATED),
+    _of_versions("voted_accuracy", "多数票准确率 Majority vote", lambda item: item.voted(), brackets=False),
+    _of_versions(
+        "shuffle_consistency", "选项换序一致率 Same in other orders", lambda item: item.alike("order")
     ),
-    Metric(
-        "macro_f1",
-        "宏平均F1",
-        "Macro F1",
-        ("answers",),
-        Total(_f1_rows, lambda sums: _class_f1(sums, weighted=False)),
-        shown=("answers",),
-        higher=True,
+    _of_versions(
+        "paraphrase_consistency", "换说法一致率 Same in other words", lambda item: item.alike("paraphrase")
     ),
-    Metric("no_answer_rate", "未作答", "No answer", ("answers", "texts"), _rate(Outcome.NO_ANSWER), _BOTH),
-    Metric("refused_rate", "拒答", "Refused", ("answers", "texts"), _rate(Outcome.REFUSED), _BOTH),
-    Metric("truncated_rate", "截断", "Truncated", ("answers", "texts"), _rate(Outcome.TRUNCATED), _BOTH),
-    Metric(
-        "voted_accuracy",
-        "多数票准确率",
-        "Majority vote",
-        ("versions",),
-        share(lambda item: item.voted()),
-        shown=("answers",),
-        higher=True,
-    ),
-    Metric(
-        "shuffle_consistency",
-        "选项换序一致率",
-        "Same in other orders",
-        ("versions",),
-        share(lambda item: item.alike("order")),
-        shown=("answers",),
-        higher=True,
-        brackets=True,
-    ),
-    Metric(
-        "paraphrase_consistency",
-        "换说法一致率",
-        "Same in other words",
-        ("versions",),
-        share(lambda item: item.alike("paraphrase")),
-        shown=("answers",),
-        higher=True,
-        brackets=True,
-    ),
-    Metric(
+    _of_versions(
         "none_option_consistency",
-        "加“以上都不是”一致率",
-        "Same with “none of the above”",
-        ("versions",),
-        share(lambda item: item.alike("none_of_the_above")),
-        shown=("answers",),
-        higher=True,
-        brackets=True,
+        "加“以上都不是”一致率 Same with “none of the above”",
+        lambda item: item.alike("none_of_the_above"),
     ),
-    Metric("bleu_1", "", "BLEU-1", ("texts",), _bleu(1), ("texts",), higher=True),
-    Metric("bleu_4", "", "BLEU-4", ("texts",), _bleu(4), ("texts",), higher=True, brackets=True),
-    Metric("rouge_1", "", "ROUGE-1", ("texts",), _rouge(0), ("texts",), higher=True),
-    Metric("rouge_2", "", "ROUGE-2", ("texts",), _rouge(1), ("texts",), higher=True),
-    Metric("rouge_l", "", "ROUGE-L", ("texts",), _rouge(2), ("texts",), higher=True, brackets=True),
+    _of_texts("bleu_1", "BLEU-1", _bleu(1)),
+    _of_texts("bleu_4", "BLEU-4", _bleu(4), brackets=True),
+    _of_texts("rouge_1", "ROUGE-1", _rouge(0)),
+    _of_texts("rouge_2", "ROUGE-2", _rouge(1)),
+    _of_texts("rouge_l", "ROUGE-L", _rouge(2), brackets=True),
 )
 """In the order of columns. All are on a scale of 0 to 1."""
 

@@ -162,6 +162,11 @@ class Baseline(Asked):
     """A model that reads no question and only chooses."""
 
     task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
+    name: str = Field(description="Name in the results.")
+
+    def run_name(self) -> str:
+        """Return the name in results."""
+        return self.name
 
 
 class RandomModel(Baseline):
@@ -173,20 +178,12 @@ class RandomModel(Baseline):
         None, description="Seed of the guesses; the dataset's when not given.", ge=0, lt=2**32
     )
 
-    def run_name(self) -> str:
-        """Return the name in results."""
-        return self.name
-
 
 class MajorityModel(Baseline):
     """Always the most frequent answer of the training split's questions of the same type and size."""
 
     kind: Literal["majority"] = "majority"
     name: str = Field("majority", description="Name in the results.")
-
-    def run_name(self) -> str:
-        """Return the name in results."""
-        return self.name
 
 
 ModelOptions = Annotated[
@@ -334,15 +331,6 @@ class EvaluateParams(Params):
 
     def _named(self) -> OpenAiModel:
         # A key is demanded where a variable is named, so it is passed on only when the user named one.
-        key = {"api_key_env": self.api_key_env} if "api_key_env" in self.model_fields_set else {}
-        return OpenAiModel(
-            model=self.model,
-            base_url=self.base_url,
-            task=self.task,
-            prompt=self.prompt,
-            shots=self.shots,
-            repeats=self.repeats,
-            shuffles=self.shuffles,
-            max_tokens=self.max_tokens,
-            **key,
-        )
+        own = {"model", "base_url", "max_tokens", *Asked.model_fields} - {"perturbations"}
+        own |= {"api_key_env"} & self.model_fields_set
+        return OpenAiModel.model_validate(self.model_dump(include=own))

@@ -6,8 +6,10 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 from schemas.errors import UserError
 from schemas.evaluation import Task
@@ -118,22 +120,27 @@ def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     Raises:
         UserError: there is no such template, it is for another task, lacks a part or names an unknown field.
     """
-    shipped = files("pipeline.evaluate") / "prompts"
+    return _checked(name, shipped_or_own(files("pipeline.evaluate") / "prompts", name, "prompt"), task)
+
+
+def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
+    """The content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path.
+
+    Raises:
+        UserError: there is none, or it cannot be read.
+    """
     known = sorted(
-        entry.name.removesuffix(".toml") for entry in shipped.iterdir() if entry.name.endswith(".toml")
+        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
     )
+    source = folder / f"{name}.toml" if name in known else Path(name)
     try:
-        if name in known:
-            content = tomllib.loads((shipped / f"{name}.toml").read_text(encoding="utf-8"))
-        else:
-            content = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        return tomllib.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(
-            f"prompt {name!r}: no such template; there are {', '.join(known)}, or give a path"
+            f"{what} {name!r}: there is none; there are {', '.join(known)}, or give a path"
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
-    return _checked(name, content, task)
+        raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
 
 
 def _checked(name: str, content: dict[str, object], task: Task) -> Template:

@@ -24,11 +24,11 @@ class Asking:
 
     model: str
     """The same for all runs of a model."""
-    task: str
-    prompt: str
-    shots: int
-    repeats: int
-    shuffles: int
+    task: str = "answer"
+    prompt: str = ""
+    shots: int = 0
+    repeats: int = 1
+    shuffles: int = 0
     temperature: float = 0.0
 
     @property
@@ -80,14 +80,8 @@ def facts(askings: Mapping[str, Asking]) -> dict[str, Any]:
 
 def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Asking]:
     """From a manifest; runs that it does not tell of are models of their own."""
-    plain: dict[str, Any] = {
-        "task": "answer",
-        "prompt": "",
-        "shots": 0,
-        "repeats": 1,
-        "shuffles": 0,
-    }
-    return {run: Asking(**({"model": run} | plain | dict(told.get(run, {})))) for run in runs}
+    known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
+    return {run: Asking(**found) for run, found in known.items()}
 
 
 _FORMAT = 1

@@ -33,7 +33,7 @@ from schemas.evaluation import (
     Score,
     Task,
 )
-from schemas.questions import Rejection, ReviewItem
+from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
 from schemas.wording import counted, tallied
 
@@ -275,12 +275,7 @@ def _waiting(run_name: str, generations: Iterable[Generation]) -> Iterator[Revie
 def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Result:
     waiting = len(made.waiting)
     rejects = [
-        Rejection(
-            item_id=left.item_id,
-            stage="evaluate",
-            reason=left.reason,
-            detail=f"{each.name} was not asked: {left.detail}",
-        )
+        left.model_copy(update={"detail": f"{each.name} was not asked: {left.detail}"})
         for each in runs
         for left in each.work.left_out
     ]

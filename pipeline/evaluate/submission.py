@@ -148,27 +148,37 @@ def _multiple(question_type: str | None) -> bool | None:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    text = _text(path)
+    if text.startswith("["):
+        raise UserError(
+            f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
+        )
+    for number, row in _json_lines(path, text.split("\n")):
+        try:
+            _OutputRow.model_validate(row)
+        except ValidationError as error:
+            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+        yield row
+
+
+def _text(path: Path) -> str:
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    if lines[0].startswith("["):
-        raise UserError(
-            f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
-        )
+
+
+def _json_lines(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
+    """The value of every line that is not blank, with its number."""
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            _OutputRow.model_validate(row)
-        except ValidationError as error:
-            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
-        except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
-            raise UserError(f"{path}, line {number}: is not JSON: {error}") from None
-        yield row
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
+                where = getattr(error, "lineno", 1) + number - 1
+                raise UserError(f"{path}, line {where}: is not JSON: {error}") from None
 
 
 _LETTERS = "ABCDEFG"
@@ -334,20 +344,9 @@ def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
 
 def _items(path: Path) -> Iterator[Any]:
     """The objects of a JSON array or of JSONL."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    text = _text(path)
     lines = [text] if text.lstrip().startswith("[") else text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
-            raise UserError(f"{path}, line {getattr(error, 'lineno', number)}: is not JSON") from None
+    for _, found in _json_lines(path, lines):
         yield from found if isinstance(found, list) else [found]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,11 +123,17 @@ def _check(folder: Path, manifest: Mapping[str, Any]) -> None:
     Raises:
         UserError: a file was changed after it was made.
     """
+    for name in _changed(folder, manifest):
+        raise UserError(
+            f"{name} of the export was changed after it was made: run `build-dataset export --force`"
+        )
+
+
+def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The files that are gone or do not have the manifest's checksums."""
     for name, entry in manifest["outputs"].items():
-        if file_sha256(folder / name) != entry["sha256"]:
-            raise UserError(
-                f"{name} of the export was changed after it was made: run `build-dataset export --force`"
-            )
+        if not (folder / name).is_file() or file_sha256(folder / name) != entry["sha256"]:
+            yield name
 
 
 NO_ANSWER = "no_answer"
@@ -159,7 +165,10 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     splits = {
         split: rows.filter(pl.col("split") == split).select(schema.names()).cast(schema) for split in SPLITS
     }
-    return splits, [_unanswered(name) for name in unanswered]
+    detail = "No answer key is known; a released question needs one."
+    return splits, [
+        Rejection(item_id=name, stage="export", reason=NO_ANSWER, detail=detail) for name in unanswered
+    ]
 
 
 def _label(rows: pl.DataFrame, labels: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -217,15 +226,6 @@ def _sources(tables: Tables) -> pl.DataFrame:
     )
 
 
-def _unanswered(question_id: str) -> Rejection:
-    return Rejection(
-        item_id=question_id,
-        stage="export",
-        reason=NO_ANSWER,
-        detail="No answer key is known; a released question needs one.",
-    )
-
-
 @dataclass(frozen=True)
 class Upload:
     """The files of an upload."""
@@ -246,20 +246,15 @@ def plan(dataset: DatasetParams, repo: str) -> Upload:
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
     try:
-        validate_repo_id(repo)
+        validate_repo_id(repo if repo.count("/") == 1 else "")
     except HFValidationError:
         raise UserError(f"--push {repo}: write it as ORG/NAME") from None
-    if repo.count("/") != 1:
-        raise UserError(f"--push {repo}: write it as ORG/NAME")
     folder = dataset.releases / dataset.version
     manifest = read_manifest(folder)
     if manifest is None:
         raise UserError(f"no release in {folder}: run `build-dataset release` first")
-    for name, entry in manifest["outputs"].items():
-        if not (folder / name).is_file() or file_sha256(folder / name) != entry["sha256"]:
-            raise UserError(
-                f"{folder / name} is not as it was released: put it back, or release a new version"
-            )
+    for name in _changed(folder, manifest):
+        raise UserError(f"{folder / name} is not as it was released: put it back, or release a new version")
     wanted = sorted([*manifest["outputs"], MANIFEST])
     return Upload(repo, constants.ENDPOINT, {name: (folder / name).stat().st_size for name in wanted})
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from pipeline.evaluate.prompting import Message, Template, messages
+from pipeline.evaluate.prompting import Message, Template, messages, shipped_or_own
 from schemas.errors import UserError
 from schemas.params import Params
 from schemas.release import ReleaseRow
@@ -125,19 +123,9 @@ def load_recipe(name: str) -> Recipe:
     Raises:
         UserError: there is no such recipe, or a key is unknown or wrong.
     """
-    shipped = files("pipeline.finetune") / "recipes"
-    known = sorted(
-        entry.name.removesuffix(".toml") for entry in shipped.iterdir() if entry.name.endswith(".toml")
-    )
-    source = shipped / f"{name}.toml" if name in known else Path(name)
+    content = shipped_or_own(files("pipeline.finetune") / "recipes", name, "recipe")
     try:
-        return Recipe.model_validate(tomllib.loads(source.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise UserError(
-            f"recipe {name!r}: no such recipe; there are {', '.join(known)}, or give a path"
-        ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"recipe {name!r}: cannot be read: {error}") from None
+        return Recipe.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"recipe {name!r}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
-from pipeline.evaluate.backends.local.loading import fingerprint, render
+from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
 from pipeline.evaluate.prompting import load_template
 from pipeline.finetune.recipe import IGNORED, RECORD, Recipe, TokenSequence, Usable, to_write
 from pipeline.runtime.publish import write_json
@@ -49,7 +49,9 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
             return done
         raise UserError(f"{out}: holds weights that were tuned otherwise; name another folder with --out")
     _note_what_is_asked(out, asked)
-    _seed(recipe.seed)
+    from transformers import set_seed
+
+    set_seed(recipe.seed)  # adapters and heads begin at random, before the trainer sets its own
     work = _encoder if recipe.method == "multiple_choice" else _causal
     said = {**asked, **work(model, rows, recipe, out)}
     write_json(record, said)
@@ -86,7 +88,7 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
     from peft import LoraConfig, PrefixTuningConfig, TaskType, get_peft_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = _loaded(AutoTokenizer, model)
+    tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     usable = _written(rows, recipe, tokenizer)
@@ -104,7 +106,7 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
         )
     else:
         config = PrefixTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=recipe.prefix.tokens)
-    tuned = get_peft_model(_loaded(AutoModelForCausalLM, model, dtype=_dtype()), config)
+    tuned = get_peft_model(pretrained(AutoModelForCausalLM, model, "model", dtype=_dtype()), config)
     loss = _train(tuned, recipe, out, usable.written, partial(_pad, pad=tokenizer.pad_token_id))
     tuned.save_pretrained(out)
     return {
@@ -134,11 +136,13 @@ def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> Usab
 def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
     from transformers import AutoModelForMultipleChoice, AutoTokenizer
 
-    tokenizer = _loaded(AutoTokenizer, model)
+    tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
     usable = [to_choose(row) for row in rows if row.answer]
     if not usable:
         raise UserError(f"none of the {len(rows)} questions of train has a key to learn")
-    tuned = _loaded(AutoModelForMultipleChoice, model, hidden_dropout_prob=recipe.encoder.hidden_dropout)
+    tuned = pretrained(
+        AutoModelForMultipleChoice, model, "model", hidden_dropout_prob=recipe.encoder.hidden_dropout
+    )
     loss = _train(
         tuned,
         recipe,
@@ -234,22 +238,6 @@ def _pad(batch: Sequence[TokenSequence], *, pad: int) -> dict[str, Any]:
         "attention_mask": torch.tensor([filled([1] * len(item.input_ids), 0) for item in batch]),
         "labels": torch.tensor([filled(item.labels, IGNORED) for item in batch]),
     }
-
-
-def _loaded(kind: Any, model: str, **settings: Any) -> Any:
-    try:
-        return kind.from_pretrained(model, **settings)
-    except (OSError, ValueError, KeyError) as error:
-        where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
-        line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise UserError(f"{model}: cannot be loaded{where}: {line}") from None
-
-
-def _seed(seed: int) -> None:
-    """Adapters and heads begin at random, before the trainer sets its own seed."""
-    from transformers import set_seed
-
-    set_seed(seed)
 
 
 def _dtype() -> Any:

@@ -22,7 +22,7 @@ from annotation.llm.messages import (
     json_object,
     strict_form,
 )
-from annotation.rubric import LEAST, MOST, Aspect, aspects
+from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.params import JudgeOptions
 from pipeline.evaluate.prompting import Message
 from pipeline.evaluate.tasks import Written
@@ -41,11 +41,6 @@ class Rubric(BaseModel):
     pair_system: str
     question: str
     pair_question: str
-
-    @property
-    def aspects(self) -> tuple[Aspect, ...]:
-        """The aspects that are scored, by experts too."""
-        return aspects()
 
 
 @cache

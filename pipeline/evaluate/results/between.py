@@ -15,7 +15,7 @@ from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric
 from pipeline.evaluate.provenance import Asking
 from pipeline.evaluate.results.view import REFERENCES, p_value, ranked, run_name, value
-from pipeline.rendering.tables import Table, number
+from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 
 _WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
@@ -39,19 +39,7 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
         for row in found
     ]
     sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
-    return (
-        Table(
-            "pairs",
-            _WORDS["pairs"]["caption"],
-            Comparison.to_frame(found),
-            _WORDS["pairs"]["head"],
-            rows,
-            left=2,
-            best=sure,
-        )
-        if rows
-        else None
-    )
+    return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
 
 
 def _difference(row: Comparison) -> str:
@@ -72,17 +60,9 @@ def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | 
             found = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
             if found is not None:
                 rows.append((name, one, other, len(shared), found))
-    if not rows:
-        return None
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
-    return Table(
-        "cmb_table7",
-        _WORDS["cmb_table7"]["caption"],
-        pl.DataFrame(rows, schema=names, orient="row"),
-        _WORDS["cmb_table7"]["head"],
-        [(*texts, number(models), number(found, 3)) for *texts, models, found in rows],
-        left=3,
-    )
+    cells = [(*texts, number(models), number(found, 3)) for *texts, models, found in rows]
+    return _table("cmb_table7", pl.DataFrame(rows, schema=names, orient="row"), cells)
 
 
 def _measured(
@@ -151,10 +131,16 @@ def _grade(score: Score | None) -> str:
     return f"{text} [{score.low:.2f}, {score.high:.2f}]"
 
 
-def _table(name: str, frame: pl.DataFrame, rows: list[tuple[str, ...]]) -> Table | None:
+def _table(
+    name: str,
+    frame: pl.DataFrame,
+    rows: Sequence[tuple[str, ...]],
+    left: int = 3,
+    best: frozenset[Cell] = frozenset(),
+) -> Table | None:
     """Return a table with its words from ``tables.toml``; None without rows."""
     words = _WORDS[name]
-    return Table(name, words["caption"], frame, words["head"], rows, left=3) if rows else None
+    return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:

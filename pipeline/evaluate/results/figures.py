@@ -224,7 +224,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dic
         axes.set_ylim(len(runs) + 0.4, 0.6)
         axes.set_ylabel("rank 名次")
         axes.set_title(plain(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
-        drawn.legend(loc="outside lower center", ncols=3, fontsize=8)
+        _legend(drawn)
         return both_formats(f"rankings{suffix}", drawn)
 
 

@@ -21,7 +21,7 @@ from pipeline.evaluate.results.view import (
     value,
 )
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.rendering.tables import Table, number
+from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Score
 from schemas.taxonomy import cmb_catalogue
 from schemas.wording import counted
@@ -109,20 +109,12 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     for at, (label, english) in enumerate(kept.items()):
         asked = view.asked(dimension, label)
         found = [view.accuracy(run, dimension, label) for run in runs]
-        together = [
-            score.value
-            for run, score in zip(runs, found, strict=True)
-            if run in models and score is not None and score.value is not None
-        ]
+        known = [value(score) for run, score in zip(runs, found, strict=True) if run in models]
+        together = [share for share in known if share is not None]
         average = (f"{100 * mean_of(together):.1f}" if together else "–",) if len(models) > 1 else ()
         cells = [cell(score, asked) for score in found]
         rows.append((label_name(label, english), number(asked), *cells, *average))
-        lines.append(
-            [
-                ((at, column + 2), run, value(score))
-                for column, (run, score) in enumerate(zip(runs, found, strict=True))
-            ]
-        )
+        lines.append(_line(at, 2, runs, found))
     best, second = ranked(lines)
     average_name = ("平均 Average of models",) if len(models) > 1 else ()
     return Table(
@@ -134,6 +126,14 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         best=best,
         second=second,
     )
+
+
+def _line(
+    row: int, first: int, runs: Sequence[str], scores: Sequence[Score | None]
+) -> list[tuple[Cell, str, float | None]]:
+    """The cells of a row that are compared, from a column on."""
+    pairs = enumerate(zip(runs, scores, strict=True), start=first)
+    return [((row, column), run, value(score)) for column, (run, score) in pairs]
 
 
 def table_name(dimension: str) -> str:
@@ -252,12 +252,7 @@ def subcategories(view: View) -> Table | None:
         scores = [view.accuracy(run, "exam_class", label) for run in runs]
         shown = (cell(score, asked) for score in scores)
         rows.append((category.get(label, "–"), label_name(label, english), number(asked), *shown))
-        lines.append(
-            [
-                ((at, column + 3), run, value(score))
-                for column, (run, score) in enumerate(zip(runs, scores, strict=True))
-            ]
-        )
+        lines.append(_line(at, 3, runs, scores))
     best, second = ranked(lines)
     return Table(
         "cmb_subcategories",

@@ -16,6 +16,7 @@ from pipeline.evaluate.prompting import Examples, Prompt
 from pipeline.evaluate.scoring import Graded, accepted
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
+from schemas.questions import Rejection
 from schemas.release import ReleaseRow
 
 Splits = Mapping[str, Sequence[ReleaseRow]]
@@ -63,13 +64,9 @@ class Material:
         return Examples(shots, sources, self.seed)
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """An item that a run is not asked, and why."""
-
-    item_id: str
-    reason: str
-    detail: str
+def left_out(row: ReleaseRow, reason: str, detail: str) -> Rejection:
+    """A question that a run is not asked, and why."""
+    return Rejection(item_id=row.question_id, stage="evaluate", reason=reason, detail=detail)
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class TaskWork(Protocol):
     """A task as one run is asked to do it."""
 
     prompts: Sequence[Prompt]
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[Rejection]
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
         """Read and score the generations, by prompt id; those that failed are predictions without a score."""

@@ -17,7 +17,7 @@ from pipeline.evaluate.perturbations import versions
 from pipeline.evaluate.prompting import Prompt, load_template, messages
 from pipeline.evaluate.scoring import Graded, Versions
 from pipeline.evaluate.slices import OVERALL, by_slice
-from pipeline.evaluate.tasks import LeftOut, Material, Reading
+from pipeline.evaluate.tasks import Material, Reading, left_out
 from schemas.evaluation import Outcome, Prediction
 from schemas.release import ReleaseRow
 
@@ -31,7 +31,7 @@ class AnswerWork:
         self._reader = material.reader
         self._examples = material.examples(options.shots)
         self.left_out = [
-            LeftOut(row.question_id, "no_answer_key", "the question has no key to score against")
+            left_out(row, "no_answer_key", "the question has no key to score against")
             for row in material.keyless
         ]
         self.prompts = [

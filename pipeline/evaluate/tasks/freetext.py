@@ -16,9 +16,10 @@ from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Message, Prompt, Template, load_template, messages
 from pipeline.evaluate.scoring import GradedText, Slice, cluster, compare
 from pipeline.evaluate.slices import OVERALL, slices_of
-from pipeline.evaluate.tasks import LeftOut, Material, Reading, Written
+from pipeline.evaluate.tasks import Material, Reading, Written, left_out
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Task
+from schemas.questions import Rejection
 from schemas.release import ReleaseRow
 
 
@@ -38,7 +39,7 @@ class _TextWork:
     task: Task
 
     def __init__(self, options: Asked, material: Material) -> None:
-        self.left_out: list[LeftOut] = []
+        self.left_out: list[Rejection] = []
         self.prompts: list[Prompt] = []
         self._wanted: dict[str, Wanted] = {}
         self._keep_prompts = material.keep_prompts
@@ -103,13 +104,12 @@ class ExplanationWork(_TextWork):
     def _ask(self, options: Asked, material: Material) -> None:
         examples = material.examples(options.shots)
         self.left_out = [
-            LeftOut(row.question_id, "no_answer_key", "the question has no key to explain")
-            for row in material.keyless
+            left_out(row, "no_answer_key", "the question has no key to explain") for row in material.keyless
         ]
         for row in material.questions:
             if not row.explanation:
                 detail = "the paper does not explain the question"
-                self.left_out.append(LeftOut(row.question_id, "no_explanation", detail))
+                self.left_out.append(left_out(row, "no_explanation", detail))
                 continue
             wanted = Wanted(row.question_id, row.explanation, tuple(slices_of(row)), cluster(row))
             self._add(messages(self._template, row, examples.of(row)), wanted, row)

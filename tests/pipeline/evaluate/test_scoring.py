@@ -163,7 +163,7 @@ def test_the_interval_of_f1_holds_its_level_about(name):
 def test_rows_of_the_metrics_are_whole():
     names = [row.name for row in METRICS]
     assert len(set(names)) == len(names)
-    assert all(row.en and row.over for row in METRICS)
+    assert all(row.title and row.over for row in METRICS)
     assert [row.name for row in shown_in("leaderboard")] == [
         "partial_credit",
         "weighted_f1",

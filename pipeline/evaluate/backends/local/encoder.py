@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting
-from pipeline.evaluate.backends.local.loading import fingerprint, missing_packages
+from pipeline.evaluate.backends.local.loading import fingerprint, missing_packages, pretrained
 from pipeline.evaluate.params import MultipleChoiceModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from schemas.errors import UserError
@@ -114,12 +114,8 @@ class MultipleChoiceBackend(Backend):
         from transformers.utils import logging
 
         logging.disable_progress_bar()
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(self._options.model)
-            model = AutoModelForMultipleChoice.from_pretrained(self._options.model)
-        except (OSError, ValueError, KeyError) as error:
-            line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-            raise UserError(f"{self._options.model}: cannot be loaded: {line}") from None
+        tokenizer = pretrained(AutoTokenizer, self._options.model, "tokenizer")
+        model = pretrained(AutoModelForMultipleChoice, self._options.model, "model")
         return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
     def _scores(self, batch: Sequence[Prompt], model: Any, tokenizer: Any) -> Iterator[list[float]]:

@@ -146,7 +146,7 @@ def load_tokenizer(options: LocalModel) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # ours is the one that counts
-    tokenizer = _loaded(AutoTokenizer, options, "tokenizer")
+    tokenizer = _of_model(AutoTokenizer, options, "tokenizer")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:
@@ -171,7 +171,7 @@ def context_length(options: LocalModel) -> int:
 def _config(options: LocalModel) -> Any:
     from transformers import AutoConfig
 
-    return _loaded(AutoConfig, options, "configuration").get_text_config()
+    return _of_model(AutoConfig, options, "configuration").get_text_config()
 
 
 def load_model(options: TransformersModel, device: str) -> Any:
@@ -182,7 +182,7 @@ def load_model(options: TransformersModel, device: str) -> Any:
     """
     from transformers import AutoModelForCausalLM
 
-    model = _loaded(AutoModelForCausalLM, options, "model", dtype=_dtype(options, device))
+    model = _of_model(AutoModelForCausalLM, options, "model", dtype=_dtype(options, device))
     if options.adapter:
         model = _adapted(model, options.adapter)
     return model.to(device).eval()
@@ -199,16 +199,23 @@ def _adapted(model: Any, folder: str) -> Any:
     return adapted.merge_and_unload() if hasattr(adapted.base_model, "merge_and_unload") else adapted
 
 
-def _loaded(kind: Any, options: LocalModel, what: str, **settings: Any) -> Any:
+def _of_model(kind: Any, options: LocalModel, what: str, **settings: Any) -> Any:
     if isinstance(options, TransformersModel) and options.gguf_file:
         settings["gguf_file"] = options.gguf_file
+    return pretrained(kind, options.model, what, revision=options.revision or "main", **settings)
+
+
+def pretrained(kind: Any, model: str, what: str, **settings: Any) -> Any:
+    """Return a tokenizer, configuration or model of transformers.
+
+    Raises:
+        UserError: it cannot be loaded.
+    """
     try:
-        return kind.from_pretrained(options.model, revision=options.revision or "main", **settings)
+        return kind.from_pretrained(model, **settings)
     except (OSError, ValueError, KeyError) as error:
-        where = (
-            "" if Path(options.model).is_dir() else " (no such folder here, nor such a model within reach)"
-        )
-        raise UserError(f"{options.model}: no {what} could be loaded{where}: {first_line(error)}") from None
+        where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
+        raise UserError(f"{model}: no {what} could be loaded{where}: {first_line(error)}") from None
 
 
 def _dtype(options: TransformersModel, device: str) -> Any:
