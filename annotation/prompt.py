@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
+from annotation.llm.messages import strict_form
 from annotation.reviewed import Reviewed
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -79,13 +80,8 @@ class LabelPrompt:
             return None
         if self.response_format == "json_object":
             return {"type": "json_object"}
-        schema = {
-            "type": "object",
-            "properties": {item.zh: {"type": "string", "enum": [*codes(item)]} for item in self.dimensions},
-            "required": [item.zh for item in self.dimensions],
-            "additionalProperties": False,
-        }
-        return {"type": "json_schema", "json_schema": {"name": "labels", "strict": True, "schema": schema}}
+        offered = {item.zh: {"type": "string", "enum": [*codes(item)]} for item in self.dimensions}
+        return strict_form("labels", offered)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
         """The messages for one question; no question is shown its own labels."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from urllib.parse import quote
 
 from annotation.label_studio.screen import (
@@ -39,7 +41,7 @@ class Kind:
     """True where questions that nobody answered leave it when they no longer belong there."""
     nothing: str
     """Message for when there is nothing to send."""
-    command: str = "build-dataset review push"
+    command: str
     """Sends its questions; for messages."""
     expert: str = ""
     """Its expert where each has a project; empty where all share one."""
@@ -66,48 +68,18 @@ class Kind:
         return f"{self.purpose} {self.marker(owner)}"
 
 
-REVIEW = Kind(
-    "review",
-    "双专家复核",
-    "Two-expert review of exam questions · 试题双专家复核",
-    experts=2,
-    config=review_config,
-    prune=False,
-    nothing="there are no questions: run `build-dataset run`",
-)
-ADJUDICATION = Kind(
-    "adjudication",
-    "第三专家仲裁",
-    "Adjudication of what two experts disagree on · 分歧仲裁",
-    experts=1,
-    config=adjudication_config,
-    prune=True,
-    nothing="experts disagree on nothing and flagged nothing, as of the last `build-dataset review pull`",
-    command="build-dataset review adjudicate",
-)
-VERIFICATION = Kind(
-    "verification",
-    "识别与解析核对",
-    "Verification of what was read from paper · 识别与解析核对",
-    experts=1,
-    config=verification_config,
-    prune=True,
-    nothing="nothing waits in parse, clean or dedup",
-    command="build-dataset review verify",
+_SCREENS = {
+    "review": review_config,
+    "adjudication": adjudication_config,
+    "verification": verification_config,
+    "scoring": scoring_config,
+}
+_KINDS = tomllib.loads((files("annotation.label_studio") / "kinds.toml").read_text(encoding="utf-8"))
+REVIEW, ADJUDICATION, VERIFICATION, SCORING = (
+    Kind(name=name, config=config, **_KINDS[name]) for name, config in _SCREENS.items()
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
 """The kinds of the review; what they bring back becomes labels and corrections."""
-
-SCORING = Kind(
-    "scoring",
-    "模型回答评分",
-    "Experts score models' answers in free text · 模型回答专家评分",
-    experts=3,
-    config=scoring_config,
-    prune=True,
-    nothing="there are no answers in free text",
-    command="build-dataset score-answers push",
-)
 
 
 def of_expert(expert: str) -> Kind:

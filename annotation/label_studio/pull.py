@@ -88,6 +88,7 @@ class Pulled:
             return self
         return replace(
             self,
+            people=people,
             reviews=self.reviews.with_columns(pl.col("reviewer").replace(names)),
             corrections=self.corrections.with_columns(pl.col("by").replace(names)),
             annotations=self.annotations.with_columns(pl.col("reviewer").replace(names)),

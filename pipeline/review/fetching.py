@@ -41,6 +41,7 @@ def pull(
     present = {key: find(studio, kind, owner, adopt=adopt) is not None for key, kind in kinds.items()}
     if adopt:
         find(studio, SCORING, owner, adopt=True)  # pulled by `score-answers`, which has no such option
+    people = studio.reviewers()
     reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():
@@ -52,6 +53,7 @@ def pull(
                 write_pulled(context.build, kind, after)
                 reports.append(report)
             elif before.project is not None:
+                write_pulled(context.build, kind, before.with_addresses(people))
                 reports.append(pulling.report_of(kind, before, before, remedy=kind.command))
     combine(context.build, read_all(context.build), params)
     started = any(report.kind.startswith(REVIEW.name) for report in reports)
