@@ -68,7 +68,7 @@ class Kind:
         return f"{self.purpose} {self.marker(owner)}"
 
 
-_SCREENS = {
+_SCREENS: dict[str, Callable[[], str]] = {
     "review": review_config,
     "adjudication": adjudication_config,
     "verification": verification_config,

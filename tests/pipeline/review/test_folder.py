@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 from annotation.label_studio.kinds import ADJUDICATION, REVIEW
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
+from pipeline.review import fetching
 from pipeline.review.folder import combine, read_all, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
@@ -117,3 +121,18 @@ def test_every_pull_that_brings_something_is_kept(tmp_path):
         write_pulled(tmp_path, REVIEW, pulled(reviews))
     kept = sorted((tmp_path / "reviews" / "history" / "review").iterdir())
     assert [pl.read_parquet(each / "reviews.parquet").height for each in kept] == [1, 2]
+
+
+def test_people_keep_their_new_address_where_their_project_is_gone(context, monkeypatch):
+    signed = SeenAnnotation(
+        question_id="q", annotation_id=1, updated_at="2026", skipped=False, reviewer="former@x.org"
+    )
+    before = pulled([review("former@x.org")])
+    before = replace(before, people={1: "former@x.org"}, annotations=SeenAnnotation.to_frame([signed]))
+    write_pulled(context.build, REVIEW, before)
+    studio = SimpleNamespace(url="http://x", projects=lambda _: [], reviewers=lambda: {1: "new@x.org"})
+    monkeypatch.setattr(fetching, "connect", lambda _: studio)
+    with pytest.raises(UserError, match="is gone"):
+        fetching.pull(ReviewParams(), context)
+    assert list(pl.read_parquet(context.build / "reviews" / "pulled.parquet")["reviewer"]) == ["new@x.org"]
+    assert read_pulled(context.build, REVIEW).people == {1: "new@x.org"}
