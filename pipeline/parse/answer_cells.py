@@ -9,7 +9,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from pipeline.parse.cells import Options, Pairs, string, unpacked
+from pipeline.parse.cell_labels import Pairs
+from pipeline.parse.cells import Options, string, unpacked
 from pipeline.parse.text import fold
 from schemas.columns import vocabulary
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from pipeline.parse import answer_cells as answers
-from pipeline.parse import cells
+from pipeline.parse import cell_labels, cells
 from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.answers import concluded
 from pipeline.parse.cells import Fields, Options
-from pipeline.parse.missing_options import missing_options
+from pipeline.parse.option_columns import around_key, missing_options, own_labels, side_by_side
 from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
 
@@ -123,7 +123,7 @@ class _Search:
         self._named()
         self._option_columns()
         self._complete_options()
-        self._own_labels()
+        self.found.own_labels = own_labels(self.rows, self.found.options)
         self._options_named_answers()
         self._settle_stem()
         self._settle_answer()
@@ -196,18 +196,6 @@ class _Search:
         elif more:
             self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
-    def _own_labels(self) -> None:
-        """See whether nearly all cells of options repeat the label of their column."""
-        columns = self.found.options.items()
-        texts = [
-            (label, text)
-            for label, name in columns
-            for row in self.rows
-            if (text := cells.string(row.get(name)))
-        ]
-        own = sum(cells.without_label(text, label) != text for label, text in texts)
-        self.found.own_labels = bool(texts) and own >= answers.MOST * len(texts)
-
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""
         values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
@@ -247,7 +235,7 @@ class _Search:
                 )
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
         if names and not self.found.has_options():
-            cut = [cells.cut(cells.text_of(row, names) or "")[1] for row in self.rows]
+            cut = [cell_labels.cut(cells.text_of(row, names) or "")[1] for row in self.rows]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -384,29 +372,14 @@ class _Search:
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
         columns = [name for name in self._free() if not roles_of(name)]
         letters = self._letters_in(self.found.roles.get("answer", []))
-        chosen = self._side_by_side(columns, ord(letters[-1]) - 64) if letters else self._around_key(columns)
+        answer = self.found.roles.get("answer", [])
+        chosen = around_key(self.rows, columns, answer)
+        if letters:
+            stem_first = None if "stem" in self.found.roles else self._length
+            chosen = side_by_side(columns, self.names, ord(letters[-1]) - 64, stem_first)
         if len(chosen) > 1:
             self._take_options(chosen, "content")
             self.found.encoding = self.found.encoding if letters else AnswerEncoding.TEXTS
-
-    def _side_by_side(self, columns: Sequence[str], size: int) -> list[str]:
-        """The one run of so many columns; the stem may stand before it."""
-        runs = _runs(columns, self.names)
-        whole = [run for run in runs if len(run) == size]
-        if not whole and "stem" not in self.found.roles:
-            whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=self._length) == run[0]]
-        return whole[0] if len(whole) == 1 else []
-
-    def _around_key(self, columns: Sequence[str]) -> list[str]:
-        """Columns from the first to the last in which the key's text stands, where each row has it once."""
-        answer = self.found.roles.get("answer", [])
-        told = [(row, text) for row in self.rows if (text := cells.string(cells.first(row, answer)))]
-        hits = [name for name in columns if any(cells.string(row.get(name)) == text for row, text in told)]
-        if len(hits) < 2:
-            return []
-        run = list(columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1])
-        once = [sum(cells.string(row.get(name)) == text for name in run) == 1 for row, text in told]
-        return run if all(once) else []
 
     def _length(self, name: str) -> int:
         """Characters of a column."""
@@ -423,12 +396,6 @@ class _Search:
             self._stop("columns_unclear", told)
         else:
             self._take("stem", [longest], "content")
-
-
-def _runs(columns: Sequence[str], order: Sequence[str]) -> list[list[str]]:
-    """Columns that stand side by side."""
-    groups = groupby(enumerate(columns), key=lambda pair: order.index(pair[1]) - pair[0])
-    return [[name for _, name in group] for _, group in groups]
 
 
 def _say(role: str, name: str) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.parse import answer_cells, cells, mapping, row_stems
+from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
 from pipeline.parse.answers import concluded, filled_blank
 from pipeline.parse.cells import Fields
 from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
 from pipeline.parse.mapping import Columns, Unclear
+from pipeline.parse.row_texts import Doubts
 from schemas.columns import roles_of, vocabulary
 from schemas.documents import Document, SourceRow
 from schemas.identity import content_hash, row_id, sha256
@@ -23,8 +24,6 @@ from schemas.questions import Option, Question, QuestionType
 from schemas.sources import SourceParams
 from schemas.wording import counted
 
-Doubts = list[tuple[str, str]]
-"""Open points of a row that was read: (reason, detail)."""
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 
 
@@ -105,7 +104,7 @@ class _Habits:
         once = frozenset(one for one, times in ids.items() if one and times == 1)
         stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows]
         size = sizes.most_common(1)[0][0] if sizes else 0
-        return cls(columns, space, percent, once, size, row_stems.numbers_lead(stems))
+        return cls(columns, space, percent, once, size, row_texts.numbers_lead(stems))
 
     def own_id(self, fields: Fields | RowError) -> str | None:
         """The source's own id of a row, where no other row has it."""
@@ -242,10 +241,10 @@ def _question(
     doubts: Doubts = []
     named = None
     if stem and columns.options_in_stem:
-        stem = cells.cut(stem)[0].strip()
+        stem = cell_labels.cut(stem)[0].strip()
     if stem:
-        stem, named = row_stems.without_head(stem, numbered=habits.numbered)
-        stem = _bare_stem(stem, row.row, options, doubts)
+        stem, named = row_texts.without_head(stem, numbered=habits.numbered)
+        stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
         return RowError(
@@ -253,7 +252,8 @@ def _question(
         )
     if not options.pairs:
         return _without_options(row, kind, stated)
-    options = _without_placeholders(_labelled_once(options, doubts), stated, columns.encoding)
+    options = row_texts.labelled_once(options, doubts)
+    options = row_texts.without_placeholders(options, _answers(stated, options, columns.encoding)[0] or ())
     labels = [label for label, _ in options.pairs]
     answer, accepted = _answers(stated, options, columns.encoding)
     blank, filled = filled_blank(stem, labels, anywhere=False)
@@ -262,7 +262,7 @@ def _question(
     elif filled:
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated, text.get("explanation"))
-    doubts += _strange(options, habits.size, [stem, *(one for _, one in options.pairs)])
+    doubts += row_texts.strange(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ("single", "A1", "A2"):
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
@@ -314,56 +314,6 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
     return RowError("no_options", f"row {row.row} has no options that can be read")
 
 
-def _bare_stem(stem: str, number: int, options: cells.Options, doubts: Doubts) -> str:
-    """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
-    stem, others = row_stems.without_range(stem, number)
-    if others:
-        doubts.append(
-            ("options_of_others", f"the stem ends with the range {others}: the options may be theirs")
-        )
-    stem, repeated = row_stems.without_options(stem, options.pairs)
-    if repeated:
-        doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
-    return stem.strip()
-
-
-_LABEL_AGAIN = re.compile(r"([A-K])\s*[.．、)）](?![A-K0-9])\s*(?=\S)")
-"""A label before the text of an option: B.滋养肝肾; not B、C均对."""
-_RULE = re.compile(r"={5,}|-{8,}|\*{5,}")
-"""A line between parts of a document: =====."""
-
-
-def _labelled_once(options: cells.Options, doubts: Doubts) -> cells.Options:
-    """The options without labels of their own before their texts; another's label there is a doubt."""
-    found = [(label, text, _LABEL_AGAIN.match(text)) for label, text in options.pairs]
-    others = [label for label, _, mark in found if mark and mark[1] != label]
-    if others:
-        doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    if any(_RULE.search(text) for _, text, _ in found):
-        doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
-    pairs = [
-        (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
-    ]
-    return replace(options, pairs=pairs)
-
-
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Texts of option cells that were filled in since nothing belongs there."""
-
-
-def _without_placeholders(
-    options: cells.Options, stated: Any, encoding: answer_cells.AnswerEncoding
-) -> cells.Options:
-    """The options without several equal ones at the end that say nothing (甲, 乙, 无, 无), unless they are the key."""
-    texts = [text for _, text in options.pairs]
-    size = len(texts)
-    while size and texts[size - 1] == texts[-1] and texts[-1] in _NOTHING:
-        size -= 1
-    left = replace(options, pairs=options.pairs[:size])
-    key, _ = _answers(stated, options, encoding)
-    return left if len(texts) - size > 1 and set(key or ()) <= {label for label, _ in left.pairs} else options
-
-
 _SEVERAL = re.compile(
     r"multiple.{0,3}(?:answer|response|select)|multi[- ]?select|不定项|多项|多选", re.IGNORECASE
 )
@@ -407,40 +357,6 @@ def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, expla
     )
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
-    return doubts
-
-
-_PICTURE = re.compile(
-    r"DISPIMG\(|<img\b|!\[[^\]\n]{0,200}\]\(|^\S{1,500}\.(?:png|jpe?g|gif|webp|bmp|svg)$", re.IGNORECASE
-)
-"""A picture where a text should be: =DISPIMG("ID_1",1) of WPS, <img src=…>, ![](a.png), figures/17.png."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
-"""An option that a spreadsheet took for a date: 3-5 became 2024-03-05 00:00:00."""
-_LEFT_BY_CONVERTER = re.compile(
-    r"System\.\w+(?:\.\w+)*|\[object \w+\]|#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
-)
-"""What programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
-
-
-def _strange(options: cells.Options, usual: int, texts: Sequence[str]) -> Doubts:
-    """Return doubts about pictures, dates and options that are not as in the other rows."""
-    doubts = []
-    if any(map(_PICTURE.search, texts)):
-        doubts.append(("picture_not_read", "a picture stands where a text should be"))
-    if any(map(_DATE.fullmatch, texts)):
-        doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
-    if any(map(_LEFT_BY_CONVERTER.fullmatch, texts)):
-        doubts.append(
-            (
-                "unreadable_characters",
-                "a program wrote the name of an error or of a type for one of its texts",
-            )
-        )
-    if options.cut_at_marks and len(options.pairs) != usual:
-        detail = (
-            f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"
-        )
-        doubts.append(("options_too_many", detail))
     return doubts
 
 

@@ -1,13 +1,14 @@
-"""Columns of options that no header names: `A项 B项 C项 D项目`. A question must not lose an option in silence."""
+"""Columns of options that no header names: A项 B项 C项 D项目. A question must not lose an option in silence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from rapidfuzz import fuzz
 
-from pipeline.parse.answer_cells import letters_of
-from pipeline.parse.cells import LABELS, Fields, first, string
+from pipeline.parse.answer_cells import MOST, letters_of
+from pipeline.parse.cells import LABELS, Fields, first, string, without_label
 from schemas.columns import option_of, plain
 
 _LIKE = 60
@@ -97,3 +98,42 @@ def _looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> 
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
     return 1 / 3 < ratio < 3
+
+
+def side_by_side(
+    columns: Sequence[str], names: Sequence[str], size: int, length: Callable[[str], int] | None
+) -> list[str]:
+    """Return the one run of so many columns side by side.
+
+    Args:
+        columns: that may be options.
+        names: all columns, in order.
+        size: options that the key names.
+        length: characters of a column, where the stem may stand before the run.
+    """
+    groups = groupby(enumerate(columns), key=lambda pair: names.index(pair[1]) - pair[0])
+    runs = [[name for _, name in group] for _, group in groups]
+    whole = [run for run in runs if len(run) == size]
+    if not whole and length is not None:
+        whole = [run[1:] for run in runs if len(run) == size + 1 and max(run, key=length) == run[0]]
+    return whole[0] if len(whole) == 1 else []
+
+
+def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
+    """Return the columns from the first to the last in which the key's text stands, where each row has it once."""
+    told = [(row, text) for row in rows if (text := string(first(row, answer)))]
+    hits = [name for name in columns if any(string(row.get(name)) == text for row, text in told)]
+    if len(hits) < 2:
+        return []
+    run = list(columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1])
+    once = [sum(string(row.get(name)) == text for name in run) == 1 for row, text in told]
+    return run if all(once) else []
+
+
+def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:
+    """Return whether nearly all cells of options repeat the label of their column: A、甲 under A."""
+    texts = [
+        (label, text) for label, name in options.items() for row in rows if (text := string(row.get(name)))
+    ]
+    own = sum(without_label(text, label) != text for label, text in texts)
+    return bool(texts) and own >= MOST * len(texts)

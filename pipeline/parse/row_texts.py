@@ -1,13 +1,18 @@
-"""Parts of a row that banks print with its stem and that are none of it: number, kind, options, a range of others."""
+"""The texts of a row: parts that banks print with stem and options and that are none of them; and what is doubtful."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from pipeline.parse.cells import Pairs
+from pipeline.parse.cell_labels import Pairs
+from pipeline.parse.cells import Options
+
+Doubts = list[tuple[str, str]]
+"""Open points of a row that was read: (reason, detail)."""
 
 _DECORATION = re.compile(r"[\s\u2500-\u259f]+")
 """Box-drawing signs that a layout left before a stem: ┆下列……."""
@@ -92,3 +97,84 @@ def _closing(rest: str) -> str:
     """The marks between a stem and its options: of （ ）》A、甲 the marks up to the label."""
     end = next((at for at, char in enumerate(rest) if char.isalnum()), 0)
     return rest[:end].rstrip(" \t\n(（【[《")
+
+
+def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
+    """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
+    stem, others = without_range(stem, number)
+    if others:
+        doubts.append(
+            ("options_of_others", f"the stem ends with the range {others}: the options may be theirs")
+        )
+    stem, repeated = without_options(stem, options.pairs)
+    if repeated:
+        doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
+    return stem.strip()
+
+
+_LABEL_AGAIN = re.compile(r"([A-K])\s*[.．、)）](?![A-K0-9])\s*(?=\S)")
+"""A label before the text of an option: B.滋养肝肾; not B、C均对."""
+_RULE = re.compile(r"={5,}|-{8,}|\*{5,}")
+"""A line between parts of a document: =====."""
+
+
+def labelled_once(options: Options, doubts: Doubts) -> Options:
+    """The options without labels of their own before their texts; another's label there is a doubt."""
+    found = [(label, text, _LABEL_AGAIN.match(text)) for label, text in options.pairs]
+    others = [label for label, _, mark in found if mark and mark[1] != label]
+    if others:
+        doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
+    if any(_RULE.search(text) for _, text, _ in found):
+        doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
+    pairs = [
+        (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
+    ]
+    return replace(options, pairs=pairs)
+
+
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
+"""Texts of option cells that were filled in since nothing belongs there."""
+
+
+def without_placeholders(options: Options, key: Sequence[str]) -> Options:
+    """The options without several equal ones at the end that say nothing (甲, 乙, 无, 无), unless they are the key."""
+    texts = [text for _, text in options.pairs]
+    size = len(texts)
+    while size and texts[size - 1] == texts[-1] and texts[-1] in _NOTHING:
+        size -= 1
+    left = replace(options, pairs=options.pairs[:size])
+    return left if len(texts) - size > 1 and set(key) <= {label for label, _ in left.pairs} else options
+
+
+_PICTURE = re.compile(
+    r"DISPIMG\(|<img\b|!\[[^\]\n]{0,200}\]\(|^\S{1,500}\.(?:png|jpe?g|gif|webp|bmp|svg)$", re.IGNORECASE
+)
+"""A picture where a text should be: =DISPIMG("ID_1",1) of WPS, <img src=…>, ![](a.png), figures/17.png."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
+"""An option that a spreadsheet took for a date: 3-5 became 2024-03-05 00:00:00."""
+_LEFT_BY_CONVERTER = re.compile(
+    r"System\.\w+(?:\.\w+)*|\[object \w+\]|#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
+)
+"""What programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
+
+
+def strange(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
+    """Return doubts about pictures, dates and options that are not as in the other rows."""
+    doubts = []
+    if any(map(_PICTURE.search, texts)):
+        doubts.append(("picture_not_read", "a picture stands where a text should be"))
+    if any(map(_DATE.fullmatch, texts)):
+        doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
+    if any(map(_LEFT_BY_CONVERTER.fullmatch, texts)):
+        doubts.append(
+            (
+                "unreadable_characters",
+                "a program wrote the name of an error or of a type for one of its texts",
+            )
+        )
+    if options.cut_at_marks and len(options.pairs) != usual:
+        detail = (
+            f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"
+        )
+        doubts.append(("options_too_many", detail))
+    return doubts

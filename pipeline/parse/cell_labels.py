@@ -1,0 +1,175 @@
+"""Find the labelled options of a text in one cell: A.甲 B.乙, A.甲、B.乙, ①甲②乙. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+
+from pipeline.parse.options import TERMS
+
+Pairs = list[tuple[str, str]]
+"""Options as (label, text)."""
+OPEN, CLOSE = r"[(（\[【]", r"[)）\]】]"
+AFTER = r"(?:[.．、:：)）]|[-—–](?=\s))"
+"""What ends a label: A. A、 A: A) A - ."""
+_AT_LINE = re.compile(
+    rf"(?:^|\n)\s*(?:{OPEN}\s*([A-Ka-k])\s*{CLOSE}[.．、:：]?|([A-Ka-k])\s*{AFTER}"
+    r"|([A-K])(?:[ \t]+|(?=[\u4e00-\u9fff])))\s*"
+)
+"""A label at the start of a line: (A) 甲, a. 甲, A 甲, A甲. There a space or a Chinese character is mark enough."""
+_IN_LINE = re.compile(
+    rf"(?:^|\s|(?<=[。；;，,/|$]))\s*(?:{OPEN}\s*([A-K])\s*{CLOSE}[.．、:：]?|([A-K])\s*{AFTER})\s*"
+)
+"""A label within a line: only what no word can be (（A）甲 B. 乙 C、丙)."""
+_ANYWHERE = re.compile(
+    rf"(?:{OPEN}\s*([A-Ka-k1-9①-⑨Ⓐ-Ⓚ])\s*{CLOSE}[.．、:：]?|([A-K]|(?<![A-Za-z])[a-k])\s*{AFTER}"
+    rf"|(?<![\d.])([1-9])\s*{AFTER}(?!\d)|([①-⑨Ⓐ-Ⓚ]){AFTER}?|(?:^|(?<=[\s。；;，,、/|]))([A-Ka-k])(?=[\s\u4e00-\u9fff]))\s*"
+)
+"""A label wherever it stands, as of a run whose options touch: A.甲B.乙, (1)甲(2)乙, ①甲②乙, A 甲 B 乙."""
+_ALPHABETS = ("ABCDEFGHIJK", "abcdefghijk", "123456789")
+_APART = " \t\n。；;，,、/|$"
+"""Signs after which a label stands apart from the option before it."""
+_LITERAL_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])|(?i:<br\s*/?>)")
+"""A line break that was written out: A 甲\\nB 乙, A 甲<br>B 乙. Before a small letter it may be LaTeX (\\nu)."""
+_ENDS = re.compile(r"\s*(?:\|\||\$\$|[；;、，,/|])$")
+"""A mark between labelled options: A.甲;B.乙;C.丙."""
+
+
+def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
+    """Return the options of a text by their labels, and the labels of those in which another may stand."""
+    _, pairs = cut(value)
+    text = broken_lines(value).strip()
+    marks, doubtful = _touching(text), _hidden(pairs)
+    if len(marks) > len(pairs):
+        # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
+        mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
+        pairs = _between(text, marks)
+        doubtful = [label for label, _ in pairs] if mixed else []
+    first = {option[:1] for _, option in pairs}
+    if len(first) == 1 < len(pairs) and all(f"{label}{option[:1]}" in text for label, option in pairs):
+        doubtful = [label for label, _ in pairs]  # A型 B型 AB型: letters that belong to the texts
+    return pairs, doubtful
+
+
+def broken_lines(text: str) -> str:
+    """A text with line breaks where they were written out, as ``<br>`` or a backslash and n."""
+    return _LITERAL_BREAK.sub("\n", text)
+
+
+def cut(value: str) -> tuple[str, Pairs]:
+    """Return the text before the first label of a text, and the options that its labels begin.
+
+    A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
+    """
+    text = broken_lines(value)
+    at_lines, within = (_chain(list(pattern.finditer(text))) for pattern in (_AT_LINE, _IN_LINE))
+    lines = sum(bool(line.strip()) for line in text.split("\n"))
+    # Where each line is an option there is no doubt; else the longer chain of labels is right.
+    marks = at_lines if len(at_lines) == lines > 1 or len(at_lines) >= len(within) else within
+    return text[: marks[0].start()] if marks else text, _between(text, marks)
+
+
+def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
+    """The options after labels, each up to the next label and the mark before it."""
+    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
+    pairs = [(label_in(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
+    if 2 * sum(bool(_ENDS.search(one)) for _, one in pairs[:-1]) >= len(pairs) - 1:
+        pairs = [(label, _ENDS.sub("", one)) for label, one in pairs]
+    return pairs
+
+
+def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
+    best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
+    for at, mark in enumerate(marks[:200]):
+        rank = ord(label_in(mark))
+        runs = [(1, 65 - rank, -1)]
+        for before in range(at):
+            step = rank - ord(label_in(marks[before]))
+            if step > 0:
+                runs.append((best[before][0] + 1, best[before][1] + 1 - step, before))
+        best.append(max(runs, key=lambda run: run[:2]))
+    found = []
+    at = max(range(len(best)), key=lambda place: best[place][:2], default=-1)
+    while at >= 0:
+        found.append(marks[at])
+        at = best[at][2]
+    return found[::-1]
+
+
+def _touching(text: str) -> list[re.Match[str]]:
+    """The labels of a text that is one run of them: from the first on, each once, all printed alike.
+
+    Where some stand apart, one that touches a word such as 维生素 belongs to it.
+    """
+    every = list(_ANYWHERE.finditer(text))
+    run = _longest_run(every)
+    if any(_is_apart(text, mark) for mark in run[1:]):
+        run = _longest_run([mark for mark in every if not _ends_term(text, mark)])
+    return run
+
+
+def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    forms: dict[str, list[re.Match[str]]] = defaultdict(list)
+    for mark in marks:
+        forms[_form(mark)].append(mark)
+    runs = [
+        run
+        for run in forms.values()
+        if run[0].start() == 0 and any(known.startswith("".join(map(_sign, run))) for known in _ALPHABETS)
+    ]
+    return max(runs, key=len, default=[])
+
+
+def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
+    """Return whether the next label of a run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁."""
+    after = chr(ord(_sign(marks[-1])) + 1)
+    before = r"(?<![\d.])" if after.isdigit() else ""
+    return not after.isupper() and bool(
+        re.compile(rf"{before}{after}{AFTER}(?=\S)").search(text, marks[-1].end())
+    )
+
+
+def _sign(mark: re.Match[str]) -> str:
+    """The letter or number of a label: ① is 1."""
+    return unicodedata.normalize("NFKC", next(group for group in mark.groups() if group))
+
+
+def _form(mark: re.Match[str]) -> str:
+    """The style of a label: A. and B． are of one, A、 a. and ① of others."""
+    sign = next(group for group in mark.groups() if group)
+    kind = "①" if mark[4] else "a" if sign.islower() else "1" if sign.isdigit() else "A"
+    return kind + unicodedata.normalize("NFKC", mark[0]).replace(_sign(mark), "").strip()
+
+
+def _is_apart(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a space or a mark between options stands before a label."""
+    return not mark.start() or text[mark.start() - 1] in _APART
+
+
+def _ends_term(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a letter belongs to the word that it touches: 维生素C、."""
+    before = text[max(0, mark.start() - 4) : mark.start()]
+    return not _is_apart(text, mark) and TERMS.search(before) is not None
+
+
+def _hidden(pairs: Pairs) -> list[str]:
+    """Labels of options in which a label stands that the run lacks, or, apart, one that it has there twice."""
+    found = []
+    for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
+        for mark in _ANYWHERE.finditer(text):
+            sign, bare = (
+                _sign(mark),
+                bool(mark[5]) or _ends_term(text, mark),
+            )
+            lacking = label < sign < after if after else ord(sign) == ord(label) + 1
+            if not bare and (lacking or (sign in (label, after) and _is_apart(text, mark))):
+                found.append(label)
+    return list(dict.fromkeys(found))
+
+
+def label_in(mark: re.Match[str]) -> str:
+    """Return the letter or number of a label, in upper case."""
+    return unicodedata.normalize("NFKC", next(group for group in mark.groups() if group)).upper()
