@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from pipeline.parse.answers import by_text, concluded, filled_blank, repeats_answer, without_text
-from pipeline.parse.draft import Draft, Habits, ItemText, text_of
+from pipeline.parse.draft import Draft, Habits, ItemText, pointed_fields, take_notes, take_tag, text_of
 from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.heads import case_end
 from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run
-from pipeline.parse.outline import Group, NumberedItem, Outline, PointedItem
+from pipeline.parse.outline import Group, NumberedItem, Outline
 from pipeline.parse.parts import (
     blank_drafts,
     continue_cases,
@@ -33,12 +32,6 @@ from schemas.trace import Part
 
 _CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
 """The code of a K-type item: the numbers of its statements."""
-_TAG = re.compile(
-    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍|填空|简答|问答|论述|名词解释)[题題]?"
-    r"|[单單多][选選])\s*(?:[,，、]\s*\d{1,3}(?:\.\d+)?\s*分\s*)?[\]】)）]\s*"
-)
-"""The type of an item before its stem, with its mark: [多选题], (单选题, 1.0 分)."""
-_SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2}(?:\.\d+)?\s*分\s*[)）\]】]\s*")
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -49,7 +42,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
         for item in outline.items
     ]
     found = [
-        _pointed_fields(own, item.pointed) if item.pointed else split_fields(own)
+        pointed_fields(own, item.pointed) if item.pointed else split_fields(own)
         for item, (own, _) in zip(outline.items, texts, strict=True)
     ]
     habits = Habits.of([own for own, _ in texts], found)
@@ -69,46 +62,10 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(unnumbered(item, item.pieces[border:], rest))
-    _take_notes(drafts)
+    take_notes(drafts)
     continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
-
-
-_NOTE = re.compile(
-    r"\s*[（(\[【]\s*(?:难度(?:系数|等级)?\s*[:：]?\s*[A-E易中难较\d.]{1,4}|较?[易难]|中等?|[本每]?[题小]{0,2}\s*\d{1,2}(?:\.\d)?\s*分"
-    r"|(?:19|20)\d\d\s?年?[\u4e00-\u9fff\d]{0,12}[真考][题]?)\s*[）)\]】]$"
-)
-"""A note behind an item, on the line of its last option: （难度系数B）, [2分], 【2019年真题】."""
-NOTED = 3
-"""The least number of items with such a note for it to be none of an option."""
-
-
-def _take_notes(drafts: Sequence[Draft]) -> None:
-    """Take the notes off the last options, in place, where several items have one."""
-    noted = [
-        (draft, found) for draft in drafts if draft.options and (found := _NOTE.search(draft.options[-1][1]))
-    ]
-    for draft, found in noted if len(noted) >= NOTED else ():
-        label, text = draft.options[-1]
-        draft.options[-1] = (label, text[: found.start()])
-        draft.comment = draft.comment or found[0].strip()
-
-
-def _pointed_fields(text: str, item: PointedItem) -> Fields:
-    """Return the fields of an item whose parts a model points at; their words are read as anywhere else."""
-    lines = text.split("\n")
-
-    def told(part: tuple[int, int] | None) -> str:
-        return "\n".join(lines[item.at(part[0]) : item.at(part[1]) + 1]) if part else ""
-
-    answer, explanation = split_fields(told(item.answer)), split_fields(told(item.explanation))
-    return replace(
-        answer,
-        head=told((item.stem[0], item.options[1])),
-        answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
-        explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
-    )
 
 
 def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
@@ -230,7 +187,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     draft = draft_of(item, reading.pieces, fields)
     if reading.cloze:
         _use_blank(draft, reading)
-    elif common and (run is None or shared.run is not None or _shares_options(item.group)):
+    elif common and (run is None or shared.run is not None or (item.group and item.group.head.options)):
         _use_shared(draft, reading, common, shared)
     elif run is not None:
         _use_own(draft, reading.head, run)
@@ -246,7 +203,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
         draft.number, draft.suffix = None, f"i{item.number:03d}"
         draft.flag("parts_and_options_differ", "its blanks and their options were not read")
     _answer(draft, fields, reading)
-    _take_tag(draft)
+    take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
     set_aside(draft, fields, worded=item.worded)
@@ -403,24 +360,10 @@ def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:
         draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
 
 
-def _take_tag(draft: Draft) -> None:
-    """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
-    draft.stem = _OPTIONS_FOLLOW.sub("", _STEM_FOLLOWS.sub("", draft.stem)) if draft.options else draft.stem
-    found = _TAG.match(draft.stem)
-    if found:
-        draft.tag, draft.stem = found[1], draft.stem[found.end() :]
-    if draft.options:
-        draft.stem = _SCORE.sub("", draft.stem)
-
-
 def _group_options(group: Group | None) -> OptionRun | None:
     if group is None:
         return None
     return find_run("\n".join(piece.text for piece in group.pieces))
-
-
-def _shares_options(group: Group | None) -> bool:
-    return group is not None and group.head.options
 
 
 def _share_case(draft: Draft, group: Group | None) -> None:
@@ -444,11 +387,5 @@ def _without_own_number(stem: str, number: int) -> str:
     return stem[: again.start()] if again and int(again[1]) == number else stem
 
 
-_STEM_FOLLOWS = re.compile(r"^\s*[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：]\s*")
-"""题目：首选药物是"""
-_OPTIONS_FOLLOW = re.compile(
-    r"(?<=[\s。．？?）)：:])[【\[]?(?:[备備]?[选選][项項]|[备備][选選]答案)[】\]]?\s?[:：]\s{0,4}$"
-)
-"""首选药物是（ ）。选项："""
 _LOST_DOT = re.compile(r"^[.．、]\s*(?!\d)")
 _NUMBER_AGAIN = re.compile(r"(?<=[。．.？?：:])\s*[(（]\s*(\d{1,4})\s*[)）]\s*$")

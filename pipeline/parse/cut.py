@@ -178,9 +178,7 @@ def _cases(cutting: _Cutting) -> None:
             text = cutting.pieces[index - 1].text + text  # 依此回答下列第29題至第 / 32題
         named = case_end(text)
         start = _case_start(cutting, index) if named else None
-        if named is None:
-            continue
-        if start is None:
+        if named is None or start is None:
             continue
         skipped = opens_case(cutting.pieces[start].text, named=False) or 0
         cutting.share(start, GroupHead(named[0], named[1], options=False, end=skipped))

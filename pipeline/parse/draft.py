@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.parse.answers import fills_blank, letter_line, letters_inside
 from pipeline.parse.cloze import read_blanks, run_on
-from pipeline.parse.fields import Fields
+from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, ParsedLine, spans
 from pipeline.parse.options import find_run
-from pipeline.parse.outline import Block, NumberedItem
+from pipeline.parse.outline import Block, NumberedItem, PointedItem
+from pipeline.parse.text import join_lines
 from schemas.documents import Box, LineKind
 from schemas.questions import Region
 from schemas.trace import Part, Step
@@ -197,4 +198,64 @@ def _around(one: Box, other: Box) -> Box:
         y0=min(one.y0, other.y0),
         x1=max(one.x1, other.x1),
         y1=max(one.y1, other.y1),
+    )
+
+
+_TAG = re.compile(
+    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍|填空|简答|问答|论述|名词解释)[题題]?"
+    r"|[单單多][选選])\s*(?:[,，、]\s*\d{1,3}(?:\.\d+)?\s*分\s*)?[\]】)）]\s*"
+)
+"""The type of an item before its stem, with its mark: [多选题], (单选题, 1.0 分)."""
+_SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2}(?:\.\d+)?\s*分\s*[)）\]】]\s*")
+_STEM_FOLLOWS = re.compile(r"^\s*[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：]\s*")
+"""题目：首选药物是"""
+_OPTIONS_FOLLOW = re.compile(
+    r"(?<=[\s。．？?）)：:])[【\[]?(?:[备備]?[选選][项項]|[备備][选選]答案)[】\]]?\s?[:：]\s{0,4}$"
+)
+"""首选药物是（ ）。选项："""
+
+
+def take_tag(draft: Draft) -> None:
+    """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
+    draft.stem = _OPTIONS_FOLLOW.sub("", _STEM_FOLLOWS.sub("", draft.stem)) if draft.options else draft.stem
+    found = _TAG.match(draft.stem)
+    if found:
+        draft.tag, draft.stem = found[1], draft.stem[found.end() :]
+    if draft.options:
+        draft.stem = _SCORE.sub("", draft.stem)
+
+
+_NOTE = re.compile(
+    r"\s*[（(\[【]\s*(?:难度(?:系数|等级)?\s*[:：]?\s*[A-E易中难较\d.]{1,4}|较?[易难]|中等?|[本每]?[题小]{0,2}\s*\d{1,2}(?:\.\d)?\s*分"
+    r"|(?:19|20)\d\d\s?年?[\u4e00-\u9fff\d]{0,12}[真考][题]?)\s*[）)\]】]$"
+)
+"""A note behind an item, on the line of its last option: （难度系数B）, [2分], 【2019年真题】."""
+NOTED = 3
+"""The least number of items with such a note for it to be none of an option."""
+
+
+def take_notes(drafts: Sequence[Draft]) -> None:
+    """Take the notes off the last options, in place, where several items have one."""
+    noted = [
+        (draft, found) for draft in drafts if draft.options and (found := _NOTE.search(draft.options[-1][1]))
+    ]
+    for draft, found in noted if len(noted) >= NOTED else ():
+        label, text = draft.options[-1]
+        draft.options[-1] = (label, text[: found.start()])
+        draft.comment = draft.comment or found[0].strip()
+
+
+def pointed_fields(text: str, item: PointedItem) -> Fields:
+    """Return the fields of an item whose parts a model points at; their words are read as anywhere else."""
+    lines = text.split("\n")
+
+    def told(part: tuple[int, int] | None) -> str:
+        return "\n".join(lines[item.at(part[0]) : item.at(part[1]) + 1]) if part else ""
+
+    answer, explanation = split_fields(told(item.answer)), split_fields(told(item.explanation))
+    return replace(
+        answer,
+        head=told((item.stem[0], item.options[1])),
+        answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
+        explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
     )

@@ -17,7 +17,7 @@ from pipeline.parse.lines import ParsedLine, place_of
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
-from pipeline.parse.rooms import check_rooms, is_whole, labelled
+from pipeline.parse.rooms import check_rivals, check_rooms, is_whole, labelled
 from pipeline.parse.text import CJK
 from schemas.documents import Box
 from schemas.trace import Part
@@ -105,7 +105,7 @@ def examine(
     _check_feet(own)
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
     check_rooms(pieces, heads, drafts, gaps)
-    _check_rivals(outline.rivals, drafts)
+    check_rivals(outline.rivals, drafts)
 
 
 _SHOWN = re.compile(r"[（(]\s?([A-K])\s?[)）]")
@@ -398,20 +398,3 @@ def _opens_field(text: str) -> bool:
     """Whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
     below = f"{text}\nA"
     return opens_explanation(below) or split_fields(below).answered
-
-
-def _check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
-    """Flag questions that hold a line which begins like another, and who has its number, with their group.
-
-    Who has that number may be of a section whose head was not read.
-    """
-    items = [draft for draft in drafts if draft.pieces and not draft.entry]
-    for piece, number in rivals:
-        place = place_of(piece)
-        run = next((draft.run for draft in reversed(items) if place_of(draft.pieces[0]) <= place), None)
-        same = [draft for draft in items if (draft.run, draft.number) == (run, number)]
-        groups = {draft.group for draft in same if draft.group}
-        for draft in items:
-            holds = any(place_of(one) == place for one in draft.all_pieces)
-            if holds or draft in same or draft.group in groups:
-                draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")

@@ -311,19 +311,15 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
         found = _AS_ABOVE.match(draft.stem)
         if not found or draft.shared_stem:
             continue
-        named = _numbered(drafts, draft, int(found[1])) if found[1] else before
+        number = int(found[1]) if found[1] else None
+        run = (one for one in drafts if (one.run, one.number) == (draft.run, number) and one is not draft)
+        named = next(run, None) if number else before
         if named is None or named.entry or not named.options:
             continue
         named.group = draft.group = named.group or f"c{named.run}.{named.number}"
         draft.shared_stem = named.shared_stem or named.stem
         draft.shared_pieces = named.shared_pieces or named.pieces
         draft.add_trace(Part.SHARED, "as_above", found[0], named.pieces)
-
-
-def _numbered(drafts: Sequence[Draft], after: Draft, number: int) -> Draft | None:
-    return next(
-        (one for one in drafts if (one.run, one.number) == (after.run, number) and one is not after), None
-    )
 
 
 def fold_copies(drafts: Sequence[Draft]) -> None:

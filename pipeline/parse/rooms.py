@@ -292,6 +292,23 @@ def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
     return "room stands between its lines" if white and max(white) > most else None
 
 
+def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
+    """Flag questions that hold a line which begins like another, and who has its number, with their group.
+
+    Who has that number may be of a section whose head was not read.
+    """
+    items = [draft for draft in drafts if draft.pieces and not draft.entry]
+    for piece, number in rivals:
+        place = place_of(piece)
+        run = next((draft.run for draft in reversed(items) if place_of(draft.pieces[0]) <= place), None)
+        same = [draft for draft in items if (draft.run, draft.number) == (run, number)]
+        groups = {draft.group for draft in same if draft.group}
+        for draft in items:
+            holds = any(place_of(one) == place for one in draft.all_pieces)
+            if holds or draft in same or draft.group in groups:
+                draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
+
+
 def labelled(text: str) -> bool:
     """Return whether a clear label of an option stands in a line."""
     return any(label.strength > 2 for label in find_labels(text))
