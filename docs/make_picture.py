@@ -124,7 +124,7 @@ def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
 
 LAYERS = (  # from the commands at the top to the records at the bottom
     ("mind", "commands, notebooks", ("cli/", "api.py", "doctor.py")),
-    ("box", "order and machinery", ("catalogue.py", "runtime/", "config.py", "stage.py", "preflight.py")),
+    ("box", "order and machinery", ("catalogue.py", "runtime/", "config.py", "stage.py", "doctor.py")),
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "losses.py", "aside.py", "crop.py")),
     ("box", "shared by stages", ("rendering/", "stats/", "claims/", "text.py", "releases.py", "archives.py")),

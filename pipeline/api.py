@@ -54,7 +54,7 @@ def _build(
     config: Path, settings: dict[str, Any], names: list[str], force: bool
 ) -> dict[str, Mapping[str, Any]]:
     """Run stages in a context of its own, so that the label set of one dataset does not reach the next."""
-    from pipeline.preflight import preflight
+    from pipeline.doctor import preflight
     from pipeline.runtime.runner import Runner
 
     loaded = load(config, settings)

@@ -1,4 +1,4 @@
-"""Checks of this machine and configuration: installed, reachable or missing."""
+"""Checks of this machine and configuration: installed, reachable or missing; and what stops a run before it begins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ctypes.util import find_library
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
-from pipeline.runtime.ray_executor import room
+from pipeline.runtime.ray_cluster import room
 from schemas.errors import UserError
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
@@ -149,13 +149,13 @@ def _gpu() -> Check:
 
 def _cluster(config: ConfigBase) -> Iterator[Check]:
     """The Ray cluster, where one is asked for."""
+    if config.executor.kind != "ray":
+        return
     try:
-        found = room(config.executor)
+        found = room(config.executor.address, config.executor.num_gpus)
+        yield Check("ray cluster", CheckState.OK, found)
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
-    else:
-        if found:
-            yield Check("ray cluster", CheckState.OK, found)
 
 
 def _dataset(config: ConfigBase) -> Iterator[Check]:
@@ -171,3 +171,34 @@ def _dataset(config: ConfigBase) -> Iterator[Check]:
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):
             yield Check(stage.name, CheckState.WRONG, problem.removeprefix(f"{stage.name}: "))
+
+
+_LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers about 150 MB
+
+
+def preflight(config: ConfigBase, due: Collection[str]) -> None:
+    """Check what the stages that are about to run need; the others need nothing.
+
+    Args:
+        config: of the dataset.
+        due: names of stages, see ``Runner.due``.
+
+    Raises:
+        UserError: a line for each thing that stands in the way.
+    """
+    stages = [stage for stage in STAGES if stage.name in due]
+    problems = _disk(config.dataset.build) if stages else []
+    if any(stage.parallel for stage in stages):  # joining a cluster takes seconds
+        problems += [f"[executor] {check.detail}" for check in _cluster(config) if check.state == "wrong"]
+    for stage in stages:
+        problems += stage.problems(config.params(stage.name), config.dataset)
+    if problems:
+        raise UserError("\n".join(problems))
+
+
+def _disk(build: Path) -> list[str]:
+    place = next(folder for folder in (build, *build.parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    if free < _LEAST_DISK:
+        return [f"only {free // 2**20} MB free for {build}: make room or set dataset.build to another disk"]
+    return []

@@ -91,9 +91,7 @@ def mounted(options: str) -> list[str]:
 
 def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
     small = mounted("-t tmpfs -o size=160k x build")
-    careless = (
-        "from pipeline import preflight; preflight._LEAST_DISK = 0; from pipeline.cli import main; main()"
-    )
+    careless = "from pipeline import doctor; doctor._LEAST_DISK = 0; from pipeline.cli import main; main()"
     done = subprocess.run(
         [*small, sys.executable, "-c", careless, "run"],
         cwd=home,

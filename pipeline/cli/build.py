@@ -32,7 +32,7 @@ from pipeline.cli.options import (
     keyword,
     stage_options,
 )
-from pipeline.cli.report import tell_end, tell_estimate, tell_stage
+from pipeline.cli.report import say, tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.stage import Stage
 from schemas.errors import UserError
@@ -118,7 +118,7 @@ def run_stages(
 
     Exits with 3 when items wait for a further run, with 2 when no question is left to export.
     """
-    from pipeline.preflight import preflight
+    from pipeline.doctor import preflight
     from pipeline.runtime.runner import Runner
 
     talk = talk or Talk()
@@ -193,10 +193,8 @@ def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
     fields = stage.params.model_fields
     told = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
     if told:
-        note = (
-            f"{', '.join(told)}: used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
-        )
-        Console(stderr=True).print(escape(note), highlight=False, soft_wrap=True)
+        used = f"used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
+        say(f"{', '.join(told)}: {used}", console=Console(stderr=True))
 
 
 def _plain(value: Any) -> Any:
@@ -232,8 +230,7 @@ def _dry_run_of_vision(config: ConfigBase) -> None:
     assert isinstance(params, OcrParams)
     pages = vision_pages(runner.tables(stage), params, runner.context(stage))
     vision, listed = with_list_prices(params.vision)
-    told = vision.estimate(pages) + (f" by {listed}" if listed else "")
-    Console().print(told, highlight=False, soft_wrap=True, markup=False)
+    say(vision.estimate(pages) + (f" by {listed}" if listed else ""))
 
 
 def _dry_run_of_pointing(config: ConfigBase) -> None:

@@ -18,7 +18,7 @@ from rich.table import Column, Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_whole, reason_line, shown, tell_losses
+from pipeline.cli.report import print_whole, reason_line, say, shown, tell_losses, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -85,7 +85,7 @@ def inspect(
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    Console().print(f"{escape(shown(path))}: open it in a browser", soft_wrap=True, highlight=False)
+    say(f"{shown(path)}: open it in a browser")
 
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
@@ -103,20 +103,20 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
         return False
     console = Console()
     for line in [f"{view.document}: {counted(view.rows, 'row')}, {view.format}", *view.told]:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line, console=console)
     for table in view.tables:
         _print_table(console, table, len(view.tables) > 1)
     names = " or ".join(f'[sources."{table.name}"]' for table in view.tables[:3])
-    console.print(f"fix: {names} in dataset.toml, then inspect again", markup=False, soft_wrap=True)
+    say(f"fix: {names} in dataset.toml, then inspect again", console=console)
     return True
 
 
 def _print_table(console: Console, table: TableView, named: bool) -> None:
     """Print a table's mapping, what becomes of its rows, and samples of them."""
     if named:
-        console.print(table.name, style="bold", markup=False, highlight=False, soft_wrap=True)
+        say(table.name, "bold", console=console)
     for line in table.told:
-        console.print(f"[yellow]{escape(line)}[/yellow]", highlight=False, soft_wrap=True)
+        warn(line, console)
     if table.columns:
         columns = Table("part 部分", "column 列", "found by 依据")
         ways = table.columns["found_by"]
@@ -125,7 +125,7 @@ def _print_table(console: Console, table: TableView, named: bool) -> None:
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
         print_whole(console, columns)
     ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())
-    console.print(f"rows: {escape(ends)}", highlight=False, soft_wrap=True)
+    say(f"rows: {ends}", console=console)
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
         rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
@@ -199,8 +199,7 @@ def status(
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
-                line = f"{row['stage']} {outcome}: {escape(reason_line(reasons))}"
-                console.print(line, soft_wrap=True, highlight=False)
+                say(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
     tell_losses(console, loaded)
 
 
@@ -256,10 +255,10 @@ def list_items(
     if found:
         console.print(table)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    console.print(f"{counted(len(found), 'item')} {outcome}{rest}", highlight=False)
+    say(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
     if found:
-        where = f"build-dataset explain ID · {shown(build / 'STAGE' / TABLES[outcome])}.parquet"
-        console.print(f"more: {escape(where)}", highlight=False, soft_wrap=True)
+        where = shown(build / "STAGE" / TABLES[outcome])
+        say(f"more: build-dataset explain ID · {where}.parquet", console=console)
 
 
 def _shortened(text: str, most: int = 60) -> str:
@@ -296,7 +295,7 @@ def explain(
     console = Console()
     _tell(console, story)
     if picture:
-        console.print(f"crop: {escape(shown(picture))}", soft_wrap=True, highlight=False)
+        say(f"crop: {shown(picture)}", console=console)
 
 
 def _write_crop(dataset: DatasetParams, story: Story) -> Path:
@@ -318,12 +317,12 @@ def _tell(console: Console, story: Story) -> None:
     if story.labels or story.annotations:
         console.print(_labels(story))
     for relative in story.relatives:
-        console.print(f"similar: {relative['question_id']} ({relative['kind']})", highlight=False)
+        say(f"similar: {relative['question_id']} ({relative['kind']})", console=console)
     if story.split:
         console.print(f"split: [bold]{story.split}[/bold]", highlight=False)
     for row in story.predictions:
         said = "".join(row["extracted"] or []) or row["outcome"]
-        console.print(f"{escape(row['run'])} answered {said}: correct {row['correct']}", highlight=False)
+        say(f"{row['run']} answered {said}: correct {row['correct']}", console=console)
 
 
 def _question_text(story: Story) -> Group | str:

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from pipeline.cli.options import configure
+from pipeline.cli.report import say, warn
 from pipeline.config import ConfigBase
 
 if TYPE_CHECKING:
@@ -102,13 +101,3 @@ def tell_pull(report: PullReport) -> None:
 def _some(question_ids: tuple[str, ...]) -> str:
     rest = len(question_ids) - _NAMED
     return ", ".join(question_ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def say(text: str) -> None:
-    """A line, as it is."""
-    Console().print(escape(text), highlight=False, soft_wrap=True)
-
-
-def warn(text: str) -> None:
-    """A line that somebody should see to."""
-    Console().print(f"[yellow]{escape(text)}[/yellow]", highlight=False, soft_wrap=True)

@@ -26,6 +26,16 @@ _PLACES = (
 )
 
 
+def say(text: str, style: str | None = None, *, console: Console | None = None) -> None:
+    """Print a line as it is, however long."""
+    (console or Console()).print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def warn(text: str, console: Console | None = None) -> None:
+    """Print a line that somebody should see to."""
+    say(text, "yellow", console=console)
+
+
 def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> None:
     """Print a stage's counts in one line, its reasons and notes below; ``verbose``: its files and parameters too."""
     counts = report.manifest["counts"]
@@ -41,23 +51,19 @@ def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> No
     for outcome in ("rejected", "waiting"):
         reasons = report.manifest["reasons"][outcome]
         if reasons:
-            line = f"    [dim]{outcome}: {escape(reason_line(reasons))}[/dim]"
-            console.print(line, highlight=False, soft_wrap=True)
+            say(f"    {outcome}: {reason_line(reasons)}", "dim", console=console)
     if report.reused:
-        console.print(
-            f"    [dim]{counted(report.reused, 'result')} from before, {report.added:,} new[/dim]",
-            highlight=False,
-        )
+        reused = counted(report.reused, "result")
+        say(f"    {reused} from before, {report.added:,} new", "dim", console=console)
     for note in report.notes if counts["in"] else ():
-        console.print(f"    {escape(note)}", highlight=False, soft_wrap=True)
+        say(f"    {note}", console=console)
 
 
 def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
     for name, made in manifest["outputs"].items():
         rows = f", {made['rows']:,} rows" if "rows" in made else ""
-        console.print(escape(f"    {name}: {made['bytes']:,} bytes{rows}"), highlight=False, soft_wrap=True)
-    params = json.dumps(manifest["params"], ensure_ascii=False)
-    console.print(escape(f"    parameters {params}"), highlight=False, soft_wrap=True)
+        say(f"    {name}: {made['bytes']:,} bytes{rows}", console=console)
+    say(f"    parameters {json.dumps(manifest['params'], ensure_ascii=False)}", console=console)
 
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
@@ -78,24 +84,16 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         print_whole(console, splits)
     for stage, name, what in _PLACES:
         if stage in made and (build / stage / name).exists():
-            console.print(f"{what:<18}{escape(shown(build / stage / name))}", highlight=False, soft_wrap=True)
+            say(f"{what:<18}{shown(build / stage / name)}", console=console)
     aside = shown(build / "STAGE")
-    console.print(
-        f"{'taken out, why':<18}{escape(aside)}/rejects.xlsx, .parquet", highlight=False, soft_wrap=True
-    )
-    console.print(
-        f"{'waiting, why':<18}{escape(aside)}/review.xlsx, .parquet", highlight=False, soft_wrap=True
-    )
-    console.print(
-        "more              build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID",
-        highlight=False,
-    )
+    more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
+    say(f"{'taken out, why':<18}{aside}/rejects.xlsx, .parquet", console=console)
+    say(f"{'waiting, why':<18}{aside}/review.xlsx, .parquet", console=console)
+    say(f"{'more':<18}{more}", console=console)
     tell_losses(console, config)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
-        console.print(
-            f"[yellow]not complete: {', '.join(incomplete)}; run the same command again to finish[/yellow]"
-        )
+        warn(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
 
 def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
@@ -104,11 +102,9 @@ def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
 
     found = alarms(losses(from_build(config.dataset.build)), config.dataset.loss_alarm)
     for notice in found[:most]:
-        console.print(f"[yellow]warning: {escape(notice.english)}[/yellow]", highlight=False, soft_wrap=True)
+        warn(f"warning: {notice.english}", console)
     if len(found) > most:
-        console.print(
-            f"[yellow]… and {len(found) - most:,} more files; see the report[/yellow]", highlight=False
-        )
+        warn(f"… and {len(found) - most:,} more files; see the report", console)
 
 
 def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
@@ -117,8 +113,7 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
         counts, reasons = report.manifest["counts"], report.manifest["reasons"]
         if counts["in"] and not counts["kept"]:
             why = reason_line({**reasons["rejected"], **reasons["waiting"]})
-            told = f"nothing is left after {report.stage.name}: {escape(why)}"
-            console.print(f"[yellow]{told}[/yellow]", highlight=False, soft_wrap=True)
+            warn(f"nothing is left after {report.stage.name}: {why}", console)
             return True
     return False
 
@@ -126,8 +121,8 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
 def tell_estimate(console: Console, found: Estimate) -> None:
     """Print the estimated requests, tokens, cost and time of annotation."""
     if found.requests == 0 and found.stored == 0:
-        told = counted(found.questions, "question")
-        console.print(f"{told} by {escape(found.annotator)}: no requests, no cost", highlight=False)
+        questions = counted(found.questions, "question")
+        say(f"{questions} by {found.annotator}: no requests, no cost", console=console)
         return
     cost = "unknown (no list price of this model and address: set price_in and price_out)"
     if found.cost is not None and found.batch_cost is not None:

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_whole, shown
+from pipeline.cli.report import print_whole, say, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -97,9 +97,9 @@ def score(
             if tables is not None:
                 _write(table, tables)
         if found.missing:
-            console.print(f"{found.missing} questions of the key have no answer in {escape(source.name)}")
+            say(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    console.print(f"{told}; written to {escape(shown(out))}", highlight=False, soft_wrap=True)
+    say(f"{told}; written to {shown(out)}")
 
 
 def submission(
@@ -114,7 +114,7 @@ def submission(
 
     content = write(predictions_of(configure(config, overrides).dataset.build), run)
     out.write_bytes(content)
-    Console().print(f"written to {escape(shown(out))}", highlight=False, soft_wrap=True)
+    say(f"written to {shown(out)}")
 
 
 def leaderboard(
@@ -129,11 +129,10 @@ def leaderboard(
     from pipeline.evaluate.results.build import rich_table
 
     table = rank(gather(builds))
-    console = Console()
-    print_whole(console, rich_table("Leaderboard 排行榜", table))
+    print_whole(Console(), rich_table("Leaderboard 排行榜", table))
     if out is not None:
         _write(table, out)
-        console.print(f"written to {escape(shown(out))}", highlight=False, soft_wrap=True)
+        say(f"written to {shown(out)}")
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -178,15 +177,11 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     found = plan(dataset, repo)
     size = sum(found.files.values()) / 1e6
     for name, count in found.files.items():
-        console.print(f"  {count:>12,}  {escape(name)}", highlight=False)
+        say(f"  {count:>12,}  {name}", console=console)
     files = counted(len(found.files), "file")
     if not yes:
-        console.print(
-            f"{files}, {size:.1f} MB, would go to {escape(found.endpoint)}/datasets/{escape(repo)} (private if new); "
-            "nothing was sent: add --yes",
-            highlight=False,
-            soft_wrap=True,
-        )
+        there = f"{found.endpoint}/datasets/{repo} (private if new)"
+        say(f"{files}, {size:.1f} MB, would go to {there}; nothing was sent: add --yes", console=console)
         return
     address = upload(dataset, found)
     console.print(f"[green]✓[/green] {files} uploaded: {escape(address)}", highlight=False, soft_wrap=True)
@@ -209,10 +204,8 @@ def _freeze(loaded: ConfigBase) -> None:
     console.print(
         f"[green]✓[/green] released [bold]{loaded.dataset.version}[/bold] ({escape(since)})", highlight=False
     )
-    console.print(
-        f"  {escape(shown(made.folder))}: keep this folder, and publish it", highlight=False, soft_wrap=True
-    )
-    console.print("  its questions keep their splits in every further run", highlight=False)
+    say(f"  {shown(made.folder)}: keep this folder, and publish it", console=console)
+    say("  its questions keep their splits in every further run", console=console)
 
 
 def finetune(
@@ -239,13 +232,9 @@ def finetune(
         raise UserError("there is no export to learn from: run `build-dataset run` first")
     rows = list(ReleaseRow.from_frame(read_table(path)))[:limit]
     done = tune(model, rows, settings, out)
-    console = Console()
-    console.print(f"{done['learned']} questions learned, loss {done['loss']:.4f}", highlight=False)
+    say(f"{done['learned']} questions learned, loss {done['loss']:.4f}")
     if left := done["too_long"] + done["incomplete"]:
-        console.print(
-            f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out"
-        )
+        say(f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out")
     kind = "multiple_choice" if settings.method == "multiple_choice" else "transformers"
     named = f'model = "{out}"' if kind == "multiple_choice" else f'model = "{model}", adapter = "{out}"'
-    told = f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}'
-    console.print(told, markup=False, highlight=False, soft_wrap=True)
+    say(f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}')

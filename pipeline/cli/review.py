@@ -18,8 +18,9 @@ from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Adopt, Full, at_work, say, section, tell_pull, tell_push, warn
+from pipeline.cli.label_studio import Adopt, Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
+from pipeline.cli.report import say, warn
 from pipeline.config import ConfigBase
 from schemas.annotations import Agreement, LabelStatus
 from schemas.errors import UserError

@@ -15,6 +15,7 @@ from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure
+from pipeline.cli.report import say
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from schemas.evaluation import JudgeAgreement
@@ -61,9 +62,7 @@ def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Ove
     with at_work(config, overrides) as (loaded, runner):
         report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full)
     tell_pull(report)
-    Console().print(
-        "`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells"
-    )
+    say("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 
 
 def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -73,15 +72,14 @@ def status(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
     loaded = configure(config, overrides)
     evaluate, _ = _params(loaded)
     found = project.status(loaded.dataset.build, evaluate.scoring.experts)
-    console = Console()
     runs = ", ".join(f"{run} {count}" for run, count in found.runs.items())
-    console.print(f"{found.answers} answers sent: {escape(runs)}", highlight=False)
+    say(f"{found.answers} answers sent: {runs}")
     for experts, count in found.scored_by.items():
-        console.print(f"  scored by {experts}: {count} answers", highlight=False)
+        say(f"  scored by {experts}: {count} answers")
     for who, count in found.experts.items():
-        console.print(f"  {escape(who)}: {count} answers", highlight=False)
+        say(f"  {who}: {count} answers")
     if found.agreement:
-        console.print(_agreement(found.agreement))
+        Console().print(_agreement(found.agreement))
 
 
 def _agreement(rows: Sequence[JudgeAgreement]) -> Table:

@@ -21,6 +21,7 @@ from rich.table import Table
 from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.report import say
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from schemas.errors import UserError
 
@@ -69,18 +70,16 @@ def init(
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
-    console = Console()
-    console.print(f"made {escape(str(target))}", highlight=False, soft_wrap=True)
+    say(f"made {target}")
     if here:
-        console.print("the papers in this folder and those below it will be read (dataset.raw)")
+        say("the papers in this folder and those below it will be read (dataset.raw)")
     if raw is not None:
-        console.print(f"papers will be read from {escape(str(raw))}", highlight=False, soft_wrap=True)
+        say(f"papers will be read from {raw}")
     if place == "raw":
         kinds = "PDF, scans, Word, JSON, CSV, Excel; answer keys beside them"
-        told = f"put exam papers into {escape(str(folder / 'raw'))}: {kinds}"
-        console.print(told, highlight=False, soft_wrap=True)
-    step = "" if folder.resolve() == Path.cwd() else f"cd {escape(shlex.quote(str(folder)))} && "
-    console.print(f"then: {step}build-dataset run", highlight=False, soft_wrap=True)
+        say(f"put exam papers into {folder / 'raw'}: {kinds}")
+    step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    say(f"then: {step}build-dataset run")
 
 
 def _template(name: str, raw: str) -> str:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from schemas.errors import UserError
+from schemas.wording import counted
 
 INSTALL = "pip install -e '.[ray]'"
 _PATIENCE = 5.0  # seconds for the head to take a connection
@@ -88,18 +89,21 @@ def resources() -> ClusterResources:
     return ClusterResources(machines, found.get("CPU", 0.0), found.get("GPU", 0.0))
 
 
-def look(address: str) -> ClusterResources:
-    """Join the cluster for a moment.
+def room(address: str, gpus: float) -> str:
+    """Join the cluster for a moment and describe what it has and how many workers fit.
 
     Raises:
-        UserError: see ``connect``.
+        UserError: Ray is not installed, no cluster answers, or it has no room for a worker.
     """
     joined = connect(address)
     try:
-        return resources()
+        found = resources()
     finally:
         if joined:
             leave()
+    workers = found.room(gpus)
+    has = ", ".join((counted(found.machines, "machine"), f"{found.cpus:g} CPUs", f"{found.gpus:g} GPUs"))
+    return f"{has} at {address}: {counted(workers, 'worker')}"
 
 
 def _probe(address: str) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,25 +16,38 @@ from typing import Any, TypeVar
 from pipeline.config import ExecutorParams
 from pipeline.runtime import ray_cluster
 from pipeline.runtime.executor import Executor, LocalExecutor
-from pipeline.runtime.ray_worker import Expected, RayWorker, expected
+from pipeline.runtime.fingerprint import code_hash
 from pipeline.stage import Failure
 from schemas.errors import UserError
-from schemas.wording import counted
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
 
 _TRIES = 3  # machines that may vanish under an item before it is taken to be the item's doing
 _START = 120.0  # seconds for a worker to come up on a cluster that others use too
-_FALSE_STARTS = 5  # workers that die before they stand, in a row
 _STOP = 10.0  # seconds for workers to stop the processes that they hold
+_PROBES = 8  # files of the shared folder that a machine is asked for: enough to tell another mount from ours
+_SAME = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
+_READING = (
+    "numpy",
+    "onnxruntime",
+    "opencv-python-headless",
+    "openvino",
+    "paddleocr",
+    "paddlepaddle",
+    "pillow",
+    "pymupdf",
+    "python-docx",
+    "rapidocr",
+)
+"""Packages that can change what is read. The item store's keys name the versions of the machine that asks."""
 
 
 class RayExecutor:
-    """Workers on a Ray cluster, taken at the first use and given back on ``close``.
+    """Tasks on a Ray cluster, joined at the first use and left on ``close``.
 
-    An item goes to a worker when that one is free, so that as many are in flight as there are workers. Results come
-    back to this process, which alone stores and publishes. An item whose machine vanishes goes to another one.
+    As many items are in flight as the cluster has room for, or as ``workers`` says. Results come back to this process,
+    which alone stores and publishes. Ray gives an item whose machine vanishes to another one.
     """
 
     def __init__(
@@ -45,7 +63,7 @@ class RayExecutor:
         """
         self.address, self.workers, self.gpus, self.shared = address, workers, gpus, shared
         self._joined = False
-        self._crew: _Crew | None = None
+        self._ray: Any = None
 
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
@@ -55,151 +73,149 @@ class RayExecutor:
         Raises:
             UserError: no cluster, no room in it, or a machine that would give other results.
         """
-        jobs = _Jobs(items)
-        running: dict[Any, tuple[Any, _Job]] = {}
+        queue = iter(items)
+        waiting = list(islice(queue, 1))  # no items need no cluster
+        running: dict[Any, Item] = {}
         try:
-            while running or jobs:
-                crew = self._started()
-                while jobs and crew.idle:
-                    worker, job = crew.idle.pop(), jobs.take()
-                    running[worker.run.remote(function, job.item, timeout)] = (worker, job)
-                for ref in crew.wait(running):
-                    worker, job = running.pop(ref)
-                    result = crew.result(ref, worker)
-                    if result is not _LOST:
-                        yield job.item, result
-                    elif job.tries < _TRIES:
-                        jobs.put_back(job)
-                    else:
-                        yield job.item, Failure("crashed", f"{_TRIES} Ray workers died under it")
+            while waiting or running:
+                self._start()
+                while waiting and len(running) < self._room:
+                    item = waiting.pop()
+                    running[self._task.remote(self._expected, function, item, timeout)] = item
+                    waiting += islice(queue, 1)
+                [ref], _ = self._ray.wait(list(running), num_returns=1)
+                yield running.pop(ref), self._result(ref)
         finally:
             if running:  # the caller gave up: what still runs must not go on behind its back
+                for ref in running:
+                    self._ray.cancel(ref)
+                self._ray.wait(list(running), num_returns=len(running), timeout=_STOP)
                 self.close()
 
     def close(self) -> None:
-        """Stop the workers, whatever they do, and leave the cluster."""
-        if self._crew is not None:
-            self._crew.stop()
-            self._crew = None
+        """Leave the cluster, which ends the idle workers."""
         if self._joined:
             ray_cluster.leave()
-            self._joined = False
+        self._joined, self._ray = False, None
 
-    def _started(self) -> _Crew:
-        if self._crew is None:
-            self._joined = ray_cluster.connect(self.address) or self._joined
-            room = ray_cluster.resources().room(self.gpus)
-            self._crew = _Crew(self.workers or room, self.gpus, expected(self.shared))
-        return self._crew
-
-
-_LOST = object()
-
-
-class _Job:
-    """An item, and how often it was handed out."""
-
-    def __init__(self, item: Any) -> None:
-        self.item = item
-        self.tries = 0
-
-
-class _Jobs:
-    """Queue of pending jobs; one item is read ahead."""
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items = iter(items)
-        self._waiting: list[_Job] = []
-
-    def __bool__(self) -> bool:
-        if not self._waiting:
-            self._waiting.extend(_Job(item) for item in islice(self._items, 1))
-        return bool(self._waiting)
-
-    def take(self) -> _Job:
-        """The next; there is one."""
-        job = self._waiting.pop()
-        job.tries += 1
-        return job
-
-    def put_back(self, job: _Job) -> None:
-        """Hand it out again."""
-        self._waiting.append(job)
-
-
-class _Crew:
-    """Workers that are starting, idle or at work; as many as were asked for, dead ones are replaced."""
-
-    def __init__(self, size: int, gpus: float, wanted: Expected) -> None:
-        self._ray: Any = import_module("ray")
-        self._wanted = self._ray.put(wanted)
-        self._kind: Any = self._ray.remote(num_cpus=1, num_gpus=gpus, max_concurrency=2)(RayWorker)
-        self._starting: dict[Any, Any] = {}
-        self._standing: list[Any] = []
-        self._false_starts = 0
-        self.idle: list[Any] = []
-        for _ in range(size):
-            self._hire()
-
-    def wait(self, running: Mapping[Any, Any]) -> list[Any]:
-        """Block until work is done or a worker has come up; what is done."""
-        patience = None if self._standing else _START
-        done, _ = self._ray.wait([*running, *self._starting], num_returns=1, timeout=patience)
-        if not done:
+    def _start(self) -> None:
+        """Join the cluster, unless it was joined, and wait until one worker has come up."""
+        if self._ray is not None:
+            return
+        self._joined = ray_cluster.connect(self.address)
+        ray: Any = import_module("ray")
+        self._room = self.workers or ray_cluster.resources().room(self.gpus)
+        self._expected = ray.put(expected(self.shared))
+        resources = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
+        self._task: Any = ray.remote(**resources)(run_on_worker)
+        self._ray = ray
+        first = self._task.remote(self._expected, abs, 0, None)
+        if not ray.wait([first], timeout=_START)[0]:
             raise UserError(
                 f"[executor] no Ray worker came up within {_START:.0f} s: `ray status` says what the cluster does"
             )
-        for ref in done:
-            if ref in self._starting:
-                self._admit(ref)
-        return [ref for ref in done if ref in running]
+        if isinstance(found := self._result(first), Failure):
+            raise UserError(f"[executor] Ray workers do not start: {found.detail}: {_SAME}")
 
-    def result(self, ref: Any, worker: Any) -> Any:
-        """Return a worker's result; ``_LOST`` if the worker died, in which case another one is started."""
+    def _result(self, ref: Any) -> Any:
         try:
-            found = self._ray.get(ref)
+            return self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            found = Failure("error", str(error).strip().split("\n")[-1])
+            if isinstance(error.cause, UserError):
+                raise error.cause from None
+            return Failure("error", str(error).strip().split("\n")[-1])
         except self._ray.exceptions.RayError:
-            self._standing.remove(worker)
-            self._ray.kill(worker)
-            self._hire()
-            return _LOST
-        self.idle.append(worker)
-        return found
-
-    def stop(self) -> None:
-        """Stop the processes that the workers hold, then the workers."""
-        refs = [worker.stop.remote() for worker in self._standing]
-        if refs:
-            self._ray.wait(refs, num_returns=len(refs), timeout=_STOP)
-        for worker in [*self._standing, *self._starting.values()]:
-            self._ray.kill(worker)
-
-    def _hire(self) -> None:
-        worker = self._kind.remote()
-        self._starting[worker.lacks.remote(self._wanted)] = worker
-
-    def _admit(self, ref: Any) -> None:
-        """Take a worker that has come up, unless its machine would give other results."""
-        worker = self._starting.pop(ref)
-        try:
-            problem = self._ray.get(ref)
-        except self._ray.exceptions.RayError as error:
-            self._false_starts += 1
-            if self._false_starts == _FALSE_STARTS:
-                last = str(error).strip().split("\n")[-1]
-                raise UserError(f"[executor] Ray workers do not start: {last}: {_SAME}") from None
-            self._hire()
-            return
-        if problem:
-            raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")
-        self._false_starts = 0
-        self._standing.append(worker)
-        self.idle.append(worker)
+            return Failure("crashed", f"{_TRIES} Ray workers died under it")
 
 
-_SAME = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
+@dataclass(frozen=True)
+class Expected:
+    """Versions, code and files that every machine must share, so that results are the same on all."""
+
+    python: str
+    packages: tuple[tuple[str, str | None], ...]
+    code: str
+    """Hash of the source that reads."""
+    files: tuple[tuple[str, int], ...]
+    """Path and bytes of some of the shared folder's files."""
+
+
+def expected(shared: Path | None) -> Expected:
+    """Return the versions, code and files of this machine; ``shared`` is the folder that all machines must see."""
+    paths = (path for path in shared.rglob("*") if path.is_file()) if shared else iter(())
+    return Expected(
+        python=".".join(platform.python_version_tuple()[:2]),
+        packages=tuple((name, _version(name)) for name in _READING),
+        code=_code(),
+        files=tuple((str(path), path.stat().st_size) for path in islice(paths, _PROBES)),
+    )
+
+
+def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
+    """Return the function's result or a ``Failure``, as ``LocalExecutor`` gives it; runs in a process of Ray.
+
+    The work is done in a child of that process, so that crashes, timeouts and limits are told as they are on one
+    machine, and the death of Ray's process means the machine's, not the item's.
+
+    Raises:
+        UserError: this machine would give other results.
+    """
+    if problem := lacks(wanted):
+        raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")
+    [(_, result)] = _local(os.environ.get("CUDA_VISIBLE_DEVICES")).map(function, [item], timeout)
+    return result
+
+
+_held: dict[str | None, LocalExecutor] = {}
+
+
+def _local(devices: str | None) -> LocalExecutor:
+    """Return the executor of this process of Ray; another GPU than before takes another child."""
+    if devices not in _held:
+        for other in list(_held):
+            _held.pop(other).close()
+        _held[devices] = LocalExecutor(1)
+    return _held[devices]
+
+
+@cache
+def lacks(wanted: Expected) -> str | None:
+    """Return this machine's name and what it has not, or has otherwise; None when results will be the same."""
+    problem = _differs(expected(None), wanted)
+    return f"{platform.node()} {problem}" if problem else None
+
+
+def _differs(here: Expected, wanted: Expected) -> str | None:
+    if here.python != wanted.python:
+        return f"has Python {here.python}, this machine {wanted.python}: use the same"
+    if here.code != wanted.code:
+        return "has another version of build-dataset: install the same"
+    for (name, theirs), (_, ours) in zip(here.packages, wanted.packages, strict=True):
+        if theirs != ours:
+            return f"has {name} {theirs or 'not installed'}, this machine {ours or 'none'}: install the same"
+    unseen = next(((path, size) for path, size in wanted.files if not _sees(path, size)), None)
+    if unseen is None:
+        return None
+    path, size = unseen
+    return f"does not see {path} with {size} bytes: mount the raw folder at the same path on every machine"
+
+
+def _sees(path: str, size: int) -> bool:
+    try:
+        return Path(path).stat().st_size == size
+    except OSError:
+        return False
+
+
+def _code() -> str:
+    return code_hash("pipeline.ocr.tasks") + code_hash("pipeline.parse.stage")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
 
 
 def executor(params: ExecutorParams, raw: Path) -> Executor:
@@ -212,26 +228,3 @@ def executor(params: ExecutorParams, raw: Path) -> Executor:
     if params.kind == "ray":
         return RayExecutor(params.address, params.workers, params.num_gpus, raw)
     return LocalExecutor(params.workers)
-
-
-def problems(params: ExecutorParams) -> list[str]:
-    """Return the problems of the configured executor, each with its remedy."""
-    try:
-        room(params)
-    except UserError as error:
-        return [str(error)]
-    return []
-
-
-def room(params: ExecutorParams) -> str | None:
-    """Describe the cluster's resources; None where no cluster is configured.
-
-    Raises:
-        UserError: Ray is not installed, no cluster answers, or it has no room for a worker.
-    """
-    if params.kind != "ray":
-        return None
-    found = ray_cluster.look(params.address)
-    workers = found.room(params.num_gpus)
-    has = ", ".join((counted(found.machines, "machine"), f"{found.cpus:g} CPUs", f"{found.gpus:g} GPUs"))
-    return f"{has} at {params.address}: {counted(workers, 'worker')}"

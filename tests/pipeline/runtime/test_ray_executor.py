@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import ExecutorParams, load
-from pipeline.doctor import CheckState, examine
-from pipeline.preflight import preflight
-from pipeline.runtime import ray_cluster, ray_executor
+from pipeline.doctor import CheckState, examine, preflight
+from pipeline.runtime import ray_cluster
 from pipeline.runtime.ray_cluster import ClusterResources, is_address
-from pipeline.runtime.ray_executor import RayExecutor
-from pipeline.runtime.ray_worker import RayWorker, expected
+from pipeline.runtime.ray_executor import RayExecutor, expected, lacks
 from schemas.errors import UserError
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ray_cluster import MISSING
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew():
+    lacks.cache_clear()
 
 
 @pytest.fixture
@@ -46,8 +49,8 @@ def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(config):
 
 
 def test_a_dataset_of_one_machine_asks_for_no_cluster(tmp_path):
-    assert ray_executor.problems(ExecutorParams()) == []
-    assert ray_executor.room(ExecutorParams()) is None
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    preflight(load(tmp_path / "dataset.toml"), ["ocr"])
 
 
 def test_no_items_ask_no_cluster():
@@ -81,7 +84,7 @@ def test_a_cluster_without_gpus_has_no_room_for_who_needs_one():
 
 
 def test_a_machine_with_the_same_has_nothing_wrong(config):
-    assert RayWorker().lacks(expected(config.dataset.raw)) is None
+    assert lacks(expected(config.dataset.raw)) is None
 
 
 @pytest.mark.parametrize("change", ["remove", "other"])
@@ -89,15 +92,16 @@ def test_a_machine_that_sees_another_folder_is_told_with_the_file(config, change
     wanted = expected(config.dataset.raw)
     paper = config.dataset.raw / "paper.pdf"
     paper.unlink() if change == "remove" else paper.write_bytes(b"another")
-    assert f"does not see {paper}" in RayWorker().lacks(wanted)
+    assert f"does not see {paper}" in lacks(wanted)
 
 
 def test_a_machine_with_another_version_is_told(monkeypatch):
     wanted = expected(None)
-    monkeypatch.setattr("pipeline.runtime.ray_worker._version", lambda name: "0.0.1")
-    assert "numpy 0.0.1, this machine" in RayWorker().lacks(wanted)
-    monkeypatch.setattr("pipeline.runtime.ray_worker._code", lambda: "other")
-    assert "another version of build-dataset" in RayWorker().lacks(wanted)
+    monkeypatch.setattr("pipeline.runtime.ray_executor._version", lambda name: "0.0.1")
+    assert "numpy 0.0.1, this machine" in lacks(wanted)
+    lacks.cache_clear()
+    monkeypatch.setattr("pipeline.runtime.ray_executor._code", lambda: "other")
+    assert "another version of build-dataset" in lacks(wanted)
 
 
 def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
