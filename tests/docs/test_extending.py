@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -55,6 +56,11 @@ def extended(tmp_path):
     options.write_text(
         code.replace(f"    {before}: bool", f"{option}    {before}: bool", 1), encoding="utf-8"
     )
+    for where, code in blocks("into"):
+        name, before = where.split(" before ", 1)
+        module = (tmp_path / name).read_text(encoding="utf-8")
+        assert f"\n{before}" in module, where
+        (tmp_path / name).write_text(module.replace(f"\n{before}", f"\n{code}{before}", 1), encoding="utf-8")
     for _, imports in blocks("imports"):
         text = text.replace("from pipeline.leaks.params", imports + "from pipeline.leaks.params", 1)
     catalogue.write_text(text, encoding="utf-8")
@@ -100,6 +106,32 @@ def test_the_guides_filter_rejects_and_its_format_is_written(extended):
     ]
     assert any("下列哪项错误\tA" in text for text in written)
     assert "`anki/*.tsv`" in (extended / "build" / "export" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_guides_engine_source_format_and_item_type_are_read(extended):
+    raw = extended / "raw"
+    raw.mkdir()
+    cards = "stem: 下列哪项正确\nA: 甲\nB: 乙\nC: 丙\nD: 丁\nanswer: C\n"
+    (raw / "bank.cards").write_text(f"{cards}\n{cards.replace('正确', '错误')}", encoding="utf-8")
+    (raw / "paper.txt").write_text(
+        "一、计算选择题\n1. 体重60kg的成人每日需水量约为\nA. 800ml\nB. 2000ml\nC. 4000ml\nD. 6000ml\n答案：B\n",
+        encoding="utf-8",
+    )
+    Image.new("RGB", (800, 600), "white").save(raw / "scan.png")
+    lines = "1. 图中文字由别的程序给出\nA. 对一\nB. 对二\nC. 对三\nD. 对四\n答案：D\n"
+    (extended / "sidecar.txt").write_text(lines, encoding="utf-8")
+    (extended / "dataset.toml").write_text(
+        '[dataset]\nname = "x"\n[ocr]\nengine = "sidecar"\n', encoding="utf-8"
+    )
+    done = run(extended, "run", "--to", "parse")
+    assert done.returncode == 0, done.stderr
+    found = pl.read_parquet(extended / "build" / "parse" / "questions.parquet").sort("document", "number")
+    assert found.select("document", "question_type", pl.col("answer").list.join("")).rows() == [
+        ("bank.cards", "A1", "C"),
+        ("bank.cards", "A1", "C"),
+        ("paper.txt", "calculation", "B"),
+        ("scan.png", "A1", "D"),
+    ]
 
 
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
