@@ -44,7 +44,7 @@ STAGES: tuple[Stage, ...] = (
         target="pipeline.ocr.stage:run",
         parallel=True,
         check="pipeline.ocr.engines:problems",
-        examples=("build-dataset ocr", "build-dataset ocr --engine paddleocr"),
+        examples=("ocr", "ocr --engine paddleocr"),
     ),
     Stage(
         name="parse",
@@ -85,9 +85,9 @@ STAGES: tuple[Stage, ...] = (
         params=AnnotateParams,
         target="pipeline.annotate:run",
         examples=(
-            "build-dataset annotate --dry-run",
-            "build-dataset annotate --batch",
-            "build-dataset annotate --annotator learned",
+            "annotate --dry-run",
+            "annotate --batch",
+            "annotate --annotator learned",
         ),
         check="pipeline.annotate:problems",
     ),
@@ -101,11 +101,11 @@ STAGES: tuple[Stage, ...] = (
         params=ReviewParams,
         target="pipeline.review.stage:run",
         examples=(
-            "build-dataset review push --count 500",
-            "build-dataset review pull",
-            "build-dataset review adjudicate",
-            "build-dataset review verify",
-            "build-dataset review status",
+            "review push --count 500",
+            "review pull",
+            "review adjudicate",
+            "review verify",
+            "review status",
         ),
     ),
     Stage(
@@ -122,7 +122,7 @@ STAGES: tuple[Stage, ...] = (
         uses_labels=True,
         params=CalibrateParams,
         target="pipeline.calibrate.stage:run",
-        examples=("build-dataset calibrate", "build-dataset calibrate --target 0.95"),
+        examples=("calibrate", "calibrate --target 0.95"),
     ),
     Stage(
         name="split",
@@ -133,7 +133,7 @@ STAGES: tuple[Stage, ...] = (
         uses_labels=True,
         params=SplitParams,
         target="pipeline.split.stage:run",
-        examples=("build-dataset split", "build-dataset split --method per_subcategory"),
+        examples=("split", "split --method per_subcategory"),
     ),
     Stage(
         name="leaks",
@@ -143,7 +143,7 @@ STAGES: tuple[Stage, ...] = (
         writes={"leaks": Leak, "benchmarks": BenchmarkFile},
         params=LeaksParams,
         target="pipeline.leaks.stage:run",
-        examples=("build-dataset leaks", "build-dataset leaks --benchmarks FOLDER"),
+        examples=("leaks", "leaks --benchmarks FOLDER"),
     ),
     Stage(
         name="export",
@@ -186,8 +186,8 @@ STAGES: tuple[Stage, ...] = (
         target="pipeline.evaluate.stage:run",
         check="pipeline.evaluate.preflight:problems",
         examples=(
-            "build-dataset evaluate",
-            "build-dataset evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",
+            "evaluate",
+            "evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",
         ),
     ),
     Stage(
@@ -201,7 +201,7 @@ STAGES: tuple[Stage, ...] = (
         target="pipeline.audit.stage:run",
         parallel=True,
         names_dataset=True,
-        examples=("build-dataset audit", 'build-dataset audit --answers "answers/*.jsonl"'),
+        examples=("audit", 'audit --answers "answers/*.jsonl"'),
     ),
     Stage(
         name="report",

@@ -8,6 +8,7 @@ import platform
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Annotated, NoReturn
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pipeline.cli import build, inspect, results, review, score_answers, setup
+from pipeline.cli.options import BEGIN, LOOK, RESULTS, examples
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -35,24 +37,10 @@ _BUG = 1
 _STOPPED = 130
 _OF_THE_MACHINE = {
     getattr(errno, name, None)  # some systems lack some of them
-    for name in [
-        "EACCES",
-        "EDQUOT",
-        "EFBIG",
-        "EIO",
-        "EISDIR",
-        "EMFILE",
-        "ELOOP",
-        "ENAMETOOLONG",
-        "ENFILE",
-        "ENOMEM",
-        "ENOSPC",
-        "ENOTDIR",
-        "EPERM",
-        "EROFS",
-        "ESTALE",
-        "ETIMEDOUT",
-    ]
+    for name in (
+        *("EACCES", "EDQUOT", "EFBIG", "EIO", "EISDIR", "EMFILE", "ELOOP", "ENAMETOOLONG"),
+        *("ENFILE", "ENOMEM", "ENOSPC", "ENOTDIR", "EPERM", "EROFS", "ESTALE", "ETIMEDOUT"),
+    )
 } - {None}
 """Disks, rights and limits, which users can put right; other system errors are bugs of ours."""
 
@@ -96,7 +84,43 @@ def _options(
     """Nothing but ``--version`` goes before a command."""
 
 
-for part in (setup, build, inspect, review, score_answers, results):
+_COMMANDS: tuple[tuple[str, str, Callable[..., None], tuple[str, ...]], ...] = (
+    (BEGIN, "init", setup.init, ("init mydata/ --raw ~/papers",)),
+    (BEGIN, "demo", setup.demo, ("demo",)),
+    (BEGIN, "doctor", setup.doctor, ("doctor --json",)),
+    (BEGIN, "schema", setup.schema, ("schema > dataset.schema.json",)),
+    (BEGIN, "run", build.run, ("run", "run --from dedup --to export")),
+    (LOOK, "status", inspect.status, ("status --json",)),
+    (LOOK, "list", inspect.list_items, ("list rejected --reason needs_figure",)),
+    (LOOK, "inspect", inspect.inspect, ("inspect sample/internal-medicine.pdf",)),
+    (LOOK, "explain", inspect.explain, ("explain 3f9a1c2e-1-017 --crop",)),
+    (RESULTS, "release", results.release, ("run --to export", "release")),
+    (
+        RESULTS,
+        "finetune",
+        results.finetune,
+        (
+            "finetune models/Qwen2.5-7B --recipe lora --out build/models/qwen-lora",
+            "finetune models/chinese-roberta --recipe encoder --out build/models/roberta",
+        ),
+    ),
+    (
+        RESULTS,
+        "score",
+        results.score,
+        (
+            "score answers.jsonl --out scored.jsonl",
+            "score model_answer.json --key CMB-test-choice-answer.json --out scored.jsonl",
+        ),
+    ),
+    (RESULTS, "submission", results.submission, ("submission openai:gpt-4o --out model_answer.json",)),
+    (RESULTS, "leaderboard", results.leaderboard, ("leaderboard mine/build theirs/build --out board",)),
+)
+"""The heading, name, function and examples of each command that is no stage and no group."""
+
+for panel, name, command, lines in _COMMANDS:
+    app.command(name, epilog=examples(lines), rich_help_panel=panel)(command)
+for part in (build, review, score_answers):
     part.register(app)
 
 

@@ -22,13 +22,13 @@ from pipeline.api import stage_names
 from pipeline.catalogue import STAGES
 from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import (
-    BEGIN,
     DEFAULT_CONFIG,
     SINGLE,
     ConfigPath,
     Force,
     Overrides,
     configure,
+    examples,
     keyword,
     stage_options,
 )
@@ -55,13 +55,11 @@ LogFile = Annotated[Path | None, typer.Option("--log-file", help="Append all mes
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    examples = _examples(("build-dataset run", "build-dataset run --from dedup --to export"))
-    app.command(epilog=examples, rich_help_panel=BEGIN)(run)
+    """Add the stages."""
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
-            examples = _examples(stage.examples or (f"build-dataset {stage.name}",))
-            add = app.command(stage.name, help=stage.title, epilog=examples, rich_help_panel=SINGLE)
+            shown = examples(stage.examples or (stage.name,))
+            add = app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=SINGLE)
             add(_command(stage))
 
 
@@ -267,7 +265,3 @@ def _dry_run_of_reader(config: ConfigBase) -> None:
     predictions = Prediction.to_frame(predictions_of(context.build))
     told = estimate_reader({**runner.tables(stage), "predictions": predictions}, params, context)
     Console().print(told, highlight=False, soft_wrap=True, markup=False)
-
-
-def _examples(lines: Sequence[str]) -> str:
-    return "Examples:\n\n" + "\n\n".join(f"[cyan]{line}[/cyan]" for line in lines)

@@ -17,7 +17,7 @@ from rich.panel import Panel
 from rich.table import Column, Table
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, LOOK, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, reason_line, say, shown, tell_losses, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
@@ -42,24 +42,6 @@ _OUTCOME_COLOURS = {
 }
 Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog="Example: [cyan]build-dataset status --json[/cyan]", rich_help_panel=LOOK)(status)
-    app.command(
-        "list",
-        epilog="Example: [cyan]build-dataset list rejected --reason needs_figure[/cyan]",
-        rich_help_panel=LOOK,
-    )(list_items)
-    app.command(
-        epilog="Example: [cyan]build-dataset inspect sample/internal-medicine.pdf[/cyan]",
-        rich_help_panel=LOOK,
-    )(inspect)
-    app.command(
-        epilog="Example: [cyan]build-dataset explain 3f9a1c2e-1-017 --crop[/cyan] (the start of an id will do)",
-        rich_help_panel=LOOK,
-    )(explain)
 
 
 def inspect(

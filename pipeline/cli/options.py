@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -43,6 +43,12 @@ BEGIN, LOOK, SINGLE, EXPERTS, RESULTS = (
     "Releases and models",
 )
 """Headings under which ``--help`` lists the commands."""
+
+
+def examples(lines: Iterable[str]) -> str:
+    """Return the end of a command's help."""
+    told = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
+    return f"Example: {told[0]}" if len(told) == 1 else "\n\n".join(["Examples:", *told])
 
 
 def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, RESULTS, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, say, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
@@ -21,38 +21,6 @@ from schemas.wording import counted
 
 if TYPE_CHECKING:
     from pipeline.rendering.tables import Table
-
-_SCORE = """[bold]Examples[/bold]
-
-build-dataset score answers.jsonl --out scored.jsonl
-
-build-dataset score model_answer.json --key CMB-test-choice-answer.json --out scored.jsonl
-"""
-_FINETUNE = """[bold]Examples[/bold]
-
-build-dataset finetune models/Qwen2.5-7B --recipe lora --out build/models/qwen-lora
-
-build-dataset finetune models/chinese-roberta --recipe encoder --out build/models/roberta
-"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(
-        epilog="Example: set dataset.version in dataset.toml, then "
-        "[cyan]build-dataset run --to export && build-dataset release[/cyan]",
-        rich_help_panel=RESULTS,
-    )(release)
-    app.command(epilog=_FINETUNE, rich_help_panel=RESULTS)(finetune)
-    app.command(epilog=_SCORE, rich_help_panel=RESULTS)(score)
-    app.command(
-        epilog="Example: [cyan]build-dataset submission openai:gpt-4o --out model_answer.json[/cyan]",
-        rich_help_panel=RESULTS,
-    )(submission)
-    app.command(
-        epilog="Example: [cyan]build-dataset leaderboard mine/build theirs/build --out board[/cyan]",
-        rich_help_panel=RESULTS,
-    )(leaderboard)
 
 
 def score(

@@ -19,7 +19,7 @@ from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.label_studio import Adopt, Full, at_work, section, tell_pull, tell_push
-from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure, examples
 from pipeline.cli.report import say, warn
 from pipeline.config import ConfigBase
 from schemas.annotations import Agreement, LabelStatus
@@ -39,14 +39,12 @@ _STATES = {
     State.UNREVIEWED: "unreviewed",
     State.DONE: "settled",
 }
-_EXAMPLES = "Examples:\n\n" + "\n\n".join(
-    f"[cyan]{line}[/cyan]" for line in ("build-dataset review", *REVIEW.examples)
-)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(help=REVIEW.title, epilog=_EXAMPLES, invoke_without_command=True)
+    shown = examples(("review", *REVIEW.examples))
+    group = typer.Typer(help=REVIEW.title, epilog=shown, invoke_without_command=True)
     group.callback(invoke_without_command=True)(settle)
     for command, example in (
         (push, "push --count 500"),
@@ -55,16 +53,12 @@ def register(app: typer.Typer) -> None:
         (verify, "verify"),
         (status, "status"),
     ):
-        group.command(epilog=f"Example: [cyan]build-dataset review {example}[/cyan]")(command)
+        group.command(epilog=examples([f"review {example}"]))(command)
     sheet = typer.Typer(
         help="Review in an Excel workbook, for experts without a login.", no_args_is_help=True
     )
-    sheet.command("export", epilog="Example: [cyan]build-dataset review sheet export --expert zhang[/cyan]")(
-        sheet_export
-    )
-    sheet.command("import", epilog="Example: [cyan]build-dataset review sheet import zhang.xlsx[/cyan]")(
-        sheet_import
-    )
+    sheet.command("export", epilog=examples(["review sheet export --expert zhang"]))(sheet_export)
+    sheet.command("import", epilog=examples(["review sheet import zhang.xlsx"]))(sheet_import)
     group.add_typer(sheet, name="sheet")
     app.add_typer(group, name="review", rich_help_panel=EXPERTS)
 

@@ -14,7 +14,7 @@ from annotation.params import ReviewParams
 from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
-from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure, examples
 from pipeline.cli.report import say
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
@@ -26,10 +26,8 @@ _HELP = "Have experts score models' explanations and clinical answers in Label S
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    examples = "\n\n".join(
-        f"[cyan]build-dataset score-answers {line}[/cyan]" for line in ("push --sample 30", "pull", "status")
-    )
-    group = typer.Typer(help=_HELP, epilog=f"Examples:\n\n{examples}", no_args_is_help=True)
+    shown = examples(f"score-answers {line}" for line in ("push --sample 30", "pull", "status"))
+    group = typer.Typer(help=_HELP, epilog=shown, no_args_is_help=True)
     for command in (push, pull, status):
         group.command()(command)
     app.add_typer(group, name="score-answers", rich_help_panel=EXPERTS)

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
-from pipeline.cli.options import BEGIN, DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.cli.report import say
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from schemas.errors import UserError
@@ -32,18 +32,6 @@ _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red
 _PAPERS = frozenset(
     {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(
-        epilog="Example: [cyan]build-dataset init mydata/ --raw ~/papers[/cyan]", rich_help_panel=BEGIN
-    )(init)
-    app.command(epilog="Example: [cyan]build-dataset demo[/cyan]", rich_help_panel=BEGIN)(demo)
-    app.command(epilog="Example: [cyan]build-dataset doctor --json[/cyan]", rich_help_panel=BEGIN)(doctor)
-    app.command(
-        epilog="Example: [cyan]build-dataset schema > dataset.schema.json[/cyan]", rich_help_panel=BEGIN
-    )(schema)
 
 
 def init(
