@@ -1,12 +1,17 @@
 """What a confidence is worth: of lines recognised with a score, how many are right; makes the embedded engine's table.
 
     python -m benchmarks.ocr.calibrate --pages 9 --picture benchmarks/ocr/confidence.png
+    python -m benchmarks.ocr.calibrate --pages 6 --questions QUESTIONS.jsonl       # texts of your own, in CMExam's form
 
 Prints questions on pages, makes scans and simulated photographs of them, from slight to hard (perspective, curled
 paper, uneven light, shadows, blur that grows across the page, movement, noise; in ``pages.py`` and here), recognises
 them with the embedded engine, and counts a line as right where its letters and digits are those of a printed line.
 Half of the pages make a table (isotonic regression), the other half test it. The table of all pages, which it
 prints, is what ``pipeline/ocr/engines/models/confidence.toml`` holds. Take ``--seed`` for other texts.
+
+Then each page is parsed. Of the questions that stand on it whole it tells how many would be kept at each
+``min_confidence`` of ``[clean]`` by the table in use, and how many of those are wrong in a letter or digit of stem,
+options or answer.
 """
 
 from __future__ import annotations
@@ -14,23 +19,32 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 
 from benchmarks.ocr import texts
 from benchmarks.ocr.pages import TruthPage, folded, make
+from pipeline.ocr.assemble import lines_of
 from pipeline.ocr.engines import rapid
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import PageTask, recognise_page
+from pipeline.parse.finish import finish
+from pipeline.parse.paper import judge, read_paper
+from schemas.documents import Document
+from schemas.questions import Question
 
 EDGES = (0.0, 0.6, 0.7, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995, 1.0001)
 SCORES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 """Points of the table."""
+
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 Points = list[tuple[float, float]]
 
@@ -45,6 +59,17 @@ class Seen:
     page: int
 
 
+@dataclass(frozen=True)
+class Made:
+    """A page that was recognised, its words with their scores."""
+
+    photo: bool
+    index: int
+    truth: TruthPage
+    printed: Sequence[texts.Printed]
+    found: dict[str, Any]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -53,34 +78,52 @@ def main() -> None:
         "--pages", type=int, default=10, help="of each of four conditions, two of them photographs"
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made"
+    )
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    rapid.share_right = float  # words then have their score, not what the table makes of it
-    lines = list(_lines(options.pages, options.seed))
+    told, rapid.share_right = (
+        rapid.share_right,
+        float,
+    )  # words then have their score, not what the table makes of it
+    pages = list(_pages(options))
+    lines = [line for page in pages for line in _seen(page)]
     tested = [line for line in lines if line.page % 2]
     points = _map([line for line in lines if line.page % 2 == 0])
-    for name, photo in (("scan", False), ("photo", True)):
+    for name, photo in (("scans", False), ("photographs", True)):
         _table(name, [line for line in tested if line.photo is photo], points)
     whole = _map(lines)
     print(f"score = {[score for score, _ in whole]}\nright = {[right for _, right in whole]}")
+    for name, photo in (("scans", False), ("photographs", True)):
+        _kept(name, [one for page in pages if page.photo is photo for one in _asked(page, told)])
     if options.picture:
         _draw(tested, points, options.picture)
 
 
-def _lines(pages: int, seed: int) -> Iterator[Seen]:
+def _pages(options: argparse.Namespace) -> Iterator[Made]:
     with tempfile.TemporaryDirectory(prefix="ocr-calibration-") as name:
-        for condition in "cdab":
-            made = make(Path(name), texts.generated(1000 + 10 * seed + ord(condition)), condition, pages)
+        for place, condition in enumerate("cdab"):
+            texts_of = _texts(options, condition, place)
+            made = make(Path(name), iter(texts_of), condition, options.pages)
             for index, page in enumerate(made):
                 path = Path(name) / page.image
                 if condition in "ab":
                     pixels = cv2.imread(str(path))
                     path = path.with_suffix(".jpg")
-                    path.write_bytes(
-                        photographed(pixels, np.random.default_rng([seed, ord(condition), index]))
-                    )
-                yield from _seen(path, page, index, photo=condition in "ab")
+                    rng = np.random.default_rng([options.seed, ord(condition), index])
+                    path.write_bytes(photographed(pixels, rng))
+                found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
+                yield Made(condition in "ab", index, page, texts_of, found)
                 print(f"{path.name} read", flush=True)
+
+
+def _texts(options: argparse.Namespace, condition: str, place: int) -> list[texts.Printed]:
+    """More questions than the pages hold."""
+    count = 40 * options.pages
+    if options.questions is None:
+        return list(islice(texts.generated(1000 + 10 * options.seed + ord(condition)), count))
+    return list(islice(texts.read(options.questions), place * count, (place + 1) * count))
 
 
 def photographed(pixels: np.ndarray, rng: np.random.Generator) -> bytes:
@@ -144,15 +187,54 @@ def _moved(photo: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return cv2.filter2D(photo, -1, kernel / kernel.sum())
 
 
-def _seen(path: Path, page: TruthPage, index: int, *, photo: bool) -> Iterator[Seen]:
-    found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
-    printed = {_bare("".join(text for text, _ in line.segments)) for line in page.lines}
-    for row in {line.row for line in page.lines}:
-        parts = [_bare("".join(text for text, _ in line.segments)) for line in page.lines if line.row == row]
+def _seen(page: Made) -> Iterator[Seen]:
+    printed = {_bare("".join(text for text, _ in line.segments)) for line in page.truth.lines}
+    for row in {line.row for line in page.truth.lines}:
+        own = [line for line in page.truth.lines if line.row == row]
+        parts = [_bare("".join(text for text, _ in line.segments)) for line in own]
         printed |= {"".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
-    for word in found["words"]:
+    for word in page.found["words"]:
         if said := _bare(word[0]):
-            yield Seen(word[9], photo, said in printed, index)
+            yield Seen(word[9], page.photo, said in printed, page.index)
+
+
+def _asked(page: Made, told: Callable[[float], float]) -> Iterator[tuple[float | None, bool]]:
+    """The confidence of each question that stands on the page whole, None where it waits or is lost; is it right?
+
+    Args:
+        page: as recognised.
+        told: the confidence of a line with a score.
+    """
+    words = [[*word[:9], told(word[9])] for word in page.found["words"]]
+    read = to_page({**page.found, "words": words}, "image", "", "", calibrated=True)
+    paper = read_paper("page", list(lines_of("page", 1, read)))
+    judge(paper)
+    document = Document(document="page", sha256="ef" * 32, format="image", pages=1, rows=None)
+    kept = {question.number: question for question in finish(paper, document).questions}
+    heads = [text for line in page.truth.lines for text, kind in line.segments if kind == "number"]
+    numbers = {int(head.strip(".．")) for head in heads}
+    for number in sorted(number for number in numbers if number + 1 in numbers):
+        question = kept.get(number)
+        right = question is not None and _same(question, page.printed[number - 1])
+        yield (question.confidence if question else None), right
+
+
+def _same(question: Question, printed: texts.Printed) -> bool:
+    options = [(option.label, _bare(option.text)) for option in question.options]
+    return (
+        _bare(question.stem) == _bare(printed.stem)
+        and options == [(letter, _bare(text)) for letter, text in printed.options]
+        and question.answer == ([printed.answer] if printed.answer else None)
+    )
+
+
+def _kept(name: str, asked: Sequence[tuple[float | None, bool]]) -> None:
+    print(
+        f"\n{name}: {len(asked)} questions\n| min_confidence | kept | wrong of those |\n| --- | ---: | ---: |"
+    )
+    for least in THRESHOLDS:
+        kept = [right for confidence, right in asked if confidence is not None and confidence >= least]
+        print(f"| {least} | {len(kept) / len(asked):.2f} | {1 - np.mean(kept):.3f} |")
 
 
 def _bare(text: str) -> str:

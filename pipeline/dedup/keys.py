@@ -123,7 +123,8 @@ def core(key: pl.Expr) -> pl.Expr:
 
 
 _UNSURE = 0.95
-"""Recognition confidence of the worst line below which characters of it may be misread: clean scans have 0.97."""
+"""Recognition confidence of the worst line below which characters of it may be misread: of questions above it one in a
+hundred has a wrong character, of those below one in fourteen (benchmarks/ocr)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,7 +57,7 @@ class TableBuilder:
         self._add("pages", [_page(reading.name, number, page) for number, page in enumerate(pages, 1)])
         self._add(
             "lines",
-            [line for number, page in enumerate(pages, 1) for line in _lines(reading.name, number, page)],
+            [line for number, page in enumerate(pages, 1) for line in lines_of(reading.name, number, page)],
         )
         self._add(
             "rows",
@@ -109,7 +109,8 @@ def _page(document: str, number: int, page: PageRead) -> Page:
     )
 
 
-def _lines(document: str, number: int, page: PageRead) -> Iterable[Line]:
+def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
+    """Return the lines of a page as records."""
     for order, line in enumerate(page.lines):
         box = line.box
         yield Line(

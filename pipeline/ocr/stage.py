@@ -391,8 +391,8 @@ class _Summary:
         return notes
 
 
-LOW_CONFIDENCE = 0.85
-"""Mean confidence below which a page is named in the notes: clean scans have 0.97 and more."""
+LOW_CONFIDENCE = 0.9
+"""Mean confidence below which a page is named in the notes, as in the report: clean scans have .96 and more."""
 
 
 def _some(items: list[str]) -> str:

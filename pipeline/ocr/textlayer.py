@@ -44,6 +44,8 @@ class TextLayer:
     """Visible characters that do not run from left to right."""
     hidden: int = 0
     """Characters that are there and not shown, as OCR programs put them behind a scan."""
+    digits: dict[tuple[str, str], list[Rect]] = field(default_factory=dict)
+    """Where the first digits of each value stand, by font and value; on pages that are not turned."""
 
     @property
     def text(self) -> str:
@@ -79,8 +81,22 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
             elif not _is_watermark(span, page_width) and layer.glyphs <= MAX_GLYPHS:
                 if copied:
                     chars = _without_copies(chars, span["size"], seen)
+                if matrix is None:
+                    _note_digits(span, layer.digits)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return images, layer
+
+
+DIGIT_SAMPLES = 2
+"""Digits of one font and value on a page whose outlines are looked at."""
+
+
+def _note_digits(span: dict[str, Any], digits: dict[tuple[str, str], list[Rect]]) -> None:
+    for char in span["chars"]:
+        if "0" <= char["c"] <= "9":
+            places = digits.setdefault((span["font"], char["c"]), [])
+            if len(places) < DIGIT_SAMPLES:
+                places.append(Rect(*char["bbox"]))
 
 
 def _extract(page: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -67,8 +67,8 @@ class PdfReader:
             UnreadableDocument: ``too_large``, a page's content is made to hurt; and as ``count_pages``.
         """
         with _opened(path) as document:
-            furniture = _Furniture(document)
-            return [_read_page(document, page, params, furniture) for page in pages]
+            furniture, digits = _Furniture(document), routing.DigitShapes()
+            return [_read_page(document, page, params, furniture, digits) for page in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
@@ -112,7 +112,9 @@ def _is_cut_short(path: Path) -> bool:
     return b"%%EOF" not in tail[-2048:]
 
 
-def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furniture) -> PageRead | NeedsOcr:
+def _read_page(
+    document: Any, number: int, params: OcrParams, furniture: _Furniture, digits: routing.DigitShapes
+) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
         if _weigh(document, page) > weight.HEAVY:
@@ -120,6 +122,8 @@ def _read_page(document: Any, number: int, params: OcrParams, furniture: _Furnit
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
         reason = routing.why_ocr(page, layer, drawing, images, params)
+        if reason is None and digits.lie(page, layer, drawing):
+            reason = "garbled_digits"
     except UnreadableDocument:
         raise
     except Exception as error:
