@@ -55,7 +55,7 @@ def arrange(
         rules: vertical rules; where one stands between two words there is a tab, however narrow the gap.
     """
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
-    labels = [run for run in runs if any(_within(run.box, figure) for figure in figures)]
+    labels = [run for run in runs if any(_within(run.box, figure) for figure in figures)] if figures else []
     body = [run for run in runs if run not in labels] if labels else list(runs)
     rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
     running = _running_rows(rows, page)
