@@ -18,6 +18,12 @@ from schemas.identity import file_sha256
 
 FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
 """The format that a file is converted to, by its suffix; .xls is read as it is."""
+_FILTERS = {
+    b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
+    b"{\\rtf": {"docx": "Rich Text Format"},
+}
+"""How a file of an old format is opened, by its first bytes and what it becomes: LibreOffice would take a damaged one
+for plain text, and its bytes for questions."""
 HOME = "converted"
 """Folder of the copies, below the build folder."""
 TIMEOUT = 120.0
@@ -60,7 +66,12 @@ def is_copy(path: Path) -> bool:
 def _convert(office: str, source: Path, kind: str) -> None:
     """Convert a file in its folder, with a profile of its own: no setting or macro of the user is in force."""
     profile = (source.parent / "profile").as_uri()
+    head = source.open("rb").read(4096)
+    opened = next((known.get(kind) for magic, known in _FILTERS.items() if head.startswith(magic)), None)
+    if opened is None and not head.startswith(b"PK") and b"\0" in head:
+        raise UnreadableDocument("broken", f"no {source.suffix} file: its content is something else")
     command = [office, f"-env:UserInstallation={profile}", "--headless", "--norestore", "--convert-to", kind]
+    command += [f"--infilter={opened}"] if opened else []
     process = subprocess.Popen(  # noqa: S603 - the program the user has on the path, options of ours
         [*command, "--outdir", str(source.parent), str(source)],
         stdin=subprocess.DEVNULL,

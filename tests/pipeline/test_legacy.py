@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import docx
+import openpyxl
 import pytest
 
 from pipeline import legacy
@@ -86,3 +89,55 @@ def test_a_converted_paper_is_read_though_its_copy_has_another_size(tmp_path, of
     context.dataset = context.dataset.model_copy(update={"raw": context.raw, "build": context.build})
     result = ocr.run({"files": raw_files(context.dataset)}, OcrParams(), context)
     assert result.tables["lines"]["text"].to_list() == ["1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"]
+
+
+LINES = ["1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"]
+
+
+def saved_as(path: Path, kind: str) -> Path:
+    """What LibreOffice writes of a file."""
+    profile = f"-env:UserInstallation={(path.parent / 'profile').as_uri()}"
+    command = [
+        "soffice",
+        profile,
+        "--headless",
+        "--convert-to",
+        kind,
+        "--outdir",
+        str(path.parent),
+        str(path),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    return path.with_suffix(f".{kind}")
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_real_files_of_old_formats_are_read_and_damaged_ones_refused(tmp_path, context):
+    written = docx.Document()
+    for line in LINES:
+        written.add_paragraph(line)
+    written.save(str(tmp_path / "paper.docx"))
+    book = openpyxl.Workbook()
+    for row in (["题目", "A", "B", "答案"], ["下列哪项正确", "甲", "乙", "B"]):
+        book.active.append(row)
+    book.save(tmp_path / "bank.xlsx")
+    for kind in ("doc", "rtf", "odt"):
+        shutil.move(saved_as(tmp_path / "paper.docx", kind), context.raw / f"{kind}.{kind}")
+    for kind in ("xls", "ods"):
+        shutil.move(saved_as(tmp_path / "bank.xlsx", kind), context.raw / f"{kind}.{kind}")
+    shutil.copy(context.raw / "doc.doc", context.raw / "wps.wps")
+    with (context.raw / "wps.wps").open("ab") as file:
+        file.write(b"\0")  # another file, not a copy
+    (context.raw / "damaged.doc").write_bytes(OLD + bytes(600))
+    (context.raw / "other.doc").write_bytes(bytes(range(256)))
+    context.dataset = context.dataset.model_copy(update={"raw": context.raw, "build": context.build})
+    result = ocr.run({"files": raw_files(context.dataset)}, OcrParams(), context)
+    assert {row.item_id: row.reason for row in result.rejects} == {
+        "damaged.doc": "broken",
+        "other.doc": "broken",
+    }
+    lines = result.tables["lines"].sort("order").group_by("document").agg("text")
+    assert dict(lines.iter_rows()) == dict.fromkeys(["doc.doc", "rtf.rtf", "odt.odt", "wps.wps"], LINES)
+    rows = dict(result.tables["rows"].select("document", "fields").iter_rows())
+    assert rows == dict.fromkeys(["xls.xls", "ods.ods"], rows["xls.xls"])
+    assert "下列哪项正确" in rows["xls.xls"]

@@ -88,7 +88,7 @@ def test_every_kind_of_file_ends_in_exactly_one_place(context, put, read, engine
     assert result.counts.balanced()
     assert (result.counts.n_input, result.counts.kept, result.counts.merged) == (14, 7, 1)
     found = reasons(result)
-    assert found.pop("old.doc") in {"unknown_format", "broken"}  # without and with LibreOffice
+    assert found.pop("old.doc") in {"unknown_format", "broken"}  # without LibreOffice and with it
     assert found == {
         "drm.pdf": "not_a_pdf",
         "empty.pdf": "empty_file",
