@@ -44,8 +44,9 @@ class WebPageReader:
     version = "1"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is text and is called so, or begins as HTML does whatever it is called."""
-        return (suffix in _SUFFIXES or begins_as_html(head)) and looks_like_text(head)
+        """Return whether it is text and is called so, or begins as HTML does; as a PDF it is a download that failed."""
+        named = suffix in _SUFFIXES or (begins_as_html(head) and suffix != ".pdf")
+        return named and looks_like_text(head)
 
     def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
         """One.
