@@ -33,7 +33,9 @@ def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
         for run, items in runs.items()
     }
     found = [_compare(one, other, firsts) for one, other in combinations(firsts, 2)]
-    return _corrected([comparison for comparison in found if comparison is not None])
+    compared = [comparison for comparison in found if comparison is not None]
+    adjusted = holm([comparison.p_value for comparison in compared])
+    return [each.model_copy(update={"p_adjusted": p}) for each, p in zip(compared, adjusted, strict=True)]
 
 
 def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -> Comparison | None:
@@ -100,13 +102,6 @@ def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
     None for fewer than three: two are in the same order half of the time.
     """
     return rank_correlation(one, other) if len(one) >= _FEWEST else None
-
-
-def _corrected(found: list[Comparison]) -> list[Comparison]:
-    adjusted = holm([comparison.p_value for comparison in found])
-    return [
-        comparison.model_copy(update={"p_adjusted": p}) for comparison, p in zip(found, adjusted, strict=True)
-    ]
 
 
 _STAGE = "evaluate"

@@ -193,10 +193,6 @@ ModelOptions = Annotated[
 """The tables of ``[[evaluate.models]]``; ``kind`` selects the backend (``backends.BACKENDS``)."""
 
 
-def _baselines() -> list[ModelOptions]:
-    return [RandomModel(), MajorityModel()]
-
-
 class JudgeOptions(LlmOptions):
     """A model that scores free text: ``[evaluate.judge]``."""
 
@@ -232,7 +228,7 @@ class EvaluateParams(Params):
     split: Literal["test", "validation", "train"] = Field("test", description="The split to ask.")
     limit: int | None = Field(None, ge=1, description="Ask only so many questions, spread over the split.")
     models: list[ModelOptions] = Field(
-        default_factory=_baselines,
+        [RandomModel(), MajorityModel()],
         description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, vllm, "
         "multiple_choice, random, majority.",
     )

@@ -204,7 +204,8 @@ class TextCounts:
 def compare(text: str, reference: str) -> TextCounts:
     """Count what a text shares with its reference."""
     said, wanted = tokens(text), tokens(reference)
-    matches = tuple(_overlap(said, wanted, order) for order in range(1, _ORDERS + 1))
+    shared = (_ngrams(said, order) & _ngrams(wanted, order) for order in range(1, _ORDERS + 1))
+    matches = tuple(sum(counts.values()) for counts in shared)
     longest = LCSseq.similarity(said, wanted)
     possible = (max(len(said) - index, 0) for index in range(_ORDERS))
     return TextCounts(
@@ -235,11 +236,6 @@ def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
         brevity = np.where(said > reference, 1.0, np.exp(1 - reference / said))
         whole = (possible > 0).all(axis=-1) & ~missed.all(axis=-1)
         return np.where(whole, brevity * np.exp(logs), 0.0)
-
-
-def _overlap(said: list[str], wanted: list[str], order: int) -> int:
-    one, other = _ngrams(said, order), _ngrams(wanted, order)
-    return sum((one & other).values())
 
 
 def _ngrams(words: list[str], order: int) -> Counter[tuple[str, ...]]:

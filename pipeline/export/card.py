@@ -64,6 +64,7 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
     documents = whole["document"].value_counts().sort("document")
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     figures = {name: part for name, part in facts.figures.items() if "questions" in part}
+    types = distribution(splits, "question_type")
     made = _template().render(
         _head(facts.dataset, splits),
         body=True,
@@ -71,7 +72,7 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
         split_rows=list(map(_split_row, splits, splits.values())),
-        type_rows=_counts(distribution(splits, "question_type")),
+        type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
         leaks=dict(facts.leaks["kind"].value_counts().iter_rows()),
         benchmarks=facts.benchmarks,
         benchmark_rows=list(map(_benchmark_row, facts.benchmarks.head(_LISTED).iter_rows(named=True))),
@@ -148,10 +149,6 @@ def _split_row(name: str, rows: pl.DataFrame) -> Row:
     several = rows.filter(pl.col("answer").list.len() > 1).height
     groups = rows["group_id"].drop_nulls().n_unique()
     return f"{name} {_NAMES_ZH[name]}", rows.height, several, groups, rows["explanation"].count()
-
-
-def _counts(found: Mapping[str | None, Mapping[str, int]]) -> list[Row]:
-    return [(text(kind), *found[kind].values()) for kind in sorted(found, key=str)]
 
 
 def _benchmark_row(file: Mapping[str, Any]) -> Row:

@@ -152,10 +152,11 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     rows = rows.filter(answered)
     for name in dimensions():
         rows = _label(rows, tables["labels"], name)
+    clusters = tables["clusters"].group_by("question_id").agg(pl.col("cluster_id").min())
     rows = (
         rows.join(_estimates(tables["labels"]), on="question_id", how="left")
         .join(_annotators(tables["labels"]), on="question_id", how="left")
-        .join(_clusters(tables["clusters"]), on="question_id", how="left")
+        .join(clusters, on="question_id", how="left")
         .join(_corrected(tables["corrections"]), on="question_id", how="left")
         .join(_sources(tables), on="question_id", how="left")
         .with_columns(pl.col("corrected").fill_null([]))
@@ -202,10 +203,6 @@ def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
     changes = corrections.filter(pl.col("field") != VERDICT)
     part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
     return changes.group_by("question_id").agg(corrected=part.unique().sort())
-
-
-def _clusters(clusters: pl.DataFrame) -> pl.DataFrame:
-    return clusters.group_by("question_id").agg(pl.col("cluster_id").min())
 
 
 def _sources(tables: Tables) -> pl.DataFrame:

@@ -115,7 +115,7 @@ def contradicts_itself(task: ReadingTask) -> bool:
     """
     codes, words, text = task.said.codes, task.said.words, task.said.text
     chosen = {claim.labels for claim in task.claims("stated", "called") if _own(task, claim)}
-    if _answers_several_questions(text) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
+    if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P["bare"].finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
@@ -133,11 +133,13 @@ def contradicts_itself(task: ReadingTask) -> bool:
     return not (_P["final"].search(between) or _P["taken_back"].search(between))
 
 
-def _answers_several_questions(text: str) -> bool:
+def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    found = list(_P["numbered"].finditer(text))
+    found = list(_P["numbered"].finditer(task.said.text))
     numbers = {match["number"] for match in found}
-    return len({match["letter"] for match in found}) > 1 and bool(numbers & {"1", "一"}) and len(numbers) > 1
+    if len({match["letter"] for match in found}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
+        return False
+    return all(claim.start < found[-1].end() for claim in task.claims("stated", "called"))
 
 
 def everything(task: ReadingTask) -> FoundAnswer | None:

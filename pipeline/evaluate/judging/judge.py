@@ -195,7 +195,11 @@ def judge(
     name = options.judge_name()
     for ask in asks:
         if len(ask.answers) == 1 and ask.request.id in replies:
-            found.judgements += _scored(ask.answers[0], name, replies[ask.request.id])
+            text, scores = ask.answers[0], read_scores(replies[ask.request.id])
+            found.judgements += [
+                Judgement(run=text.run, aspect=aspect, score=score, **_about(text, name))
+                for aspect, score in scores.items()
+            ]
     found.preferences = list(_preferred(asks, name, replies))
     found.waiting.sort(key=lambda item: item.item_id)
     return found
@@ -229,11 +233,6 @@ def _both_orders(one: Written, other: Written) -> Iterator[_Ask]:
             f"{first.run}|{second.run}|{first.prompt.id}", messages, pair_format(), check=read_preference
         )
         yield _Ask(request, (first, second))
-
-
-def _scored(text: Written, judge_name: str, reply: str) -> Iterator[Judgement]:
-    for aspect, score in read_scores(reply).items():
-        yield Judgement(run=text.run, aspect=aspect, score=score, **_about(text, judge_name))
 
 
 def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:

@@ -47,7 +47,7 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
     answers = View(found.scores)
     texts = View(found.scores, Task.EXPLANATION)
-    clinical = View(found.scores, Task.CLINICAL)
+    cases = papers.explanations(View(found.scores, Task.CLINICAL))
 
     def by(name: str) -> tuple[str, Table | None]:
         return title(name), papers.by_dimension(answers, name, found.more_than.get(name, 0))
@@ -64,7 +64,7 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
             ("解析 Explanations", papers.explanations(texts)),
-            ("病例 Clinical answers", _clinical(clinical)),
+            ("病例 Clinical answers", None if cases is None else cases.renamed("cmb_clin_texts", _CLINICAL)),
             (
                 "解析评分 Judged explanations",
                 between.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
@@ -84,11 +84,6 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
 def tables(found: Evaluated) -> list[tuple[str, Table]]:
     """Every table with its title, in the order in which they are shown."""
     return [entry for _, entries in groups(found) for entry in entries]
-
-
-def _clinical(view: View) -> Table | None:
-    table = papers.explanations(view)
-    return None if table is None else table.renamed("cmb_clin_texts", _CLINICAL)
 
 
 def unreviewed(scores: Sequence[Score]) -> Notice | None:

@@ -175,7 +175,8 @@ def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
         cells = []
         for column in range(len(labels) + 2):
             both = [_column(view, run, list(labels), column) for run in (row.zero, row.several)]
-            cells.append(_together(*both))
+            (zero, _), (several, _) = both
+            cells.append(f"{zero or '–'} ({several})" if several else zero)
             values = [found for _, found in both if found is not None]
             lines[column].append(((at, column + 1), row.zero or row.several or "", max(values, default=None)))
         rows.append((row.name, *cells))
@@ -209,12 +210,6 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
     # An average over fewer categories than another row's would be of another exam.
     average = mean_of(known) if len(known) == len(labels) else None
     return ("–" if average is None else f"{100 * average:.2f}"), average
-
-
-def _together(zero: tuple[str, float | None], several: tuple[str, float | None]) -> str:
-    if not several[0]:
-        return zero[0]
-    return f"{zero[0] or '–'} ({several[0]})"
 
 
 def _pairs(runs: Iterable[str], askings: Mapping[str, Asking]) -> list[_Row]:

@@ -63,7 +63,9 @@ class _TextWork:
         graded: dict[Slice, list[GradedText]] = {}
         for prompt in self.prompts:
             given, about = made[prompt.id], self._wanted[prompt.id]
-            outcome, said = _read(given)
+            outcome, said = Outcome.FAILED, ""
+            if given.text is not None:
+                outcome, said = read_text(given.text, given.finish)
             reading.predictions.append(
                 Prediction(
                     run=run,
@@ -90,10 +92,6 @@ class _TextWork:
         for part, items in graded.items():
             reading.scores += score_items(run, part, items, "texts", self.task)
         return reading
-
-
-def _read(given: Generation) -> tuple[Outcome, str]:
-    return (Outcome.FAILED, "") if given.text is None else read_text(given.text, given.finish)
 
 
 class ExplanationWork(_TextWork):
