@@ -24,6 +24,7 @@ from annotation.llm.messages import (
     Usage,
     Waste,
     final_part,
+    json_object,
 )
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import LabelPrompt, Shot, by_code, prompts
@@ -181,15 +182,7 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
 
 
 def _read_object(text: str) -> Mapping[str, object]:
-    bare = final_part(text)
-    try:
-        said = json.loads(bare[bare.index("{") : bare.rindex("}") + 1])
-    except ValueError:
-        raise BadAnswerError(
-            Reason.MALFORMED_JSON,
-            "the answer is not a JSON object",
-            "请重新回答：只输出一个完整的 JSON 对象。",
-        ) from None
+    said = json_object(final_part(text))
     return {str(name).strip().casefold(): value for name, value in said.items()}
 
 

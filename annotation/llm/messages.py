@@ -406,5 +406,9 @@ def json_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise BadAnswerError(Reason.MALFORMED_JSON, "the reply is no JSON object", "请只输出一个JSON对象。")
+        raise BadAnswerError(
+            Reason.MALFORMED_JSON,
+            "the answer is not a JSON object",
+            "请重新回答：只输出一个完整的 JSON 对象。",
+        )
     return said
