@@ -112,8 +112,8 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     return stem.strip()
 
 
-_LABEL_AGAIN = re.compile(r"([A-K])\s*[.．、)）](?![A-K0-9])\s*(?=\S)")
-"""A label before the text of an option: B.滋养肝肾; not B、C均对."""
+_LABEL_AGAIN = re.compile(r"[(（【\[]?([A-K])\s*(?:[.．)）】\]](?!\s?[a-z]{3})|、(?!\s*[A-K]))\s*(?=\S)")
+"""A label before the text of an option: B.滋养肝肾, (B) 5 mg; not B、C均对, E.coli."""
 _RULE = re.compile(r"={5,}|-{8,}|\*{5,}")
 """A line between parts of a document: =====."""
 

@@ -252,3 +252,16 @@ def test_an_option_says_its_label_once():
 def test_a_mark_for_each_option_is_no_list_of_indices(marks):
     rows = [{"question": stem, "options": TEXTS, "label": marks} for stem in STEMS]
     assert {tuple(found[2]) for found in read(parse(rows))} == {("B",)}
+
+
+def test_a_list_whose_labels_restart_waits():
+    options = [f"{label}.{at}0日" for label, at in zip("ABCDABCD", range(1, 9), strict=True)]
+    found = read(parse([{"question": STEMS[0], "options": options, "answer": "B"}]))
+    assert found[0][3] == ["label_inside_text"]
+
+
+def test_names_of_species_are_no_labels():
+    rows = [
+        {"question": STEMS[0], "options": ["E.coli", "C. difficile", "A族链球菌", "B、C均是"], "answer": "B"}
+    ]
+    assert read(parse(rows))[0][1:] == (rows[0]["options"], ["B"], [])
