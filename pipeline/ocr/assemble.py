@@ -1,20 +1,21 @@
-"""From what was read to the stage's tables, document by document."""
+"""From what was read to the stage's tables, document by document; running heads and feet are marked here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from pipeline.ocr.exams import Exam
-from pipeline.ocr.headers import mark_running_lines
-from pipeline.ocr.model import PageRead
+from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.tasks import FileFacts
 from pipeline.stage import Failure
 from schemas.base import Record
-from schemas.documents import Box, Document, Line, Page, RawFile, SourceRow
+from schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow
 
 
 @dataclass(slots=True)
@@ -124,3 +125,85 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
             kind=line.kind,
             other=line.other,
         )
+
+
+EDGE = 0.1
+"""Share of the page's height at its top and bottom where running heads and footers stand."""
+
+MIN_SHARE = 0.5
+"""Share of the pages on which a text must stand in the same place, with other digits allowed."""
+
+_NUMBER = re.compile(r"\d{1,4}|(?<=第)[一二三四五六七八九十]{1,3}(?=[页頁])")
+_SPACE = re.compile(r"\s+")
+_CONTENT = re.compile(r"\s*(?:[(（]?[A-K]\s*[)）.．、]|\d{1,3}\s*[.．、](?!\d)|[【\[]?(?:答案|解析|答[:：]))")
+"""Beginnings of an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
+_PAGE_NUMBER = re.compile(
+    r"^[\s\-—–·•.~～/|]*(?:第|page|p\.?|頁次[:：]?|页码[:：]?)?\s*[0-9０-９ivxIVX]{1,4}\s*(?:页|頁)?"
+    r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",
+    re.IGNORECASE,
+)
+
+
+def mark_running_lines(pages: Sequence[PageRead]) -> None:
+    """Set kind header or footer on lines at the edges that repeat from page to page, and on page numbers.
+
+    A line repeats when the same text stands at the top (or bottom) of at least half of the pages that have
+    text, and of two at least. One number in it may differ if it counts the pages: heads of sections with
+    other numbers (一、A1型题, 二、A2型题) are no running heads. A page number is a line of nothing but a number
+    at the very edge; on its own page too.
+    """
+    with_text = [page for page in pages if page.lines]
+    seen: Counter[tuple[LineKind, str]] = Counter()
+    for number, page in enumerate(with_text):
+        seen.update({(kind, shape) for line, kind in _edge_lines(page) for shape in _shapes(line, number)})
+    needed = max(2.0, MIN_SHARE * len(with_text))
+    for number, page in enumerate(with_text):
+        for line, kind in list(_edge_lines(page)):
+            repeats = any(seen[kind, shape] >= needed for shape in _shapes(line, number))
+            if repeats or _is_page_number(line, kind, page):
+                line.kind = kind
+
+
+def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
+    """Lines of text near the top or bottom edge."""
+    for line in page.lines:
+        if line.kind is not LineKind.TEXT or line.box is None or page.height <= 0:
+            continue
+        if line.box.y1 <= EDGE * page.height:
+            yield line, LineKind.HEADER
+        elif line.box.y0 >= (1 - EDGE) * page.height:
+            yield line, LineKind.FOOTER
+
+
+def _shapes(line: PageLine, page: int) -> set[str]:
+    """The text, and the text with each of its numbers as its distance from the page's; none for questions."""
+    if _CONTENT.match(line.text):
+        return set()
+    text = _SPACE.sub("", line.text)
+    counted = {
+        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}"
+        for found in _NUMBER.finditer(text)
+    }
+    return {text, *counted}
+
+
+def _value(number: str) -> int:
+    """A number in digits, or in Chinese up to 99."""
+    if number[0] not in _CHINESE:
+        return int(number)
+    tens, ten, ones = number.rpartition("十")
+    return 10 * (_CHINESE.find(tens or "一") + 1) * bool(ten) + _CHINESE.find(ones or " ") + 1
+
+
+_CHINESE = "一二三四五六七八九十"
+
+
+def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
+    """Return whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
+    if not _PAGE_NUMBER.match(line.text) or _CONTENT.match(line.text):
+        return False
+    assert line.box is not None
+    boxes = [other.box for other in page.lines if other.box and other.text and other is not line]
+    if kind is LineKind.HEADER:
+        return all(box.y0 >= line.box.y0 - 2 for box in boxes) and len(boxes) > 1
+    return all(box.y1 <= line.box.y1 + 2 for box in boxes) and len(boxes) > 1

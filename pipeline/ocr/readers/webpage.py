@@ -16,7 +16,6 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE
-from pipeline.ocr.readers.markdown import html_of
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -151,3 +150,30 @@ def _pieces(root: Any) -> Iterator[str]:
 def _flat(text: str) -> str:
     """White space of the source, which a browser shows as a space."""
     return text.replace("\n", " ").replace("\t", " ")
+
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n){0,60}?---[ \t]*\n")
+_MARK_REPAIRS = (
+    (re.compile(r"(\*\*|__)(?=[^\s_*])([^\n]{1,2000}?)(?<=[^\s_*])\1"), r"\2"),  # **1.** 题干, **答案：A**
+    (
+        re.compile(r"^([ \t>]{0,12})[-*+][ \t]{1,4}(?=[(（]?[A-K][)）.．、:：])", re.MULTILINE),
+        r"\1",
+    ),  # - A. 选项
+    (re.compile(r"^([ \t>]{0,12}(?:\d{1,4}|[A-K]))\\(?=[.)])", re.MULTILINE), r"\1"),  # 1\. 题干
+    (re.compile(r"^([(（]\d{1,3}[)）])[ \t]?>[ \t]?(?=[A-K][.．、])", re.MULTILINE), r"\1 "),  # (1)> A. 选项
+)
+"""Marks that CommonMark would not read as the author meant them, and what is left of them."""
+_RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
+"""Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
+``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
+
+
+def html_of(text: str) -> str:
+    """Return Markdown as HTML, every line of a paragraph on a line of its own."""
+    from markdown_it import MarkdownIt
+
+    text = _FRONT_MATTER.sub("", text)
+    for mark, left in _MARK_REPAIRS:
+        text = mark.sub(left, text)
+    parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)
+    return str(parser.render(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.ocr.headers import mark_running_lines
+from pipeline.ocr.assemble import mark_running_lines
 from pipeline.ocr.model import PageLine, PageRead, Rect
 from schemas.documents import LineKind, ReadMethod
 
