@@ -263,7 +263,7 @@ def _check_answers(draft: Draft) -> None:
 
 
 def _explained_together(draft: Draft) -> bool:
-    """Whether its explanation speaks of all parts of its item, 问题1 and 问题2: what it concludes may be another's."""
+    """Return whether its explanation speaks of all parts of its item: what it concludes may be of another part."""
     return any(step.rule == "parts_of_an_item" for step in draft.steps)
 
 
@@ -395,6 +395,6 @@ _GOES_ON = re.compile(rf"[{CIRCLED_DIGITS}a-z]|[A-K][{CJK} ]")
 
 
 def _opens_field(text: str) -> bool:
-    """Whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
+    """Return whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
     below = f"{text}\nA"
     return opens_explanation(below) or split_fields(below).answered

@@ -77,7 +77,7 @@ _PLATFORM = re.compile(
     r"|(?<=[A-K√×✓✗对错;；\s])\d{1,3}(?:\.\d{1,2})?[ \t]*分[ \t]*(?:AI讲解)?[ \t]*$|AI讲解[ \t]*$",
     re.MULTILINE,
 )
-"""What a platform prints around an answer: 知识点：…, 0.0分, 难易程度：易, 0.6分AI讲解; and a line of signs."""
+"""Text that a platform prints around an answer: 知识点：…, 0.0分, 难易程度：易, 0.6分AI讲解; lines of signs."""
 _VERDICT = re.compile(
     r"\s*[(（]?\s*(正确|正確|错误|錯誤|对|對|错|錯|是|否|√|×|✓|✗)\s*[)）]?(?=$|[\s。，,；;（(])"
 )

@@ -110,7 +110,7 @@ def _centred(line: Line, margins: Margins) -> bool:
 
 
 def place_of(piece: ParsedLine) -> tuple[int, int]:
-    """Where a line stands in its document: page and order."""
+    """Return the place of a line in its document: page and order."""
     return piece.page, piece.order
 
 

@@ -172,14 +172,18 @@ def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter:
     strength = _place(text, start) + _FORM_STRENGTH[form]
     if form is Form.LOWER and strength < 1:
         return
-    if form is Form.BARE and TERMS.search(text[:start].rstrip()[-4:]):
+    if form is Form.BARE and TERMS.search(text[max(0, start - _BEFORE) : start].rstrip()[-4:]):
         return
     found[start] = OptionLabel(letter, start, end, form, strength)
 
 
+_BEFORE = 64
+"""Characters before a label that are looked at: no gap is longer than 40; the whole text took quadratic time."""
+
+
 def _place(text: str, position: int) -> float:
     """Return the strength of a place as the start of an option: of a line or column 3, after a space 2, inline 1.5."""
-    before = text[:position]
+    before = text[max(0, position - _BEFORE) : position]
     bare = before.rstrip(" ")
     if not bare or bare[-1] in "\n\t":
         return 3.0

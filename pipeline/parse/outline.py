@@ -82,7 +82,7 @@ class PointedItem:
 
 @dataclass(frozen=True, slots=True)
 class Pointing:
-    """What a model says of lines that follow each other."""
+    """A model's answer about lines that follow each other."""
 
     first: int
     last: int
@@ -112,7 +112,7 @@ class NumberedItem:
     printed: str = ""
     """Its number as it is printed."""
     pointed: PointedItem | None = None
-    """What a model says its lines are."""
+    """The parts of its lines that a model points at."""
 
 
 @dataclass(slots=True)

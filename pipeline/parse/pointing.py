@@ -69,7 +69,7 @@ class Region:
 
 @dataclass(slots=True)
 class Pointed:
-    """What the model answered."""
+    """The model's answers."""
 
     pointings: dict[str, list[Pointing]] = field(default_factory=dict)
     """By document."""

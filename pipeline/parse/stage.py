@@ -26,7 +26,7 @@ from schemas.sources import SourceParams
 from schemas.trace import Trace
 
 Pointings = Mapping[str, Sequence[Pointing]]
-"""What a model says of lines, by document."""
+"""A model's answers about lines, by document."""
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:
