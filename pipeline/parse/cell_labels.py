@@ -14,18 +14,20 @@ Pairs = list[tuple[str, str]]
 OPEN, CLOSE = r"[(（\[【]", r"[)）\]】]"
 AFTER = r"(?:[.．、:：)）]|[-—–](?=\s))"
 """What ends a label: A. A、 A: A) A - ."""
+MARK = rf"(?!\s+[.．])\s*{AFTER}"
+"""The end of a label, also after a space; not a point that begins the text: B .5 mg, B .css."""
 _AT_LINE = re.compile(
-    rf"(?:^|\n)\s*(?:{OPEN}\s*([A-Ka-k])\s*{CLOSE}[.．、:：]?|([A-Ka-k])\s*{AFTER}"
+    rf"(?:^|\n)\s*(?:{OPEN}\s*([A-Ka-k])\s*{CLOSE}[.．、:：]?|([A-Ka-k]){MARK}"
     r"|([A-K])(?:[ \t]+|(?=[\u4e00-\u9fff])))\s*"
 )
 """A label at the start of a line: (A) 甲, a. 甲, A 甲, A甲. There a space or a Chinese character is mark enough."""
 _IN_LINE = re.compile(
-    rf"(?:^|\s|(?<=[。；;，,/|$]))\s*(?:{OPEN}\s*([A-K])\s*{CLOSE}[.．、:：]?|([A-K])\s*{AFTER})\s*"
+    rf"(?:^|\s|(?<=[。；;，,/|$]))\s*(?:{OPEN}\s*([A-K])\s*{CLOSE}[.．、:：]?|([A-K]){MARK})\s*"
 )
 """A label within a line: only what no word can be (（A）甲 B. 乙 C、丙)."""
 _ANYWHERE = re.compile(
-    rf"(?:{OPEN}\s*([A-Ka-k1-9①-⑨Ⓐ-Ⓚ])\s*{CLOSE}[.．、:：]?|([A-K]|(?<![A-Za-z])[a-k])\s*{AFTER}"
-    rf"|(?<![\d.])([1-9])\s*{AFTER}(?!\d)|([①-⑨Ⓐ-Ⓚ]){AFTER}?|(?:^|(?<=[\s。；;，,、/|]))([A-Ka-k])(?=[\s\u4e00-\u9fff]))\s*"
+    rf"(?:{OPEN}\s*([A-Ka-k1-9①-⑨Ⓐ-Ⓚ])\s*{CLOSE}[.．、:：]?|([A-K]|(?<![A-Za-z])[a-k]){MARK}"
+    rf"|(?<![\d.])([1-9]){MARK}(?!\d)|([①-⑨Ⓐ-Ⓚ]){AFTER}?|(?:^|(?<=[\s。；;，,、/|]))([A-Ka-k])(?=[\s\u4e00-\u9fff]))\s*"
 )
 """A label wherever it stands, as of a run whose options touch: A.甲B.乙, (1)甲(2)乙, ①甲②乙, A 甲 B 乙."""
 _ALPHABETS = ("ABCDEFGHIJK", "abcdefghijk", "123456789")

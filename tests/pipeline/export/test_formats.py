@@ -125,7 +125,7 @@ def split(draw):
         case = draw(st.none() | st.just("患者，男，40岁。"))
         about = draw(st.none() | WORDS.filter(lambda text: not text.startswith("-")))
         more = {"question_id": f"q{number}", "answer": sorted(answer)}
-        rows.append(released(f"第{number}题：{draw(WORDS)}", texts, about, case, **more))
+        rows.append(released(f"物质{number}是{draw(WORDS)}", texts, about, case, **more))
     return pl.concat(rows)
 
 
