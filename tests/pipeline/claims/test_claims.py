@@ -122,7 +122,7 @@ def test_twice_the_text_takes_twice_the_time(unit):
         assert said.judged is not None
         assert said.answer is None or set(said.answer) <= set(FOUR)
 
-    assert exponent(work) <= 1.3
+    assert exponent(work) <= 1.5  # linear is 1; a busy machine showed 1.34, quadratic time is 2
 
 
 @pytest.mark.parametrize("unit", ["A、", "_", "\n", "<think>", "答案是", "心 "], ids=repr)
