@@ -121,7 +121,7 @@ class PullReport:
     newly_gone: int = 0
     """Those of them that were still there the last time."""
     remedy: str | None = None
-    """Where the whole project is gone, the command that makes it anew."""
+    """The command, where the whole project is gone, that makes it anew."""
 
 
 def pull(

@@ -247,7 +247,7 @@ def _dry_run_of_pointing(config: ConfigBase) -> None:
     _, requests = to_point(documents, tables["lines"], params.llm, runner.context(stage))
     llm, listed = with_list_prices(params.llm)
     told = llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else "")
-    Console().print(told, highlight=False, soft_wrap=True, markup=False)
+    say(told)
 
 
 def _dry_run_of_reader(config: ConfigBase) -> None:
@@ -264,4 +264,4 @@ def _dry_run_of_reader(config: ConfigBase) -> None:
     context = runner.context(stage)
     predictions = Prediction.to_frame(predictions_of(context.build))
     told = estimate_reader({**runner.tables(stage), "predictions": predictions}, params, context)
-    Console().print(told, highlight=False, soft_wrap=True, markup=False)
+    say(told)

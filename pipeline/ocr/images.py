@@ -103,7 +103,7 @@ _LEAST = 0.0005
 
 
 def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
-    """Where marked pixels belong to a large slanted group, or to a smaller one parallel to it; None for nowhere."""
+    """Return the marked pixels of a large slanted group, or of smaller ones parallel to it; None for none."""
     if cv2.countNonZero(marked) < _LEAST * marked.size:
         return None
     height, width = marked.shape

@@ -66,9 +66,9 @@ class Run:
     """Font size in points; for OCR the height of the box."""
     confidence: float | None = None
     space_after: bool = False
-    """Whether a space character follows, however narrow the gap."""
+    """A space character follows, however narrow the gap."""
     new_cell: bool = False
-    """Whether a vertical rule parts it from the run before."""
+    """A vertical rule parts it from the run before."""
 
 
 @dataclass(slots=True)

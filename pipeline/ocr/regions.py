@@ -261,7 +261,7 @@ def _strips(images: Sequence[Rect]) -> list[list[int]]:
 
 
 def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
-    """Whether lines of prose run through a picture: several, or one from side to side. One alone may be a caption.
+    """Return whether lines of prose run through a picture: several, or one from side to side. One may be a caption.
 
     The text of a line counts together however many runs it is printed in, and only as far as it stands in the
     picture: white space at a picture's edges may reach into a line above, below or beside it.

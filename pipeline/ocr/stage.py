@@ -136,7 +136,7 @@ def _manifests_within(documents: Sequence[str], context: Context) -> dict[str, d
 
 
 def _timed_out(reading: DocumentState) -> bool:
-    """Whether pages of a paper took too long, and not so many that it was given up: they are tried once more."""
+    """Return whether pages of a paper took too long, and not so many that it was given up: they are tried once more."""
     return 0 < sum(failure.reason == "timeout" for failure in reading.failures.values()) < GIVE_UP
 
 

@@ -45,7 +45,7 @@ class TextLayer:
     hidden: int = 0
     """Characters that are there and not shown, as OCR programs put them behind a scan."""
     digits: dict[tuple[str, str], list[Rect]] = field(default_factory=dict)
-    """Where the first digits of each value stand, by font and value; on pages that are not turned."""
+    """Places of the first digits of each value, by font and value; on pages that are not turned."""
 
     @property
     def text(self) -> str:
@@ -144,7 +144,7 @@ def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
 
 
 def _steps_back(chars: list[Char]) -> bool:
-    """Whether a character of a line begins before the middle of the one before: it may be printed there again."""
+    """Return whether a character begins before the middle of the one before: it may be printed again."""
     return any(2 * after[1] < before[1] + before[2] for before, after in pairwise(chars))
 
 

@@ -13,7 +13,7 @@ Pairs = list[tuple[str, str]]
 """Options as (label, text)."""
 OPEN, CLOSE = r"[(（\[【]", r"[)）\]】]"
 AFTER = r"(?:[.．、:：)）]|[-—–](?=\s))"
-"""What ends a label: A. A、 A: A) A - ."""
+"""The end of a label: A. A、 A: A) A - ."""
 MARK = rf"(?!\s+[.．])\s*{AFTER}"
 """The end of a label, also after a space; not a point that begins the text: B .5 mg, B .css."""
 _AT_LINE = re.compile(

@@ -155,7 +155,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 _LEFT_BY_CONVERTER = re.compile(
     r"System\.\w+(?:\.\w+)*|\[object \w+\]|#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
 )
-"""What programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
+"""Texts that programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
 
 
 def strange(options: Options, usual: int, texts: Sequence[str]) -> Doubts:

@@ -29,7 +29,7 @@ class EngineRow:
     """Modules that must be there."""
     remedy: str
     calibrated: bool = False
-    """Whether of lines at confidence c a share c is right, on photographs as on scans."""
+    """True where of lines at confidence c a share c is right, on photographs as on scans."""
 
 
 ENGINES = (

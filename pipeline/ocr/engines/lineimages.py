@@ -96,7 +96,7 @@ _NEAR, _SPECK = 5, 8
 """Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
 
 _LIFTED, _SMALLER = 0.8, 0.8
-"""Where a raised digit's ink ends at most, from the top of a neighbour as a share of that one's height, and its own
+"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
 height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
 compared with its neighbours, since lines of photographs bend."""
 

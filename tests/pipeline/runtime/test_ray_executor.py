@@ -50,7 +50,9 @@ def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(config):
 
 def test_a_dataset_of_one_machine_asks_for_no_cluster(tmp_path):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
-    preflight(load(tmp_path / "dataset.toml"), ["ocr"])
+    config = load(tmp_path / "dataset.toml")
+    preflight(config, ["ocr"])
+    assert "ray cluster" not in {check.name for check in examine(config)}
 
 
 def test_no_items_ask_no_cluster():
