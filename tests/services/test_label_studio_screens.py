@@ -162,8 +162,11 @@ def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio
     assert set(dataset.table("reviews/corrections")["status"]) == {"accepted"}
     assert dataset.adjudicate().withdrawn == 0, "a case that was ruled on stays as it is"
 
+    waiting = sum(dataset.table(f"{stage}/review").height for stage in ("parse", "clean", "dedup"))
     sent, without = dataset.verify()
-    assert (sent.added, without) == (4, 0)
+    assert waiting > 0
+    assert sent.added + without >= waiting, "a conflict of several questions is sent once for each of them"
+    assert without == 0
     item = shown(label_studio, ZHANG, sent.project)
     desk.log_in(ZHANG)
     desk.begin(sent.project)
