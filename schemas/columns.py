@@ -65,6 +65,21 @@ def option_of(header: str) -> tuple[str, str] | None:
     )
 
 
+def flags_of(headers: Iterable[str]) -> dict[str, str]:
+    """Headers that say of one option whether it is right, by its label: is_correct_A, option_b_correct, C是否正确."""
+    found: dict[str, str] = {}
+    for header in headers:
+        name = plain(header)
+        for word in map(plain, vocabulary()["options"]["flags"]):
+            rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
+            named = option_of(rest) if rest != name and not roles_of(header) else None
+            label = named[1] if named else rest if rest != name and _LABEL.fullmatch(rest) else None
+            if label:
+                found[_upper(label)] = header
+                break
+    return found
+
+
 def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
     """Headers of one option each by their word, each group by letter in order: option0 is A, option1 is B.
 

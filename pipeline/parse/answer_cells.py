@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options, string, unpacked
 from pipeline.parse.text import fold
-from schemas.columns import vocabulary
+from schemas.columns import plain, vocabulary
 
 _LETTERS = re.compile(r"[A-Ka-k]")
 _LETTERS_ONLY = re.compile(r"[\sA-Ka-k,，、;；|@+&\[\](){}（）【】'\".．:：]+")
@@ -25,6 +25,8 @@ _EITHER = re.compile(r"\s*([A-K])(?:\s*(?:或|or)\s*([A-K]))+\s*", re.IGNORECASE
 """Several accepted answers: A或C, A or C."""
 _DIGITS = re.compile(r"\s*\d{1,2}(?:\.0+)?\s*(?:[,，、;；|]\s*\d{1,2}\s*)*")
 """Numbers of options: 2, 2.0 (from a spreadsheet), 1,3."""
+_BETWEEN_HEADERS = r"[,，、;；|]"
+"""Marks between the headers that an answer names: option1,option3."""
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")
 """Marks between the texts of several right options: 甲;丙."""
 
@@ -180,9 +182,16 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
         if options.printed and is_number(bare := _words().sub("", fold(text))):  # option2, 选项3
             return _counted(bare, options, AnswerEncoding.UNKNOWN)
     quoted, letters = quoted_of(text, options.pairs), letters_of(text, options.pairs)
+    letters = letters or _headers_of(text, options)
     if letters and quoted and letters != quoted:
         return {AnswerEncoding.LETTERS: letters, AnswerEncoding.TEXTS: quoted}.get(encoding)
     return letters or quoted
+
+
+def _headers_of(text: str, options: Options) -> list[str] | None:
+    """The labels of the columns that an answer names: option3, 选1;选4, ②."""
+    found = {options.named.get(plain(part)) for part in re.split(_BETWEEN_HEADERS, text)}
+    return sorted(label for label in found if label) if found and None not in found else None
 
 
 def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:

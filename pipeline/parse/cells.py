@@ -43,6 +43,8 @@ class Options:
     """One text without labels was cut at line ends or marks: an option that holds such a mark shifts the others."""
     inside: Sequence[str] = ()
     """Labels of options in which another label may stand: A.甲 B.乙C.丙."""
+    named: Mapping[str, str] = field(default_factory=dict)
+    """Labels by the header of the option's column, as ``plain`` has it, since keys may name it: 选1, option3."""
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:
@@ -60,7 +62,7 @@ def string(value: Any) -> str | None:
     if value is None or isinstance(value, dict | list):
         return None
     text = str(value).strip()
-    return None if text.casefold() in ABSENT else text
+    return None if text.casefold() in ABSENT and text != "Na" else text  # sodium is something
 
 
 def filled(value: Any) -> bool:

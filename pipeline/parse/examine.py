@@ -338,7 +338,9 @@ def _check_counts(own: Sequence[Draft]) -> None:
 
 def _check_feet(own: Sequence[Draft]) -> None:
     """Lines under the options that stand in several items are feet of pages or of a site."""
-    under = [(draft, set(map(_pattern, _under_options(draft)))) for draft in own if not draft.suffix]
+    under = [
+        (draft, dict.fromkeys(map(_pattern, _under_options(draft)))) for draft in own if not draft.suffix
+    ]
     times = Counter(line for _, lines in under for line in lines)
     for draft, lines in under:
         again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]

@@ -20,7 +20,13 @@ _ANNOUNCED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("C", re.compile(r"(?<![A-Z])C\s*型|比较选择")),
     ("K", re.compile(r"(?<![A-Z])K\s*型")),
     ("X", re.compile(r"X\s*型|多项?选择?题|多項|多选|複選題|不定项|多选题")),
-    ("true_false", re.compile(r"判断(?:[题改正]|\s*$)|是非[题題]|判断正误")),
+    (
+        "true_false",
+        re.compile(
+            r"判断(?:[题改正]|\s*$)|是非[题題]|判断正误|\btrue\s?(?:/|or|_)\s?false\b|^\s*(?:boolean|judge)\s*$",
+            re.IGNORECASE,
+        ),
+    ),
     ("fill_in", re.compile(r"填空")),
     (
         "short_answer",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +16,18 @@ from pipeline.parse import cell_labels, cells
 from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.answers import concluded
 from pipeline.parse.cells import Fields, Options
-from pipeline.parse.option_columns import around_key, missing_options, own_labels, side_by_side
+from pipeline.parse.option_columns import (
+    RIGHT,
+    around_key,
+    flags_beside,
+    missing_options,
+    own_labels,
+    side_by_side,
+)
 from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
 
+_COMMAS = (",", "，", "、")
 SAMPLE = 2000
 """Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
 
@@ -48,6 +56,10 @@ class Columns:
     options_in_stem: bool = False
     key_is_an_option: bool = False
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
+    flags: dict[str, str] = field(default_factory=dict)
+    """Columns that say of each option whether it is right, by its label."""
+    separator: str = ""
+    """A comma between the options in one cell, where the keys' texts prove that it is none of their texts."""
     unused: list[str] = field(default_factory=list)
     """Columns that hold something and are no part of a question."""
 
@@ -58,17 +70,20 @@ class Columns:
             told["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
         if self.options_in_stem:
             told["options"] = "in the stem"
+        if self.flags:
+            told["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
         told |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
         told |= {"found_by": dict(sorted(self.found_by.items()))}
         return told | ({"unused": ", ".join(self.unused)} if self.unused else {})
 
     def has_options(self) -> bool:
         """Return whether it is known where options are."""
-        return bool(self.options or self.options_in_stem or "options" in self.roles)
+        return bool(self.options or self.options_in_stem or {"options", "wrong"} & {*self.roles})
 
     def names(self) -> set[str]:
         """Every column that is a part of a question."""
-        return {*self.options.values(), *(name for names in self.roles.values() for name in names)}
+        columns = {*self.options.values(), *self.flags.values()}
+        return columns | {name for names in self.roles.values() for name in names}
 
 
 def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
@@ -88,11 +103,15 @@ def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Column
 def options_of(fields: Fields, columns: Columns) -> Options:
     """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
     value = cells.first(fields, columns.roles.get("options", ()))
+    if columns.separator and isinstance(value, str):
+        return replace(cells.read_options(value.split(columns.separator)), cut_at_marks=True)
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
         key = cells.string(cells.first(fields, columns.roles.get("answer", ())))
         wrong = [text for name in columns.options.values() if (text := cells.string(fields.get(name)))]
+        listed = cells.first(fields, columns.roles.get("wrong", ()))
+        wrong += [text for _, text in cells.read_options(listed).pairs]
         # In the order of their texts, or the key would always be A.
         texts = sorted([key, *wrong]) if key else wrong
         return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
@@ -100,7 +119,13 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         found = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
             found = ((label, cells.without_label(value, label)) for label, value in found)
-        return cells.labelled(found)
+        right = [
+            label
+            for label, name in columns.flags.items()
+            if (cells.string(fields.get(name)) or "").casefold() in RIGHT
+        ]
+        named = {plain(name): label for label, name in columns.options.items()}
+        return replace(cells.labelled(found), named=named, right=right or None)
     if columns.options_in_stem:
         return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
     return Options([])
@@ -122,10 +147,12 @@ class _Search:
         self._declared()
         self._named()
         self._option_columns()
+        self._find_flags()
         self._complete_options()
         self.found.own_labels = own_labels(self.rows, self.found.options)
         self._options_named_answers()
         self._settle_stem()
+        self._cut_at_commas()
         self._settle_answer()
         if self.rows:
             self._by_content()
@@ -184,6 +211,30 @@ class _Search:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain(word) for word in vocabulary()["options"]["wrong"]}
             self.found.key_is_an_option = likely[0].rstrip("1") in wrong
+
+    def _find_flags(self) -> None:
+        """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
+        if "answer" not in self.found.roles:
+            self.found.flags = flags_beside(self.rows, self._free(), self.found.options)
+        roles = self.found.roles
+        others = self.found.options or self._share_of_options(roles.get("options", ()))
+        if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
+            self.found.key_is_an_option = True
+        elif not self.found.key_is_an_option:
+            roles.pop("wrong", None)
+
+    def _cut_at_commas(self) -> None:
+        """Cut options in one cell at commas, where the key of every row is one of the parts."""
+        names = self.found.roles.get("options", ())
+        for mark in _COMMAS if names and not self._share_of_options(names) else ():
+            cut = [(cells.string(cells.first(row, names)) or "").split(mark) for row in self.rows]
+            told = [cells.text_of(row, self.found.roles.get("answer", ())) or "" for row in self.rows]
+            whole = all(
+                [part.strip() for part in parts].count(key) == 1 for parts, key in zip(cut, told, strict=True)
+            )
+            if whole and any(len(parts) > 2 for parts in cut):
+                self.found.separator = mark
+                return
 
     def _complete_options(self) -> None:
         """Take columns of options that no header names, or stop where keys name options that no column holds."""
@@ -379,7 +430,12 @@ class _Search:
             chosen = side_by_side(columns, self.names, ord(letters[-1]) - 64, stem_first)
         if len(chosen) > 1:
             self._take_options(chosen, "content")
-            self.found.encoding = self.found.encoding if letters else AnswerEncoding.TEXTS
+            for name in answer[:1]:
+                found, _ = self._encoding(name)
+                if isinstance(found, Unclear):
+                    self.problems.append(found)
+                else:
+                    self.found.encoding = found
 
     def _length(self, name: str) -> int:
         """Characters of a column."""

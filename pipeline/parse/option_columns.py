@@ -9,12 +9,17 @@ from rapidfuzz import fuzz
 
 from pipeline.parse.answer_cells import MOST, letters_of
 from pipeline.parse.cells import LABELS, Fields, first, string, without_label
-from schemas.columns import option_of, plain
+from schemas.columns import flags_of, option_of, plain
 
 _LIKE = 60
 """Likeness (0..100) of a header to the one that would follow the others, from which it is meant: D项目 for D项."""
 _TOLERATED = 0.02
 """Share of keys that may name an option no column holds: typing errors."""
+RIGHT, WRONG = (
+    frozenset(("1", "1.0", "true", "yes", "y", "t", "√", "是", "对")),
+    frozenset(("0", "0.0", "false", "no", "n", "f", "×", "否", "错")),
+)
+"""What columns of flags say of an option."""
 _SHOWN = 20
 """Keys from which one that is never named is no option: of four options each is named 1 time in 4."""
 
@@ -38,10 +43,12 @@ def missing_options(
         options: columns of one option each by label.
         answer: columns of the key.
     """
+    rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
     given = [letters for text in keys if (letters := letters_of(text, []))]
+    most = max([max(options), *(letters[-1] for letters in given)])
     found = dict(options)
-    for label in LABELS[: LABELS.index(max(options)) + 3]:
+    for label in LABELS[: LABELS.index(most) + 2]:
         if label in found:
             continue
         named = sum(label in letters for letters in given)
@@ -52,15 +59,14 @@ def missing_options(
                 found[label] = column
                 continue
             if (
-                label > max(options)
+                label == chr(ord(max(options)) + 1)
                 and 0 < len(keys) < _SHOWN
                 and _looks_like(column, rows, [*found.values()])
             ):
                 return f"{column} may be option {label}, or not"
-        if named > _TOLERATED * len(keys):
+        # Of a label further on, one key alone is a typing error.
+        if named > max(_TOLERATED * len(keys), int(ord(label) > ord(max(options)) + 1)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
-        if label > max(options):
-            break
     return {label: column for label, column in found.items() if label not in options}
 
 
@@ -120,14 +126,27 @@ def side_by_side(
 
 
 def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
-    """Return the columns from the first to the last in which the key's text stands, where each row has it once."""
+    """Return the columns from the first to the last that hold the key's text, or are named by it, once in each row."""
     told = [(row, text) for row in rows if (text := string(first(row, answer)))]
-    hits = [name for name in columns if any(string(row.get(name)) == text for row, text in told)]
+
+    def hit(row: Fields, name: str, text: str) -> bool:
+        return string(row.get(name)) == text or plain(name) == plain(text)
+
+    hits = [name for name in columns if any(hit(row, name, text) for row, text in told)]
     if len(hits) < 2:
         return []
     run = list(columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1])
-    once = [sum(string(row.get(name)) == text for name in run) == 1 for row, text in told]
+    once = [sum(hit(row, name, text) for name in run) == 1 for row, text in told]
     return run if all(once) else []
+
+
+def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:
+    """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
+    found = flags_of(names)
+    holds = {(string(row.get(name)) or "").casefold() for name in found.values() for row in rows}
+    if len(found) != len(options) or not holds <= {"", *RIGHT, *WRONG}:
+        return {}
+    return dict(zip(sorted(options), (found[sign] for sign in sorted(found)), strict=True))
 
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:

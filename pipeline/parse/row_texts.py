@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options
+from schemas.columns import vocabulary
 
 Doubts = list[tuple[str, str]]
 """Open points of a row that was read: (reason, detail)."""
@@ -133,17 +134,18 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
 
 
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Texts of option cells that were filled in since nothing belongs there."""
+"""Texts of option cells that were filled in since nothing belongs there, where several stand at the end."""
 
 
 def without_placeholders(options: Options, key: Sequence[str]) -> Options:
-    """The options without several equal ones at the end that say nothing (甲, 乙, 无, 无), unless they are the key."""
-    texts = [text for _, text in options.pairs]
-    size = len(texts)
-    while size and texts[size - 1] == texts[-1] and texts[-1] in _NOTHING:
+    """The options without those at the end that stand for none (无此选项; 无, 无), unless they are the key."""
+    absent = vocabulary()["options"]["absent"]
+    texts = [text.strip("()（）[]【】 。.").casefold() for _, text in options.pairs]
+    size = stated = next((at for at in range(len(texts), 0, -1) if texts[at - 1] not in absent), 0)
+    while size and options.pairs[size - 1][1] == options.pairs[stated - 1][1] in _NOTHING:
         size -= 1
-    left = replace(options, pairs=options.pairs[:size])
-    return left if len(texts) - size > 1 and set(key) <= {label for label, _ in left.pairs} else options
+    left = options.pairs[: size if stated - size > 1 else stated]
+    return replace(options, pairs=left) if set(key) <= {label for label, _ in left} else options
 
 
 _PICTURE = re.compile(

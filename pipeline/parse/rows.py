@@ -299,7 +299,8 @@ def _stopped(row: SourceRow, why: Unclear) -> RowError:
         found = _loaded(row)
         fields = {} if isinstance(found, RowError) else found
         stated = cells.text_of(fields, [name for name in fields if "answer" in roles_of(name)])
-        other = _without_options(row, announcement(row.sheet or "").kind, stated)
+        named = cells.text_of(fields, [name for name in fields if "type" in roles_of(name)])
+        other = _without_options(row, announcement(named or row.sheet or "").kind, stated)
         if other.reason != why.reason:
             return other
     return RowError(why.reason, why.detail)

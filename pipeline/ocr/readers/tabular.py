@@ -26,6 +26,8 @@ MAX_DEPTH = 4
 MAX_CELL = 10_000_000
 """Characters of a cell of a CSV file: beyond it a quote was never closed."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
+_OF_ONE = {"options", "answer"}
+"""Roles that only a question has, not the chapter that it is in."""
 _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
 """Roles that questions under one object have from it: {"case": …, "questions": [{…}, {…}]}."""
 
@@ -76,7 +78,7 @@ def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
     """The questions in a JSON value: a list, lists under ``data``, ``questions`` …, objects by id, or columns."""
     if isinstance(value, list):
         for item in value:
-            inner = [] if depth >= MAX_DEPTH or _is_question(item) else [*_inner(item, depth)]
+            inner = [] if depth >= MAX_DEPTH or _asks(item) else [*_inner(item, depth)]
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
         if columns := _columns(value):
@@ -106,14 +108,29 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
         for key, part in value.items()
         if isinstance(part, str) and _HANDED_DOWN & set(roles_of(key))
     }
+    asks = _asks(value)
     for key, part in value.items():
-        if plain(key) in names and isinstance(part, list | dict) and _holds_objects(part):
+        known = plain(key) in names and any(isinstance(item, dict | list) for item in _items(part))
+        if known or (not asks and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth)):
+            kind = {} if known else {"type": key}  # {"判断题": [{…}, {…}]}
             for row in _questions(part, depth + 1):
-                yield {**given, **row} if isinstance(row, dict) else row
+                yield {**kind, **given, **row} if isinstance(row, dict) else row
 
 
-def _holds_objects(part: list[Any] | dict[str, Any]) -> bool:
-    return any(isinstance(item, dict | list) for item in (part if isinstance(part, list) else part.values()))
+def _items(part: Any) -> Iterable[Any]:
+    return part if isinstance(part, list) else part.values() if isinstance(part, dict) else ()
+
+
+def _asks(value: Any) -> bool:
+    """Return whether an object is a question without doubt: its stem, with options or a key (true is an option's)."""
+    return _is_question(value) and any(
+        _OF_ONE & set(roles_of(key)) and not isinstance(part, bool) for key, part in value.items()
+    )
+
+
+def _holds_question(part: Any, depth: int) -> bool:
+    """Return whether a value under any name is a list of questions, or holds one: {"第一章": [{…}]}."""
+    return depth < MAX_DEPTH and any(_asks(item) or _holds_question(item, depth + 1) for item in _items(part))
 
 
 def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:

@@ -192,6 +192,33 @@ def test_json_that_is_no_list_of_questions(tmp_path, text, reason):
     assert refused(write(tmp_path / "a.json", text)).reason == reason
 
 
+ITEMS = [{"question": f"问{at}", "options": ["甲", "乙"], "answer": "A"} for at in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [
+        (
+            {"title": "书", "chapters": [{"title": "一", "questions": ITEMS[:2]}, {"questions": ITEMS[2:]}]},
+            [None] * 4,
+        ),
+        ({"书": [{"名称": "一", "小节": ITEMS}]}, ["小节"] * 4),
+        ({"单选题": ITEMS[:1], "判断题": ITEMS[1:]}, ["单选题", *["判断题"] * 3]),
+        ([{"title": "一", "任意": {"deep": ITEMS}}], ["deep"] * 4),
+    ],
+)
+def test_questions_are_found_in_sections_under_any_name(tmp_path, value, kinds):
+    found = rows(write(tmp_path / "bank.json", json.dumps(value, ensure_ascii=False)))
+    assert [(row["question"], row.get("type")) for row in found] == [
+        (f"问{at}", kind) for at, kind in enumerate(kinds)
+    ]
+
+
+def test_options_that_are_objects_are_no_questions(tmp_path):
+    item = {"title": "问", "variants": [{"text": "甲", "correct": True}, {"text": "乙", "correct": False}]}
+    assert rows(write(tmp_path / "bank.json", json.dumps([item], ensure_ascii=False))) == [item]
+
+
 def test_deeply_nested_json_is_refused(tmp_path):
     assert refused(write(tmp_path / "a.json", "[" * 200_000)).reason == "invalid_json"
 

@@ -55,7 +55,19 @@ SHAPES = (
     "pandas",
     "flags",
 )
-ANSWERS = ("letter", "lower", "bracket", "op", "word", "text", "letter_text", "list", "index0", "index1")
+ANSWERS = (
+    "header",
+    "letter",
+    "lower",
+    "bracket",
+    "op",
+    "word",
+    "text",
+    "letter_text",
+    "list",
+    "index0",
+    "index1",
+)
 Bank = list[tuple[str, list[str], int]]
 """Stem, options, place of the right one."""
 
@@ -111,7 +123,10 @@ def row_of(
         "flags": {whole: [{"text": text, "is_correct": at == right} for at, text in enumerate(texts)]},
     }[shape]
     letter = letters[right]
-    if shape != "flags":
+    if answer == "header":  # the name of the option's column; elsewhere there is none
+        header = {"columns": single.format(letter), "numbered": single.format(right + 1)}
+        row |= {} if shape == "flags" else {key: header.get(shape, letter)}
+    elif shape != "flags":
         row[key] = {
             "letter": letter, "lower": letter.lower(), "bracket": f"({letter})", "op": f"op{letter.lower()}",
             "word": f"答案：{letter}", "text": texts[right], "letter_text": f"{letter}. {texts[right]}",
@@ -346,3 +361,95 @@ def test_plain_options_in_one_cell_are_cut_at_any_mark(style, between):
     cell = between.join(style.format(label) + text for label, text in zip("ABCD", texts, strict=True))
     _, (question, doubts) = parse([{"question": "下列正确的是", "options": cell, "answer": "B"}]).rows[0]
     assert ([option.text for option in question.options], doubts) == (texts, [])
+
+
+def four_options(at: int) -> tuple[str, list[str], int]:
+    return f"关于第{at}例患者的诊断，下列正确的是", [f"诊断{at}{one}" for one in "子丑寅卯"], at * 7 % 4
+
+
+BANK = [four_options(at) for at in range(24)]
+
+
+@pytest.mark.parametrize("signs", ["①②③④", "甲乙丙丁", "1234"])
+@pytest.mark.parametrize("letters", [True, False])
+def test_columns_named_by_signs_alone_are_options_where_the_keys_show_it(signs, letters):
+    rows = [
+        {"题目": stem, **dict(zip(signs, texts, strict=True)), "答案": ("ABCD" if letters else signs)[right]}
+        for stem, texts, right in BANK
+    ]
+    assert check(parse(rows), BANK)
+
+
+@pytest.mark.parametrize("name", ["is_correct_{}", "option_{}_correct", "选项{}是否正确", "{}_is_right"])
+@pytest.mark.parametrize("flags", [("1", "0"), ("TRUE", "FALSE"), ("√", None)])
+def test_a_column_for_each_option_may_tell_whether_it_is_right(name, flags):
+    rows = [
+        {"question": stem}
+        | {f"option_{label}": text for label, text in zip("ABCD", texts, strict=True)}
+        | {name.format(label): flags[at != right] for at, label in enumerate("ABCD")}
+        for stem, texts, right in BANK
+    ]
+    assert check(parse(rows), BANK)
+    assert all(found[0].answer for _, found in parse(rows).rows)
+
+
+def test_a_list_of_wrong_answers_stands_with_the_right_one():
+    rows = [
+        {
+            "question": stem,
+            "correct_answer": texts[right],
+            "incorrect_answers": texts[:right] + texts[right + 1 :],
+        }
+        for stem, texts, right in BANK
+    ]
+    for (_, (question, doubts)), (_, texts, right) in zip(parse(rows).rows, BANK, strict=True):
+        assert {option.label: option.text for option in question.options}[question.answer[0]] == texts[right]
+        assert (sorted(option.text for option in question.options), doubts) == (sorted(texts), [])
+
+
+@pytest.mark.parametrize("comma", [",", "，", "、"])
+def test_commas_part_options_where_every_key_is_one_of_the_parts(comma):
+    rows = [{"题目": stem, "选项": comma.join(texts), "答案": texts[right]} for stem, texts, right in BANK]
+    assert check(parse(rows), BANK)
+    assert all(found[0].answer and not found[1] for _, found in parse(rows).rows)
+    rows[3]["答案"] = "甲"  # nothing proves the cut any more
+    assert all(isinstance(found, RowError) for _, found in parse(rows).rows)
+
+
+@pytest.mark.parametrize("absent", ["无此选项", "N/A", "（原始題庫未提供此選項）", "未提供。"])
+def test_an_option_that_stands_for_none_is_left_out_unless_it_is_the_key(absent):
+    rows = [
+        {"题目": "题一", "A": "甲", "B": "乙", "C": "丙", "D": absent, "答案": answer}
+        for answer in ("B", "D")
+    ]
+    read = [[option.text for option in found[0].options] for _, found in parse(rows).rows]
+    assert read == [["甲", "乙", "丙"], ["甲", "乙", "丙", absent]]
+    sodium = parse([{"题目": "题一", "A": "K", "B": "Na", "答案": "A"}]).rows[0][1][0]
+    assert sodium.options[1].text == "Na"
+
+
+def test_keys_far_beyond_the_columns_of_options_stop_the_sheet():
+    rows = [
+        {"题目": stem, **dict(zip("ABCD", texts, strict=True)), "答案": "ABF" if at % 5 else "A"}
+        for at, (stem, texts, _) in enumerate(BANK)
+    ]
+    found = parse(rows).columns
+    assert isinstance(found, Unclear)
+    assert "keys name F, and no column holds option F" in found.detail
+
+
+@pytest.mark.parametrize("pair", [("对", "错"), ("正确", "错误"), ("√", "×"), ("T", "F"), ("true", "false")])
+@pytest.mark.parametrize("others", [True, False])
+def test_statements_to_judge_are_the_true_false_type(pair, others):
+    rows = [{"题目": f"说法{at}", "答案": pair[at % 2]} for at in range(4)]
+    if others:
+        rows += [{"题目": "题", "A": "甲", "B": "乙", "答案": "AB"[at % 2]} for at in range(4)]
+    found = parse(rows).rows
+    assert [one.reason for _, one in found[:4]] == ["true_false"] * 4
+    assert all(not isinstance(one, RowError) for _, one in found[4:])
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("判断题", "true_false"), (None, "no_options")])
+def test_a_number_tells_true_from_false_only_where_the_type_does(kind, reason):
+    rows = [{"题型": kind, "题目": f"说法{at}", "答案": str(at % 2)} for at in range(4)]
+    assert {one.reason for _, one in parse(rows).rows} == {reason}
