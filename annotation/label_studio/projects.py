@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from annotation.label_studio.client import Project, ReplyLostError, Studio
@@ -21,15 +21,28 @@ class NothingToSendError(UserError):
     """There is nothing to send, and there never was."""
 
 
-def find(studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False) -> Project | None:
+def find(
+    studio: Studio,
+    kind: Kind,
+    owner: Owner,
+    *,
+    adopt: bool = False,
+    listed: Sequence[Project] | None = None,
+) -> Project | None:
     """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
     A project from before folders had tokens is taken over by the first that asks; with ``adopt``, another folder's too.
+    ``listed`` are projects of the server, where the caller has them.
 
     Raises:
         UserError: see ``Studio``; the only project for that dataset is another folder's.
     """
-    everything = studio.projects(f"[build-dataset {kind.key}: ")
+    begin = f"[build-dataset {kind.key}: "
+    everything = (
+        [each for each in listed if begin in each.description]
+        if listed is not None
+        else studio.projects(begin)
+    )
     if own := [each for each in everything if kind.marker(owner) in each.description]:
         return max(own, key=_most_answered)
     old = [each for each in everything if kind.old_marker(owner) in each.description]
@@ -39,16 +52,18 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False) -> Pr
         chosen = max(found, key=_most_answered)
         studio.update_project(chosen.id, description=kind.description(owner))
         return studio.project(chosen.id)
+    group = kind.command.split()[1]  # "build-dataset review push", "build-dataset score-answers push"
     if renamed:
         raise UserError(
             f"{kind.key} project {renamed[0].id} at {studio.url} belongs to this folder under another dataset.name:"
-            " undo the change, go on under the new name with `build-dataset review pull --adopt`, or delete"
+            f" undo the change, go on under the new name with `build-dataset {group} pull --adopt`, or delete"
             " build/reviews/token for projects of its own"
         )
     if foreign:
         raise UserError(
             f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
-            " choose another dataset.name, or, if that folder is gone, take it over with --adopt"
+            " choose another dataset.name, or, if that folder is gone, take it over with"
+            f" `build-dataset {group} pull --adopt`"
         )
     return None
 

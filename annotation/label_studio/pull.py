@@ -133,16 +133,18 @@ def pull(
     full: bool = False,
     force: bool = False,
     adopt: bool = False,
+    project: Project | None = None,
     advance: Callable[[int], object] = int,
 ) -> tuple[Pulled, PullReport]:
     """Fetch what changed since ``before``; everything when ``full`` or when it is from another project.
 
-    What is gone from the server stays unless ``force``, as long as its author gave no other answer.
+    What is gone from the server stays unless ``force``, as long as its author gave no other answer. ``project`` is
+    the one to read, where the caller has found it.
 
     Raises:
         UserError: see ``Studio``; there is no project, or it is another folder's.
     """
-    project = find(studio, kind, owner, adopt=adopt)
+    project = project or find(studio, kind, owner, adopt=adopt)
     if project is None:
         raise no_project(studio, kind, owner, before)
     name = f"{studio.url}/projects/{project.id} {project.created_at}"

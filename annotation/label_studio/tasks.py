@@ -73,7 +73,7 @@ def tasks_of(
     questions: Iterable[Question],
     annotations: Iterable[Annotation],
     *,
-    version: str | None = None,
+    version: str,
     crops: Mapping[str, str] | None = None,
     blind: float = 0.0,
     seed: int = 0,
@@ -83,19 +83,17 @@ def tasks_of(
     Args:
         questions: to be reviewed.
         annotations: what annotators said.
-        version: name of what annotated; by default of all annotators.
+        version: name of what annotated, see ``model_version``.
         crops: cut-outs from pages as data addresses, by question.
         blind: share of questions, drawn by lot, in which nothing is filled in. A question's lot depends on the
             seed and its id alone, and the lots of questions of a group are one.
         seed: of the lots.
     """
     stated: dict[str, dict[str, Annotation]] = {}
-    everything = list(annotations)
-    for annotation in everything:
+    for annotation in annotations:
         row = stated.setdefault(annotation.question_id, {})
         if annotation.dimension not in row or annotation.annotator == MEASURED:
             row[annotation.dimension] = annotation
-    version = version or model_version(everything)
     tasks = []
     for question in questions:
         prediction = _prediction(stated.get(question.question_id, {}), version)
@@ -131,14 +129,12 @@ def task(
     return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
 
 
-def model_version(annotations: Iterable[Annotation]) -> str:
+def model_version(annotators: Iterable[str]) -> str:
     """Return the names of all annotators for people: ``lexicon + human_accuracy``.
 
     One name for all tasks, because only predictions of the version that the project names are filled in.
     """
-    names = sorted(
-        {annotation.annotator for annotation in annotations}, key=lambda name: (name == MEASURED, name)
-    )
+    names = sorted({*annotators}, key=lambda name: (name == MEASURED, name))
     return " + ".join(names)[:256] or "none"
 
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from annotation.llm.budget import Bills, worst_cost
-from annotation.llm.client import Client, Groups, connected
+from annotation.llm.budget import Bills, over_cap, worst_cost
+from annotation.llm.client import Client, Ended, connected
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
@@ -24,7 +24,6 @@ from annotation.llm.messages import (
     answer_of,
     billed,
     is_whole,
-    spread,
     stored_value,
     with_hint,
 )
@@ -49,43 +48,49 @@ class BatchClient(Client):
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
 
+    batched = True
+
     def _ask(
-        self, missing: Sequence[str], groups: Groups, store: AnswerStore
-    ) -> Generator[list[Outcome], None, None]:
+        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
+    ) -> Generator[Ended, None, None]:
         from openai import DefaultHttpxClient
 
         with connected(self._options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
-            yield from _BatchRun(self._options, store, groups, sdk).outcomes(missing)
+            yield from _BatchRun(self._options, store, bills, missing, sdk).ended()
 
 
 class _BatchRun:
     """One call of ``complete_many``."""
 
-    def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups, sdk: openai.OpenAI) -> None:
+    def __init__(
+        self,
+        options: LlmOptions,
+        store: AnswerStore,
+        bills: Bills,
+        missing: Mapping[str, ChatRequest],
+        sdk: openai.OpenAI,
+    ) -> None:
         self._options = options
         self._store = store
-        self._groups = groups
+        self._bills = bills
+        self._missing = missing
         self._sdk = sdk
         self._reads = sdk.with_options(max_retries=options.max_retries)  # looking twice costs nothing
         self._batches = Batches(store, options)
-        self._asked: dict[str, ChatRequest] = {}
+        self._asked = dict(missing)
         """By key, what is still to be answered, as it is asked: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
-        self._bills = Bills(groups, store, options, batched=True)
         self._queue_is_full = False
 
-    def outcomes(self, missing: Sequence[str]) -> Iterator[list[Outcome]]:
+    def ended(self) -> Iterator[Ended]:
         """Yield outcomes, batch by batch."""
-        self._asked = {key: self._groups[key][0] for key in missing}
         while self._asked:
             under_way = self._submit()
             if not under_way:
-                cap = f"{self._options.max_cost:g} {self._options.currency}"
-                detail = f"not asked: it could break max_cost of {cap}"
-                yield [item for key in self._asked for item in self._failed(key, Reason.SPENDING_CAP, detail)]
+                yield [(key, over_cap(self._missing[key], self._options)) for key in self._asked]
                 return
-            batch, ended = self._wait(under_way)
-            yield self._collect(batch, ended)
+            batch, state = self._wait(under_way)
+            yield self._collect(batch, state)
 
     def _submit(self) -> list[Batch]:
         """Submit all that is not under way yet and fits under the cap; returns what is under way."""
@@ -170,7 +175,7 @@ class _BatchRun:
                     return batch, state
             time.sleep(self._options.poll)
 
-    def _collect(self, batch: Batch, ended: Any) -> list[Outcome]:
+    def _collect(self, batch: Batch, ended: Any) -> Ended:
         """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
         if ended.status == "failed":
             self._batches.forget(batch)
@@ -180,15 +185,16 @@ class _BatchRun:
         files = [name for name in (ended.output_file_id, ended.error_file_id) if name]
         with self._errors():
             rows = rows_of([self._reads.files.content(name).content for name in files], batch.keys)
-        ours = [key for key in batch.keys if key in self._asked]
         others = tuple(key for key in batch.keys if key not in self._asked)
-        outcomes: list[Outcome] = []
+        outcomes: Ended = []
         hopeless: UserError | None = None
-        for key in ours:
+        for key in [key for key in batch.keys if key in self._asked]:
             try:
-                outcomes += self._settle(key, rows.get(key))
+                outcome = self._settle(key, rows.get(key))
             except UserError as error:  # no credit, say: told once the other answers are safe
                 hopeless = error
+            else:
+                outcomes += [] if outcome is None else [(key, outcome)]
         self._batches.save(replace(batch, keys=others))
         if hopeless is not None:
             raise hopeless
@@ -198,7 +204,7 @@ class _BatchRun:
         """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
         found = getattr(ended, "errors", None)
         code_names = sorted({str(error.code) for error in (found.data if found else None) or []})
-        others = any(not self._groups.keys().isdisjoint(batch.keys) for batch in self._batches.all())
+        others = any(not self._missing.keys().isdisjoint(batch.keys) for batch in self._batches.all())
         if _QUEUE_IS_FULL in code_names and others:
             self._queue_is_full = True
             return
@@ -207,20 +213,18 @@ class _BatchRun:
             f"{self._options.base_url} refused the batch ({codes}): run without --batch, or put it right"
         )
 
-    def _settle(self, key: str, row: BatchRow | None) -> list[Outcome]:
-        """Return the outcomes of a row; none where the request is worth another attempt."""
+    def _settle(self, key: str, row: BatchRow | None) -> Outcome | None:
+        """Return the outcome of a row; None where the request is worth another attempt."""
         self._attempts[key] += 1
-        found = self._read(key, row)
+        request, found = self._missing[key], self._read(key, row)
         if isinstance(found, Fault):
             if found.retry and self._attempts[key] <= self._options.max_retries:
-                return []
+                return None
             del self._asked[key]
-            return self._failed(key, found.reason, found.detail)
+            return Failed(request, found.reason, found.detail)
         self._store.put(key, found)
         del self._asked[key]
-        group = self._groups[key]
-        answer = answer_of(group[0], found, self._options, stored=False)
-        return spread(replace(answer, waste=self._bills.waste(key)), group)
+        return answer_of(request, found, self._options, stored=False)
 
     def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
         """Return the value to store of a row, or the fault that makes it unusable."""
@@ -228,7 +232,7 @@ class _BatchRun:
             return _NOT_ANSWERED
         if row.status != 200:
             return of_status(row.status, row.code, self._options)
-        request, usage = self._groups[key][0], billed(row.body)
+        request, usage = self._missing[key], billed(row.body)
         if not is_whole(row.body):
             self._bills.unusable(key, usage, self._asked[key])
             return _UNREADABLE
@@ -240,10 +244,6 @@ class _BatchRun:
                 return Fault(bad.reason, bad.detail, retry=False)
             self._asked[key] = with_hint(request, row.body, bad.hint)
             return Fault(bad.reason, bad.detail, retry=True)
-
-    def _failed(self, key: str, reason: Reason, detail: str) -> list[Outcome]:
-        group = self._groups[key]
-        return spread(Failed(group[0], reason, detail, self._bills.waste(key)), group)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotation.llm.messages import AnswerStore, ChatRequest, Usage, Waste, paid
+from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, paid
 from annotation.llm.options import LlmOptions
 
 
@@ -83,13 +83,19 @@ def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
     return known or 0.0, unseen or 0.0
 
 
+def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:
+    """Return the outcome of a request that is not sent, since it could cost too much."""
+    cap = f"{options.max_cost:g} {options.currency}"
+    return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
+
+
 class Bills:
     """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
 
     Written down at once: what was spent before a kill counts after it.
 
     Args:
-        groups: all requests, by key.
+        requests: all, by key.
         store: keeps it, beside the answers.
         options: prices.
         batched: whether it goes through a Batch API, which has its own prices.
@@ -97,16 +103,16 @@ class Bills:
 
     def __init__(
         self,
-        groups: Mapping[str, Sequence[ChatRequest]],
+        requests: Mapping[str, ChatRequest],
         store: AnswerStore,
         options: LlmOptions,
         *,
         batched: bool = False,
     ) -> None:
-        self._groups, self._store, self._options = groups, store, options
+        self._requests, self._store, self._options = requests, store, options
         self._prefix = "wasted:batch:" if batched else "wasted:"
         self._other = "wasted:" if batched else "wasted:batch:"
-        values = store.get_many([prefix + key for key in groups for prefix in (self._prefix, self._other)])
+        values = store.get_many([prefix + key for key in requests for prefix in (self._prefix, self._other)])
         self._known = {name: _waste_in(value) for name, value in values.items()}
 
     def waste(self, key: str) -> Waste:
@@ -131,9 +137,9 @@ class Bills:
         for name, waste in self._known.items():
             share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
             total += share * sum(wasted(waste, self._options))
-        for key, value in self._store.get_many(self._groups).items():
+        for key, value in self._store.get_many(self._requests).items():
             cost = paid(value, self._options)
-            total += worst_cost(self._groups[key][0], self._options) if cost is None else cost
+            total += worst_cost(self._requests[key], self._options) if cost is None else cost
         return total
 
     def _of(self, name: str) -> Waste:

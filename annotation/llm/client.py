@@ -6,12 +6,12 @@ import asyncio
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annotation.llm.budget import Bills, Budget, worst_cost
+from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
@@ -29,13 +29,11 @@ from annotation.llm.messages import (
     words,
 )
 from annotation.llm.options import LlmOptions
-from annotation.llm.pace import Pace
+from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-    from annotation.llm.pace import Fault
 
 _NO_COMPLETION = BadAnswerError(Reason.MALFORMED_JSON, "not a chat completion")
 
@@ -51,8 +49,8 @@ _UNUSABLE_LATER = 60
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
 
-Groups = Mapping[str, Sequence[ChatRequest]]
-"""Requests by key: those of a group are the same to the letter."""
+Ended = list[tuple[str, Outcome]]
+"""Outcomes of requests that have just ended, by key."""
 
 
 class Client(ABC):
@@ -61,6 +59,9 @@ class Client(ABC):
     Raises:
         UserError: no model is named, or its key is missing.
     """
+
+    batched = False
+    """True where requests go through a Batch API, which has its own prices."""
 
     def __init__(self, options: LlmOptions) -> None:
         if (missing := options.missing()) is not None:
@@ -87,39 +88,37 @@ class Client(ABC):
             UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
                 before is in the store.
         """
-        with closing(self._outcomes(requests, store)) as ended:
-            for outcomes in ended:
+        groups: dict[str, list[ChatRequest]] = {}
+        for request in requests:
+            groups.setdefault(request.key(self._options), []).append(request)
+        distinct = {key: group[0] for key, group in groups.items()}
+        bills = Bills(distinct, store, self._options, batched=self.batched)
+        with closing(self._ended(distinct, store, bills)) as batches:
+            for batch in batches:
+                outcomes: list[Outcome] = []
+                for key, outcome in batch:
+                    outcomes += spread(replace(outcome, waste=bills.waste(key)), groups[key])
                 if progress is not None:
                     progress(len(outcomes))
                 yield from outcomes
 
-    def _outcomes(
-        self, requests: Sequence[ChatRequest], store: AnswerStore
-    ) -> Generator[list[Outcome], None, None]:
-        groups: dict[str, list[ChatRequest]] = {}
-        for request in requests:
-            groups.setdefault(request.key(self._options), []).append(request)
-        stored = store.get_many(groups)
+    def _ended(
+        self, requests: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
+    ) -> Generator[Ended, None, None]:
+        stored = store.get_many(requests)
         if stored:
-            bills = Bills({key: groups[key] for key in stored}, store, self._options)
-            answers = (
-                (
-                    replace(
-                        answer_of(groups[key][0], value, self._options, stored=True), waste=bills.waste(key)
-                    ),
-                    groups[key],
-                )
+            yield [
+                (key, answer_of(requests[key], value, self._options, stored=True))
                 for key, value in stored.items()
-            )
-            yield [outcome for answer, group in answers for outcome in spread(answer, group)]
-        if missing := [key for key in groups if key not in stored]:
-            yield from self._ask(missing, groups, store)
+            ]
+        if missing := {key: request for key, request in requests.items() if key not in stored}:
+            yield from self._ask(missing, store, bills)
 
     @abstractmethod
     def _ask(
-        self, missing: Sequence[str], groups: Groups, store: AnswerStore
-    ) -> Generator[list[Outcome], None, None]:
-        """Ask for what is missing; yields what has just ended, for every request of a group."""
+        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
+    ) -> Generator[Ended, None, None]:
+        """Ask for what is missing; yields what has just ended."""
 
 
 def connected(options: LlmOptions, kind: str, http_client: Any) -> Any:
@@ -148,100 +147,99 @@ class LlmClient(Client):
     """Asks one request at a time, many at once."""
 
     def _ask(
-        self, missing: Sequence[str], groups: Groups, store: AnswerStore
-    ) -> Generator[list[Outcome], None, None]:
-        outcomes = _ClientRun(self._options, store, groups).outcomes(missing)
+        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
+    ) -> Generator[Ended, None, None]:
+        ended = _ClientRun(self._options, store, bills).ended(missing)
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
         # task with its result, for half of our CPU time.
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
             try:
-                while batch := loop.run_until_complete(_next(outcomes)):
+                while batch := loop.run_until_complete(anext(ended, None)):
                     yield batch
             finally:
-                loop.run_until_complete(_close(outcomes))
+                loop.run_until_complete(ended.aclose())
 
 
 class _ClientRun:
     """One call of ``complete_many``."""
 
-    def __init__(self, options: LlmOptions, store: AnswerStore, groups: Groups) -> None:
+    def __init__(self, options: LlmOptions, store: AnswerStore, bills: Bills) -> None:
         self._options = options
         self._store = store
-        self._groups = groups
+        self._bills = bills
         self._pace = Pace(options.concurrency, options.max_retries)
-        self._bills = Bills(groups, store, options)
-        spent = self._bills.spent() if options.max_cost is not None else 0.0
-        self._budget = Budget(options.max_cost, spent)
+        self._budget = Budget(options.max_cost, bills.spent() if options.max_cost is not None else 0.0)
         self._outages = 0
         self._wrong_form = 0
         self._answered = 0
         self._unusable = 0
         self._refusal = ""
 
-    async def outcomes(self, missing: Sequence[str]) -> AsyncIterator[list[Outcome]]:
+    async def ended(self, missing: Mapping[str, ChatRequest]) -> AsyncGenerator[Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
         from openai import DefaultAsyncHttpxClient
 
-        ended: asyncio.Queue[list[Outcome] | BaseException] = asyncio.Queue()
-        waiting = iter(missing)
+        arrived: asyncio.Queue[tuple[str, Outcome] | Exception] = asyncio.Queue()
+        waiting = iter(missing.items())
         http = DefaultAsyncHttpxClient(
             follow_redirects=False,  # the key is for this address alone
             event_hooks={"response": [self._read_headers]},
         )
         async with connected(self._options, "Async", http) as sdk:
             count = min(self._options.concurrency, len(missing))
-            workers = [asyncio.create_task(self._work(sdk, waiting, ended)) for _ in range(count)]
+            workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(count)]
             try:
                 left = len(missing)
                 while left:
-                    groups_ended = [await ended.get()]
-                    while not ended.empty():
-                        groups_ended.append(ended.get_nowait())
-                    left -= len(groups_ended)
-                    yield _flat(groups_ended)
+                    found = [await arrived.get()]
+                    while not arrived.empty():
+                        found.append(arrived.get_nowait())
+                    if errors := [each for each in found if isinstance(each, Exception)]:
+                        raise errors[0]
+                    left -= len(found)
+                    yield [each for each in found if not isinstance(each, Exception)]
             finally:
                 for worker in workers:
                     worker.cancel()
                 await asyncio.gather(*workers, return_exceptions=True)
 
     async def _work(
-        self, sdk: AsyncOpenAI, waiting: Iterator[str], ended: asyncio.Queue[list[Outcome] | BaseException]
+        self,
+        sdk: AsyncOpenAI,
+        waiting: Iterator[tuple[str, ChatRequest]],
+        arrived: asyncio.Queue[tuple[str, Outcome] | Exception],
     ) -> None:
         try:
-            for key in waiting:
-                outcome = await self._ask(sdk, key, self._groups[key][0])
+            for key, request in waiting:
+                outcome = await self._ask(sdk, key, request)
                 self._watch(outcome)
-                ended.put_nowait(spread(outcome, self._groups[key]))
+                arrived.put_nowait((key, outcome))
         except Exception as error:
-            ended.put_nowait(error)
+            arrived.put_nowait(error)
 
     async def _ask(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Outcome:
         """Ask, check, ask once more where the check gave a hint; store what is good."""
         if self._outages >= max(_DEAD_AFTER, 2 * self._options.concurrency):
             return Failed(request, Reason.NOT_ASKED, f"{self._options.base_url} does not answer")
-        asked, repaired = request, False
+        asked = request
         while True:
             completion = await self._complete(sdk, key, asked)
             if isinstance(completion, Failed):
-                failure = replace(completion, request=request)
-                break
+                return replace(completion, request=request)
             usage = billed(completion)
             try:
                 value = stored_value(completion, usage, request)
             except BadAnswerError as bad:
                 self._bills.unusable(key, usage, asked)
                 self._count_unusable(bad, completion)
-                if bad.hint is None or repaired:
-                    failure = Failed(request, bad.reason, bad.detail)
-                    break
-                asked, repaired = with_hint(request, completion, bad.hint), True
-                continue
-            self._store.put(key, value)
-            self._unusable = 0
-            answer = answer_of(request, value, self._options, stored=False)
-            return replace(answer, waste=self._bills.waste(key))
-        return replace(failure, waste=self._bills.waste(key))
+                if bad.hint is None or asked is not request:
+                    return Failed(request, bad.reason, bad.detail)
+                asked = with_hint(request, completion, bad.hint)
+            else:
+                self._store.put(key, value)
+                self._unusable = 0
+                return answer_of(request, value, self._options, stored=False)
 
     def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
         """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject."""
@@ -254,15 +252,12 @@ class _ClientRun:
 
     async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
         """One completion, with as many attempts as help."""
-        from annotation.llm.pace import NOT_A_COMPLETION, classify
-
         body = request.body(self._options)
         worst = worst_cost(request, self._options)
         attempt = 0
         while True:
             if not await self._budget.reserve(worst):
-                cap = f"{self._options.max_cost:g} {self._options.currency}"
-                return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
+                return over_cap(request, self._options)
             cost = 0.0
             try:
                 await self._pace.wait_for_turn()
@@ -335,24 +330,3 @@ class _ClientRun:
             body = getattr(error, "body", None)
             said = body.get("message") if isinstance(body, dict) else None
             self._refusal = words(said or body or str(error), self._options)
-
-
-def _flat(ended: Sequence[list[Outcome] | BaseException]) -> list[Outcome]:
-    """The outcomes of groups that ended; a worker's error is raised."""
-    outcomes: list[Outcome] = []
-    for group in ended:
-        if isinstance(group, BaseException):
-            raise group
-        outcomes.extend(group)
-    return outcomes
-
-
-async def _next(outcomes: AsyncIterator[list[Outcome]]) -> list[Outcome] | None:
-    return await anext(outcomes, None)
-
-
-def _close(outcomes: AsyncIterator[list[Outcome]]) -> Coroutine[Any, Any, None]:
-    async def close() -> None:
-        await outcomes.aclose()  # type: ignore[attr-defined]
-
-    return close()

@@ -171,7 +171,7 @@ def pull(
 
     with at_work(config, overrides) as (loaded, runner):
         reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
-        unknown = fetching.unknown_people(_params(loaded))
+        unknown = fetching.unknown_people(_params(loaded), runner.build)
     for report in reports:
         tell_pull(report)
     if unknown:

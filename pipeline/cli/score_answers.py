@@ -13,7 +13,7 @@ from rich.table import Table
 from annotation.params import ReviewParams
 from annotation.rubric import aspects
 from pipeline.catalogue import stage
-from pipeline.cli.label_studio import Full, at_work, section, tell_pull, tell_push
+from pipeline.cli.label_studio import Adopt, Full, at_work, section, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure, examples
 from pipeline.cli.report import say
 from pipeline.config import ConfigBase
@@ -42,6 +42,7 @@ def push(
     overlap: Annotated[
         int | None, typer.Option(help="Experts per answer; default: evaluate.scoring.overlap.")
     ] = None,
+    adopt: Adopt = False,
     overrides: Overrides = None,
 ) -> None:
     """Send a random sample of every run's answers to the experts, without the models' names."""
@@ -49,16 +50,18 @@ def push(
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     with at_work(config, overrides, options) as (loaded, runner):
-        report = project.push(*_params(loaded), runner.context(EVALUATE))
+        report = project.push(*_params(loaded), runner.context(EVALUATE), adopt=adopt)
     tell_push(report)
 
 
-def pull(config: ConfigPath = DEFAULT_CONFIG, full: Full = False, overrides: Overrides = None) -> None:
+def pull(
+    config: ConfigPath = DEFAULT_CONFIG, full: Full = False, adopt: Adopt = False, overrides: Overrides = None
+) -> None:
     """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
     from pipeline.evaluate.judging import project
 
     with at_work(config, overrides) as (loaded, runner):
-        report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full)
+        report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full, adopt=adopt)
     tell_pull(report)
     say("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 

@@ -64,6 +64,8 @@ class Control:
 
 def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFrame:
     """Return labels to fill in, one of them replaced by a wrong one in a share of questions drawn by lot."""
+    if not share:
+        return annotations
     rows = []
     names = [name for name, each in dimensions().items() if len(each.labels) > 1]
     for row in Annotation.from_frame(annotations):

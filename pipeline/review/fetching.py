@@ -31,16 +31,15 @@ def pull(
             the others were fetched.
     """
     from annotation.label_studio import pull as pulling
-    from annotation.label_studio.kinds import KINDS, REVIEW, SCORING, of_expert
+    from annotation.label_studio.kinds import KINDS, REVIEW, of_expert
     from annotation.label_studio.projects import find
 
     studio = connect(params)
     owner = owner_of(context)
     experts = [of_expert(who) for who in params.reviewers] if params.assign else []
     kinds = {kind.key: kind for kind in (*KINDS, *expert_kinds(context.build), *experts)}
-    present = {key: find(studio, kind, owner, adopt=adopt) is not None for key, kind in kinds.items()}
-    if adopt:
-        find(studio, SCORING, owner, adopt=True)  # pulled by `score-answers`, which has no such option
+    listed = studio.projects("[build-dataset ")
+    present = {key: find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()}
     people = studio.reviewers()
     reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
@@ -48,7 +47,14 @@ def pull(
             before = read_pulled(context.build, kind)
             if present[key]:
                 after, report = pulling.pull(
-                    studio, kind, owner, before, full=full, force=force, advance=advance
+                    studio,
+                    kind,
+                    owner,
+                    before,
+                    full=full,
+                    force=force,
+                    project=present[key],
+                    advance=advance,
                 )
                 write_pulled(context.build, kind, after)
                 reports.append(report)
@@ -63,10 +69,10 @@ def pull(
     return reports
 
 
-def unknown_people(params: ReviewParams) -> list[str]:
-    """Those whose word is to count, by the configuration, and who have no account."""
-    named = {*params.reviewers, *params.adjudicators}
-    return sorted(named - {*connect(params).reviewers().values()}) if named else []
+def unknown_people(params: ReviewParams, build: Path) -> list[str]:
+    """Return those whose word is to count, by the configuration, and who had no account at the last pull."""
+    known = {name for pulled in read_all(build) for name in pulled.people.values()}
+    return sorted({*params.reviewers, *params.adjudicators} - known)
 
 
 def to_apply(build: Path) -> bool:

@@ -44,7 +44,7 @@ def push(
     from annotation.label_studio.tasks import model_version
 
     tasks = review_tasks(tables, params, context)
-    version = model_version(Annotation.from_frame(tables["annotations"]))
+    version = model_version(tables["annotations"]["annotator"])
     return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
@@ -61,7 +61,7 @@ def push_to_experts(
     from annotation.label_studio.tasks import model_version
 
     tasks = review_tasks(tables, params, context)
-    version = model_version(Annotation.from_frame(tables["annotations"]))
+    version = model_version(tables["annotations"]["annotator"])
     assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"]))
     gold = {item.question.question_id for item in gold_questions(params.gold)}
     accounts = {*connect(params).reviewers().values()}
@@ -101,7 +101,7 @@ def review_tasks(
         questions,
         annotations,
         crops=_crops(scanned, context) if params.crops and crops else {},
-        version=model_version(Annotation.from_frame(tables["annotations"])),
+        version=model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
         seed=context.seed,
     )

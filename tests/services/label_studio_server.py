@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import socket
 from collections.abc import Iterator
@@ -70,12 +71,17 @@ class Expert:
 
 @pytest.fixture(scope="session")
 def label_studio_template() -> tuple[Installation, Path]:
-    """An installation, and the data folder of a server with its accounts, made once and kept for later sessions."""
-    installation = Installation(ROOT / ".venv-label-studio")
-    installation.install()
+    """An installation, and the data folder of a server with its accounts, made once and kept for later sessions.
+
+    ``BUILD_DATASET_LABEL_STUDIO`` names a virtual environment with another release of Label Studio.
+    """
+    other = os.environ.get("BUILD_DATASET_LABEL_STUDIO")
+    installation = Installation(Path(other) if other else ROOT / ".venv-label-studio")
+    if not other:
+        installation.install()
     package = files("annotation.label_studio")
     recipe = (package / "requirements.txt").read_bytes() + (package / "_accounts.py").read_bytes()
-    name = hashlib.sha256(recipe + repr(ACCOUNTS).encode()).hexdigest()[:12]
+    name = hashlib.sha256(recipe + repr((ACCOUNTS, other)).encode()).hexdigest()[:12]
     template = ROOT / ".label-studio" / "templates" / name
     if not template.exists():
         making = template.with_name(f".{name}.new")

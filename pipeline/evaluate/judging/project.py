@@ -199,7 +199,9 @@ class ScoringStatus:
     agreement: Sequence[JudgeAgreement]
 
 
-def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
+def push(
+    params: EvaluateParams, review: ReviewParams, context: Context, *, adopt: bool = False
+) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds nothing.
 
     An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
@@ -209,6 +211,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
         params: of the evaluation: the sample, the experts for each answer.
         review: where Label Studio is.
         context: of the evaluation.
+        adopt: take over another folder's project.
 
     Raises:
         UserError: no token, no server, it refuses; or there are no free texts.
@@ -233,6 +236,7 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
             version="none",
             batch=review.batch,
             answers=read_pulled(context.build, kind).answers(studio.reviewers()),
+            adopt=adopt,
             advance=advance,
         )
     if not report.created:
@@ -240,7 +244,14 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context) -> Push
     return report
 
 
-def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False) -> PullReport:
+def pull(
+    params: EvaluateParams,
+    review: ReviewParams,
+    context: Context,
+    *,
+    full: bool = False,
+    adopt: bool = False,
+) -> PullReport:
     """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build.
 
     Raises:
@@ -252,7 +263,7 @@ def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full
     before = read_pulled(context.build, kind)
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(
-            connect(review), kind, owner_of(context), before, full=full, advance=advance
+            connect(review), kind, owner_of(context), before, full=full, adopt=adopt, advance=advance
         )
     write_pulled(context.build, kind, after)
     scores = AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
+from annotation.label_studio import tasks
 from annotation.label_studio.screen import (
     FLAG_NAMES,
     adjudication_config,
@@ -16,12 +18,14 @@ from annotation.label_studio.screen import (
     scoring_config,
     verification_config,
 )
-from annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version, tasks_of
+from annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version
 from annotation.rubric import aspects
 from schemas.errors import UserError
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.records import annotation, question
+
+tasks_of = partial(tasks.tasks_of, version="lexicon")
 
 
 @pytest.fixture(scope="module")
@@ -166,10 +170,11 @@ def test_a_task_is_prefilled_with_the_measured_difficulty_rather_than_an_estimat
         annotation("difficulty", "极难", "human_accuracy", confidence=None),
         annotation("competency", "疾病治疗", confidence=0.25),
     ]
-    [task] = tasks_of([question()], said)
+    version = model_version(each.annotator for each in said)
+    [task] = tasks_of([question()], said, version=version)
     assert [item["value"]["choices"] for item in task.prediction["result"]] == [["疾病治疗"], ["极难"]]
     assert task.prediction["score"] == 0.25
-    assert task.prediction["model_version"] == model_version(said) == "lexicon + human_accuracy"
+    assert task.prediction["model_version"] == version == "lexicon + human_accuracy"
 
 
 def test_predictions_fit_the_screen_and_wrong_ones_are_noticed():
