@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from string import printable
 
 from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
@@ -18,8 +19,14 @@ _ASKS = re.compile(
     r"|哪|何|什么|什麼|首选|首選|最|除"
 )
 """Ends of clauses that ask, so that a comma after them is a slip of the hand: 首选的药物是，, 不属于其功效的，."""
-_STATEMENT = re.compile(r"(?:\w\]?\s?[-+*/%]?=[^=，。；;]{1,40}|\w\([^()]{0,40}\)|\+\+|--)\s?[;；]$")
-"""A stem that ends in program code: x = 2 * x;, swap(a, b);, i++;"""
+_BLANK = re.compile(r"(?:[是为為有属屬于於指称稱填括至作]|应[选用]|哪.{0,6}|什[么麼].{0,4})\s*[（(]$")
+"""The blank of a stem without its closing bracket: 正确的是（, 空格处应填（. Not 某药厂生产的（, which breaks off."""
+_CODE = re.compile(
+    r"\w[\])]?\s?[-+*/%&|:<>!]?=|\w\(|\w\s\(|\w\[|[<>]{2}|::|->|\+\+|--"
+    r"|\b(?:return|break|continue|int|char|float|double|long|void|end|else|goto|exit|import|select|insert|update|delete)\b",
+    re.IGNORECASE,
+)
+"""Signs of program code before a last semicolon: x = 2 * x;, printf("%d", f(a));, i++;, return 0;, int a[10];"""
 _UNREADABLE = re.compile(UNREADABLE)
 _MOJIBAKE = re.compile(
     r"\(cid:\d+\)|锟斤拷|烫烫烫|屯屯屯|ï¿½|(?:[Ã-ï][\x80-\xbf©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿]){3,}|\?{5,}"
@@ -50,14 +57,23 @@ def too_few_options(question: Question, params: CleanParams) -> str | None:
 
 def truncated(question: Question, _: CleanParams) -> str | None:
     """The stem breaks off, or an option is missing or has no text."""
-    end = _OPEN_END.search(question.stem)
-    if end and not (end[1] and _ASKS.search(end[1])) and not _STATEMENT.search(question.stem):
+    if _breaks_off(question.stem):
         return f"the stem ends with “{question.stem[-8:]}”"
     if empty := [option.label for option in question.options if not option.text]:
         return f"option {', '.join(empty)} has no text"
     labels = [option.label for option in question.options]
     expected = [chr(ord("A") + place) for place in range(len(labels))]
     return f"options are labelled {' '.join(labels)}" if labels != expected else None
+
+
+def _breaks_off(stem: str) -> bool:
+    end = _OPEN_END.search(stem)
+    if end is None or (end[1] and _ASKS.search(end[1])) or _BLANK.search(stem):
+        return False
+    if stem[-1] in ";；":
+        return not _CODE.search(stem[len(stem[:-1].rstrip(printable)) :])
+    # A mark that opens and closes, as typists have it: 称为“血府“.
+    return stem[-1] not in "“‘" or stem.count(stem[-1]) % 2 == 1
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:
