@@ -143,6 +143,12 @@ class Text:
         return bool(_P["supposed"].search(before) or (kind != "judged" and _P["conditional"].search(before)))
 
     @cached_property
+    def marked(self) -> dict[int, bool]:
+        """Places of the options in lines that begin with a mark (✅ A … ❌ B …), and whether it means right."""
+        found = {match.start("m"): match["said"] == "R" for match in _P["marked"].finditer(self.codes)}
+        return found if len(found) > 1 else {}
+
+    @cached_property
     def items(self) -> list[Item]:
         """The options that the text goes through one by one, each at its first place."""
         heads = [at for at, word in enumerate(self.words) if self._is_item(at, word[3])]
@@ -161,7 +167,8 @@ class Text:
         if mention is None or codes[at] != "L" or len(mention.labels) > 1:
             return False
         before = codes[at - 1] if at else "/"
-        if before in "/|." and _P["delimited"].match(self.text, mention.letters):
+        starts = before in "/|." and (mention.own or _P["delimited"].match(self.text, mention.letters))
+        if starts or at in self.marked:
             return True
         return before in "/|.,xcBRWV" and re.match(r"[:|]?[Dix]{0,2}[WR]", codes[at + 1 : at + 5]) is not None
 
@@ -170,9 +177,14 @@ class Text:
         """The verdicts on each option's own text; where there are two, that of the option's own item."""
         said: dict[str, bool] = {}
         places = []
+        for at, marked_right in self.marked.items():
+            mention = self.words[at][3]
+            if mention is not None:
+                said |= dict.fromkeys(mention.labels, marked_right)
+                places += [mention.start, mention.end]
         for item in self.items:
             verdict = re.search(r"[WRXV]", self.codes[item.first : item.last])
-            if verdict:
+            if verdict and not self.marked:
                 said[item.label] = verdict.group() == "R"
                 places += [item.start, item.end]
         for claim in (claim for claim in self.claims if claim.kind == "judged"):
@@ -180,7 +192,7 @@ class Text:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P["except"].finditer(self.codes):
-            mention = self.words[match.start("m") if match["m"] else match.start("one")][3]
+            mention = self.words[max(match.start(name) for name in ("m", "behind", "one"))][3]
             if mention is not None:
                 excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])
                 said = {label: (label in mention.labels) is excepted_is_right for label in self.options}

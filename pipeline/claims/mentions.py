@@ -76,6 +76,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = "".join(text[at] for at in kept).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
+    compact = compact.replace("、", ",")
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, body in options.items():
@@ -110,7 +111,7 @@ def _broken(compact: str, needle: str) -> int:
 
 
 def _compact(text: str) -> str:
-    return "".join(text.split()).lower()
+    return "".join(text.split()).lower().replace("、", ",")
 
 
 def _common(text: str) -> bool:
@@ -169,6 +170,8 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
     if _P["before"].search(before) or (match.group() in "Aa" and _P["article"].match(text, end)):
         return True
     if match.group() in "Ii" and _P["pronoun"].match(text, end):
+        return True
+    if end - start > 1 and _P["acronym"].match(text, end):
         return True
     quoted = start > 0 and text[start - 1] == text[end : end + 1]
     return not quoted and _P["after"].match(text, end) is not None and not _P["range"].match(text, end)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pipeline.claims import Text, fold, spoken
 from pipeline.evaluate.extraction.rules import RULES, ReadingTask, contradicts_itself, opens_with
 
-_STILL = ("head", "concluded", "verdicts", "first_listed")
+_STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
 """Rules that may still find the one answer of a text that states several."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""

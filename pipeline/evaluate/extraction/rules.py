@@ -146,7 +146,7 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
-    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A", task.said.codes)
+    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A|,A(?=[./]{0,4}\Z)", task.said.codes)
     if match is None or "E" in task.said.codes[match.end() :]:
         return None
     return FoundAnswer(
@@ -226,7 +226,8 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     sentences = list(re.finditer(r"[^./]+", task.said.codes))
     for match in reversed(sentences):
         part, last = match.group(), match is sentences[-1]
-        concludes = "c" in part or len(sentences) == 1 or (last and _P["is_it"].search(part))
+        ends = (last and _P["is_it"].search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
+        concludes = "c" in part or len(sentences) == 1 or ends
         if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
         named = [
@@ -244,7 +245,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     complete = set(right + wrong) == set(task.said.options)
     if task.multiple:
         chosen = right if complete else ()
-    elif len(right) == 1 and wrong:
+    elif len(right) == 1 and (wrong or _names_all(task)):
         chosen = right
     elif not right and not task.claims("judged") and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
@@ -254,6 +255,26 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     else:
         chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
     return FoundAnswer(chosen, start, end) if chosen else None
+
+
+def _names_all(task: ReadingTask) -> bool:
+    """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
+    named = {label for mention in task.said.mentions for label in mention.labels}
+    ended = task.said.codes.endswith("R") or _P["ended"].search(task.said.text[-10:])
+    return bool(ended) and named == set(task.said.options)
+
+
+def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
+    """The option that stands against a list of all others (A、B、C、D都能降压，而E不能)."""
+    if task.multiple is not False or not _names_all(task):
+        return None
+    lists = [mention for mention in task.said.mentions if len(mention.labels) > 1]
+    alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
+    labels = {mention.labels for mention in alone}
+    complete = len(lists) == len(labels) == 1 and len(lists[0].labels) == len(task.said.options) - 1 > 1
+    if not complete or not _P["of_all"].match(task.said.text, lists[0].end):
+        return None
+    return FoundAnswer(alone[-1].labels, alone[-1].start, alone[-1].end)
 
 
 def only_letter(task: ReadingTask) -> FoundAnswer | None:
@@ -278,6 +299,8 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     """
     if task.multiple or len(task.said.items) < 2 or not _P["ended"].search(task.said.text[-10:]):
         return None
+    if _P["asks"].search(task.said.text[-60:]):
+        return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
     judged = "[WX]" if mention is not None and mention.own else "[WXR]"
@@ -297,6 +320,7 @@ RULES: Mapping[str, Rule] = {
     "concluded": concluded,
     "quoted": quoted,
     "verdicts": verdicts,
+    "odd_one_out": odd_one_out,
     "only_letter": only_letter,
     "first_listed": first_listed,
 }

@@ -126,6 +126,49 @@ def test_an_answer_under_a_condition_is_not_the_answer(pair, condition):
     assert read(("答案是{0}。" + condition).format(*pair), multiple=False) == pair[0]
 
 
+@given(
+    st.sets(st.sampled_from("ABCD"), min_size=1, max_size=3),
+    st.sampled_from([("✅", "❌"), ("√", "×"), ("- [x]", "- [ ]"), ("（正确）", "（错误）"), ("☑", "✗")]),
+    st.sampled_from(["{} {}. {}", "{}{}：{}"]),
+)
+def test_a_mark_at_the_beginning_of_a_line_is_about_its_own_option(right, marks, line):
+    text = "\n".join(line.format(marks[label not in right], label, body) for label, body in FOUR.items())
+    assert read(text, multiple=True) == "".join(sorted(right))
+    assert len(right) > 1 or read(text, multiple=False) == "".join(right)
+
+
+@given(
+    st.permutations("ABCD"),
+    st.sampled_from(
+        [
+            "{}均与本病有关，而{}与本病无关。",
+            "{}都可以见到，{}则见不到。",
+            "{} can all be seen here, while {} cannot.",
+        ]
+    ),
+)
+def test_one_option_against_a_list_of_all_others_is_the_answer_to_one(order, frame):
+    text = frame.format("、".join(sorted(order[:3])), order[3])
+    assert read(text, multiple=False) == order[3]
+    assert read("、".join(order) + "都有可能。", multiple=False) is None
+
+
+@pytest.mark.parametrize("asks", ["请选择正确的答案。", "请回答：", "Please choose the correct option."])
+def test_a_repeated_question_is_no_answer(asks):
+    assert (
+        read("\n".join(f"{label}. {body}" for label, body in FOUR.items()) + f"\n{asks}", multiple=False)
+        is None
+    )
+
+
+@given(
+    st.sampled_from(["ACE inhibitors cause it: ", "DBA患者常见。", "AC抑制剂无效。"]), st.sampled_from("ABCD")
+)
+def test_capitals_that_are_a_word_name_no_options(word, letter):
+    assert read(word, multiple=True) is None
+    assert read(f"{word}答案：{letter}", multiple=True) == letter
+
+
 WORDS = """答案 是 为 ： 选 故 不 而是 选项 A B C D 、 ， 。 正确 错误 排除 因此 应该 心率加快 血压升高 维生素 超 细胞
 如果 以上都 <think> </think> ( ) ."""
 FRAGMENTS = [*WORDS.split(), "\n", " "]
