@@ -57,9 +57,9 @@ label-studio-stop: $(VENV)/.core ## Stop it
 
 lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate $(SILENT) --group build -o requirements/core.txt pyproject.toml
+	  --no-annotate $(SILENT) --extra review --group build -o requirements/core.txt pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	  --no-annotate $(SILENT) --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
+	  --no-annotate $(SILENT) --extra review --group build --group dev -c requirements/core.txt -o requirements/dev.txt pyproject.toml
 	echo "torch; python_version < '3'" > $(VENV)/overrides.txt   # comes in builds of its own: see TORCH
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/services.txt \

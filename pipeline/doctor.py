@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from annotation.label_studio.process import START
+from annotation.label_studio.process import EXTRA, START
 from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
@@ -101,6 +101,9 @@ def _label_studio(config: ConfigBase | None) -> Check:
     params = config.params("review") if config else ReviewParams()
     assert isinstance(params, ReviewParams)
     url, variable = params.url, params.api_key_env
+    if find_spec("label_studio_sdk") is None:
+        told = "label-studio-sdk is not installed · for expert review"
+        return Check("label studio", CheckState.ABSENT, told, EXTRA)
     try:
         release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
     except (httpx.HTTPError, ValueError, TypeError, KeyError):

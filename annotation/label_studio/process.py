@@ -178,6 +178,8 @@ _CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()
 START = "make label-studio" if _CLONE else f"python -m {__package__}.server install (then start)"
 """Command that installs and starts Label Studio: of a clone, or of an installed package."""
 STOP = "make label-studio-stop" if _CLONE else f"python -m {__package__}.server stop"
+EXTRA = "pip install -e '.[review]'" if _CLONE else "pip install 'build-dataset[review]'"
+"""Command that installs the client of Label Studio."""
 
 _QUIET_SERVER = {
     "LABEL_STUDIO_COLLECT_ANALYTICS": "0",
