@@ -26,7 +26,7 @@ from pipeline.parse.heads import (
 )
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.numbering import Boundary, choose, weigh
+from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, KeyLine, Outline, PointedItem, Pointing, Role
@@ -238,7 +238,7 @@ def _numbers(cutting: _Cutting) -> None:
     marks = _without_parts(marks, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = _within_titles(weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups))
-    for mark in choose(weighed, boundaries):
+    for mark in choose(weighed, boundaries) or unnumbered(cutting.pieces):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}
     cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft, text_of
-from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.heads import CHINESE
 from pipeline.parse.kinds import announcement, is_case
@@ -386,7 +386,7 @@ def _pattern(line: str) -> str:
 def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
     texts = [piece.text for piece in draft.pieces]
-    end = next((i for i, text in enumerate(texts) if i and _opens_field(text)), len(texts))
+    end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
     labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
     last = max(labels, default=0)
     return [text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and not _GOES_ON.match(text)]
@@ -394,9 +394,3 @@ def _under_options(draft: Draft) -> list[str]:
 
 _GOES_ON = re.compile(rf"[{CIRCLED_DIGITS}a-z]|[A-K][{CJK} ]")
 """No foot begins so: ①, a bare option (C 丙), the rest of a phrase (acute / nephritis)."""
-
-
-def _opens_field(text: str) -> bool:
-    """Return whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
-    below = f"{text}\nA"
-    return opens_explanation(below) or split_fields(below).answered

@@ -121,6 +121,12 @@ def opens_explanation(line: str) -> bool:
     return found is not None and _kind(found) is FieldMarker.EXPLANATION
 
 
+def opens_field(text: str) -> bool:
+    """Return whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
+    below = f"{text}\nA"
+    return opens_explanation(below) or split_fields(below).answered
+
+
 def stated_answers(segment: str) -> tuple[list[str], str]:
     """The letters a segment begins with, of every part where it has parts, and the explanation after them."""
     parts, rest = answers_of_parts(segment)

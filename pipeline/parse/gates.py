@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.kinds import INSTRUCTION, announcement
@@ -15,6 +16,8 @@ from pipeline.parse.numbers import number_candidate
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, Outline
 
+HABIT = 10
+"""Answers in the blanks of stems from which, in half of a section, they are its habit."""
 SOME = 3
 """From this number of items with options on, an item without them in their section is doubtful."""
 _LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
@@ -111,8 +114,12 @@ def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
     """Flag questions without an answer where most have one, and answers in blanks that are no habit of the paper."""
     silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
     blanks = [draft for draft in questions if draft.in_blank]
+    habits = Counter(draft.section for draft in blanks)
+    sizes = Counter(draft.section for draft in questions)
     if 3 * len(blanks) < len(questions):
         for draft in blanks:
+            if habits[draft.section] >= max(HABIT, sizes[draft.section] / 2):
+                continue
             draft.flag(
                 "answer_in_text", f"{draft.answer} without a mark may be its answer, or part of the text"
             )
@@ -143,7 +150,8 @@ def gaps(
         if not numbers:
             continue
         first, last = min(numbers), max(numbers)
-        start = 1 if first <= GAP else first
+        above = {draft.number or 0 for draft in drafts if draft.section == section - 1 and not draft.entry}
+        start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
         stated = _stated_last(members, first, count if len(sections) == 1 else None)
         if stated is not None and last < stated:
@@ -152,6 +160,17 @@ def gaps(
             end, why = end + 1, "its key answers it"
         found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
     return found
+
+
+def _resumed(members: Sequence[Draft], above: int) -> int | None:
+    """The number at which the numbering of the section before goes on, as if the items between were numbered by it.
+
+    After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
+    """
+    for place, (one, other) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
+        if other > one + 1 and other == above + place + 1:
+            return other
+    return None
 
 
 def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
-from pipeline.parse.fields import opens_explanation, split_fields
+from pipeline.parse.fields import opens_explanation, opens_field, split_fields
 from pipeline.parse.heads import GroupHead
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import NumberCandidate, NumberStyle
@@ -282,3 +282,24 @@ def _walk(search: _ChainSearch, marks: Sequence[NumberCandidate]) -> list[Number
         chain.append(marks[index])
         index = search.back[index]
     return chain[::-1]
+
+
+_FIRST_OPTION = re.compile(r"[(（【]?A\s?[.．、:：)）】]")
+UNNUMBERED = 3
+"""Items from which a paper may have no numbers at all."""
+PLAIN = 0.9
+"""Share of the first options in such a paper that one line alone must part from the answer of the item before."""
+
+
+def unnumbered(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
+    """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
+
+    Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
+    """
+    options = [index for index, piece in enumerate(pieces) if index and _FIRST_OPTION.match(piece.text)]
+    stems = [index - 1 for index in options if index == 1 or opens_field(pieces[index - 2].text)]
+    if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
+        return []
+    return [
+        NumberCandidate(line, value, NumberStyle.BARE, 0, 0.0, value) for value, line in enumerate(stems, 1)
+    ]

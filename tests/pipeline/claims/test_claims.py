@@ -137,3 +137,9 @@ def test_no_text_is_too_odd_to_be_read(text):
     for claim in said.claims:
         assert set(claim.labels) <= set(FOUR)
         assert 0 <= claim.start < claim.end <= len(text)
+
+
+def test_a_unit_after_a_number_is_no_label():
+    drugs = dict(zip("ABCDEFG", ("甲药", "乙药", "丙药", "丁药", "戊药", "己药", "庚药"), strict=True))
+    for amount in ("不超过1 g", "不超过1g", "0.5 g", "每次2 g"):
+        assert "G" not in stands(f"每日用量{amount}是对的，故选B。", drugs), amount

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pipeline.parse.short import FOUR, items, told
+
 OPTIONS = "A. 甲\tB. 乙\tC. 丙\tD. 丁"
 
 
@@ -177,3 +179,47 @@ def test_the_end_of_one_option_in_a_short_paper_is_no_answer(parse):
     outcome = parse(f"{whole}\n3. 下列哪项正确\nA. 甲\nB. 乙\nC. 丙\nD. 维生素\nC")
     assert outcome.questions[-1].options[-1].text == "维生素C"
     assert outcome.questions[-1].answer is None
+
+
+def stray(then):
+    """Items 1–12, then stray numbers 2–14, then twelve from the one that is told."""
+    more = (*range(2, 15), *range(then, then + 12))
+    return items(*range(1, 13)) + "".join(
+        f"\n{number}. 另有一问，其中不符的是{place}号\n{OPTIONS}" for place, number in enumerate(more)
+    )
+
+
+def test_a_numbering_that_goes_on_as_if_stray_numbers_had_been_its_own_lacks_none(parse):
+    assert told(parse(stray(26))) == [
+        f"{number}-" for number in (*range(1, 13), *range(2, 15), *range(26, 38))
+    ]
+    assert "? missing_number" in told(parse(stray(28)))
+
+
+def plain_items(count, explanation="解析：见教材。"):
+    return "\n".join(
+        f"没有编号的第{at}项对的是\n{FOUR}\n正确答案：{'ABCD'[at % 4]}\n{explanation}" for at in range(count)
+    )
+
+
+def test_items_without_numbers_are_read_where_one_line_alone_stands_between_them(parse):
+    outcome = parse(plain_items(5))
+    assert told(outcome) == ["1A", "2B", "3C", "4D", "5A"]
+    assert outcome.questions[1].stem == "没有编号的第1项对的是"
+    assert outcome.questions[1].explanation == "见教材。"
+
+
+def test_items_without_numbers_wait_with_the_one_above_where_their_stem_has_more_lines(parse):
+    outcome = parse(f"{plain_items(12)}\n题干的第一行，\n第二行对的是\n{FOUR}\n正确答案：A")
+    assert len(outcome.questions) == 11
+    assert [one.reason for one in outcome.review] == ["answers_disagree"]
+    assert not parse(plain_items(5, "解析：见教材。\n第二行")).questions
+
+
+def test_answers_in_blanks_may_be_the_habit_of_one_section(parse):
+    blanks = "\n".join(
+        f"{at}. 换一问，{at}号中不符的是（{'ABCD'[at % 4]}）\n{OPTIONS}" for at in range(1, 11)
+    )
+    marked = "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in range(1, 31))
+    found = told(parse(f"一、单选题\n{marked}\n二、单选题\n{blanks}"))
+    assert found[30:] == [f"{at}{'ABCD'[at % 4]}" for at in range(1, 11)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from annotation.llm import pace
+from pipeline.cli.app import app
 from pipeline.parse.params import ParseParams
 from pipeline.parse.stage import problems, run
 from schemas.documents import Document, Line, SourceRow
@@ -118,3 +120,18 @@ def test_a_section_without_a_model_is_told_before_anything_is_read():
     params = ParseParams.model_validate({"llm": {"base_url": "http://localhost:1/v1"}})
     assert problems(params, None) == ["[parse.llm] no model is named: set model in [parse.llm]"]
     assert problems(ParseParams(), None) == []
+
+
+def test_a_dry_run_counts_the_requests_and_asks_nobody(tmp_path):
+    server = ScriptedServer(lambda *_: Reply(content=json.dumps(RIGHT)))
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "paper.txt").write_text(PAPER, encoding="utf-8")
+    options = f'[dataset]\nname = "t"\n[parse.llm]\nbase_url = "{server.url}"\nmodel = "pointer"\n'
+    (tmp_path / "dataset.toml").write_text(options, encoding="utf-8")
+    config = ["--config", str(tmp_path / "dataset.toml")]
+    assert CliRunner().invoke(app, ["ocr", *config]).exit_code == 0
+    shown = CliRunner().invoke(app, ["parse", "--dry-run", *config])
+    server.close()
+    assert shown.exit_code == 0, shown.output
+    assert "1 request" in shown.output
+    assert server.asked.total() == 0
