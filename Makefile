@@ -24,7 +24,7 @@ demo: $(VENV)/.core ## Build the sample exam into build/ and say where to look
 	$(BIN)/build-dataset run
 
 test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0  # with restarts xdist waits for ever for a dead worker
 
 test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
 	$(BIN)/python -m pytest tests/services $(SERVICES)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import platform
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -131,6 +133,9 @@ def main() -> None:
             stream.reconfigure(
                 errors="backslashreplace"
             )  # a terminal that lacks our letters still shows the rest
+    if not sys.warnoptions:  # warnings of libraries are for developers: python -W default shows them
+        warnings.simplefilter("ignore")
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of worker processes
     try:
         _check_address_space()
         app(standalone_mode=True)

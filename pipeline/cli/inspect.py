@@ -84,7 +84,7 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     if view is None:
         return False
     console = Console()
-    for line in [f"{view.document}: {counted(view.rows, 'row')}, {view.format}", *view.told]:
+    for line in [f"{view.document}: {counted(view.rows, 'row')}", *view.told]:
         say(line, console=console)
     for table in view.tables:
         _print_table(console, table, len(view.tables) > 1)
@@ -230,7 +230,8 @@ def list_items(
         typer.echo(json.dumps([asdict(row) for row in found], ensure_ascii=False, indent=2))
         return
     console = Console()
-    table = Table(Column("编号 ID", no_wrap=True), "文件 file", "原因 reason", "说明 detail", "内容 text")
+    columns = ("文件 file", "原因 reason", "说明 detail", "内容 text")
+    table = Table(Column("编号 ID", no_wrap=True), *(Column(name, overflow="fold") for name in columns))
     for row in found[:limit]:
         cells = (row.document, in_both_languages(row.reason), _shortened(row.detail), _shortened(row.text))
         table.add_row(row.item_id, *map(escape, cells))

@@ -110,7 +110,5 @@ def _release_notes(stands: ReleaseComparison) -> list[str]:
     told = ", ".join(f"{count:,} {kind}" for kind, count in stands.changes.counts().items() if count)
     notes = [f"since release {stands.previous}: {told or 'no changes'}"]
     if told and stands.is_draft:
-        notes.append(
-            f"that makes a {stands.level} release: set dataset.version to {stands.suggested} or higher"
-        )
+        notes.append(f"before the next release: set dataset.version to {stands.suggested} or higher")
     return notes

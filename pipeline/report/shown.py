@@ -96,6 +96,8 @@ def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
     """
     if not item:
         return None
+    if item.startswith("["):  # reviews of a question, which the detail sums up
+        return None
     found = _question_in(item)
     stem = next((found[name] for name in _PARTS if isinstance(found.get(name), str)), None)
     if stem is None:
