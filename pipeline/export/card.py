@@ -1,35 +1,54 @@
-"""The dataset card: README.md with front matter that ``datasets.load_dataset(folder)`` understands."""
+"""The release told: to people by a card (README.md) and a changelog, to machines by Croissant metadata.
+
+The card's front matter is what ``datasets.load_dataset(folder)`` understands, the metadata what MLCommons' tools and search
+engines read (https://docs.mlcommons.org/croissant). The words of all three stand in ``templates/``.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from pipeline.export.changes import ReleaseComparison, summary
+from pipeline.export.changes import KINDS, ReleaseComparison
 from pipeline.export.formats import FORMATS
 from pipeline.export.statistics import distribution, meanings
+from pipeline.releases import SPLITS
 from pipeline.rendering.markdown import code, scalar, table, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
+from schemas.release import ReleaseRow
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import counted
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
+_CHANGED = 20
+"""Changed questions of a kind that the changelog names; ``changes.parquet`` has all."""
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
 
 _NAMES_ZH = {"train": "训练集", "validation": "验证集", "test": "测试集"}
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
+_MEANING = {
+    "added": "new 新增",
+    "removed": "no longer there 删除",
+    "renamed": "another id, the same question 改号",
+    "moved": "another split 换集",
+    "changed": "another stem, options or answer 修改",
+    "relabelled": "another label 改标",
+    "updated": "other columns: explanation, status … 更新",
+}
 
 
 @dataclass(frozen=True)
@@ -54,28 +73,30 @@ class Facts:
 
 
 def card(facts: Facts, checksums: Mapping[str, str]) -> str:
-    """Return the card as Markdown; its words stand in ``templates/card.md``.
+    """Return the card as Markdown.
 
     Args:
         facts: of the release.
         checksums: SHA-256 by file.
     """
     splits, whole = facts.splits, pl.concat(facts.splits.values())
-    documents = whole["document"].value_counts().sort("document")
+    total, documents = whole.height, whole["document"].value_counts().sort("document")
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
-    figures = {name: part for name, part in facts.figures.items() if "questions" in part}
     types = distribution(splits, "question_type")
-    made = _template().render(
-        _head(facts.dataset, splits),
-        body=True,
-        table=table,
+    made = rendered(
+        "card.md",
+        dataset=facts.dataset,
+        splits=list(splits),
+        total=total,
+        size=size_category(total),
+        licence=_licence(facts.dataset.license.strip()),
+        loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
         split_rows=list(map(_split_row, splits, splits.values())),
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
         leaks=dict(facts.leaks["kind"].value_counts().iter_rows()),
-        benchmarks=facts.benchmarks,
-        benchmark_rows=list(map(_benchmark_row, facts.benchmarks.head(_LISTED).iter_rows(named=True))),
+        benchmarks=facts.benchmarks.to_dicts(),
         listed=_LISTED,
         status_rows=[_status_row(whole, dimension) for dimension in dimensions().values()],
         annotators=Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", ")),
@@ -84,29 +105,37 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
         changed=whole.filter(pl.col("corrected").list.len() > 0).height,
         guesses=whole.filter(pl.col("difficulty_estimate")).height,
         label_tables=[(each, *_labels(splits, each)) for each in dimensions().values()],
-        figures=figures,
-        figure_rows=_figures(list(figures.values())),
+        figures={name: part for name, part in facts.figures.items() if "questions" in part},
         column_rows=[(f"`{name}`", text(meaning)) for name, meaning in meanings().items()],
         empty=", ".join(name for name, rows in splits.items() if not rows.height),
         formats=[
             item for item in FORMATS if any(item.path.format(split=each) in checksums for each in splits)
         ],
         standing=facts.standing,
-        summary=summary(facts.standing),
-        documents=documents.height,
-        document_rows=[(code(name), f"{count:,}") for name, count in documents.head(_LISTED).iter_rows()],
+        change_rows=_change_rows(facts.standing),
+        documents=documents.rows(),
         checksum_rows=[(text(name), f"`{value}`") for name, value in checksums.items()],
     )
     return re.sub(r"\n{3,}", "\n\n", made).rstrip("\n") + "\n"
 
 
-def front_matter(dataset: DatasetParams, splits: Splits) -> str:
-    """Return the YAML block. Only files of splits that hold questions are named: readers stumble over empty ones."""
-    return _template().render(_head(dataset, splits), body=False).rstrip("\n")
+def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
+    """Return the whole changelog as Markdown: this release's changes, the first of each kind named, then the history."""
+    kinds = standing.changes.rows.partition_by("change", as_dict=True)
+    listed = [(kind, kinds[kind,].to_dicts()) for kind in KINDS[1:] if (kind,) in kinds]
+    rows = _change_rows(standing)
+    told = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
+    made = re.sub(r"\n{3,}", "\n\n", rendered("changes.md", **told)).strip()
+    return f"{made}\n\n{standing.history}".rstrip() + "\n"
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a template of ``templates/`` with these values."""
+    return _templates().get_template(template).render(values)
 
 
 @cache
-def _template() -> Template:
+def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     # Markdown: what is not ours is escaped by the filters ``text`` and ``code``.
@@ -116,26 +145,29 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "text": text,
-        "code": code,
-        "scalar": scalar,
-        "counted": counted,
-        "number": "{:,}".format,
-    }
-    return made.get_template("card.md")
+    made.globals |= {"table": table}
+    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted, "number": _number}
+    return made
 
 
-def _head(dataset: DatasetParams, splits: Splits) -> dict[str, Any]:
-    total = sum(rows.height for rows in splits.values())
-    return {
-        "dataset": dataset,
-        "splits": list(splits),
-        "total": total,
-        "size": next((name for limit, name in _SIZES if total < limit), "n>1M"),
-        "licence": _licence(dataset.license.strip()),
-        "loaded": [name for name, rows in splits.items() if rows.height],
-    }
+def _number(value: float | None, places: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{places}f}"
+
+
+def size_category(total: int) -> str:
+    """Return the range of sizes that a number of questions is in, as Hugging Face names it."""
+    return next((name for limit, name in _SIZES if total < limit), "n>1M")
+
+
+def _change_rows(standing: ReleaseComparison) -> list[Row]:
+    """Return the questions of each kind of change by split."""
+    rows = standing.changes.rows.with_columns(of=pl.coalesce("split", "previous_split"))
+    counts = Counter(rows.select("change", "of").iter_rows())
+    return [
+        (f"{kind}: {_MEANING[kind]}", *(f"{counts[kind, split]:,}" for split in SPLITS), f"{total:,}")
+        for kind, total in standing.changes.counts().items()
+        if total
+    ]
 
 
 def _licence(name: str) -> str:
@@ -149,11 +181,6 @@ def _split_row(name: str, rows: pl.DataFrame) -> Row:
     several = rows.filter(pl.col("answer").list.len() > 1).height
     groups = rows["group_id"].drop_nulls().n_unique()
     return f"{name} {_NAMES_ZH[name]}", rows.height, several, groups, rows["explanation"].count()
-
-
-def _benchmark_row(file: Mapping[str, Any]) -> Row:
-    names = ("records", "overlaps", "copies", "test_overlaps", "test_copies")
-    return code(file["file"]), *(f"{file[name]:,}" for name in names)
 
 
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
@@ -174,23 +201,73 @@ def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
     return rows, len(dimension.labels) - len(known)
 
 
-def _figures(parts: Sequence[Mapping[str, Any]]) -> list[Row]:
-    rows: list[Row] = [
-        ("Questions", *(f"{part['questions']:,}" for part in parts)),
-        ("Vocabulary (characters)", *(f"{part['vocabulary']:,}" for part in parts)),
-    ]
-    for name in ("question", "answer", "explanation"):
-        rows.append((f"Longest {name}", *(_number(part[name]["max"], 0) for part in parts)))
-        rows.append((f"Mean {name}", *(_number(part[name]["mean"], 2) for part in parts)))
-        rows.append((f"Median (Q1, Q3) {name}", *(_quartiles(part[name]) for part in parts)))
-    return rows
+Outputs = Mapping[str, Mapping[str, Any]]
+
+_TYPES = {
+    pl.String(): "sc:Text",
+    pl.Int64(): "sc:Integer",
+    pl.Float64(): "sc:Float",
+    pl.Boolean(): "sc:Boolean",
+}
+_MEDIA_TYPES = {".parquet": "application/x-parquet"} | {
+    PurePosixPath(item.path).suffix: item.media_type for item in FORMATS
+}
 
 
-def _number(value: float | None, places: int) -> str:
-    return "–" if value is None else f"{value:,.{places}f}"
+def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], outputs: Outputs) -> bytes:
+    """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions.
+
+    Args:
+        dataset: name, licence and so on.
+        splits: rows by split.
+        outputs: ``sha256`` and ``bytes`` of every file, by name.
+    """
+    explained = meanings()
+    made = rendered(
+        "croissant.json",
+        dataset=dataset,
+        licence=_licence_page(dataset.license),
+        files=[
+            (name, _MEDIA_TYPES[PurePosixPath(name).suffix], entry)
+            for name, entry in sorted(outputs.items())
+            if _is_data(name)
+        ],
+        splits=[split for split, rows in splits.items() if rows.height],
+        columns=[
+            {"name": name, "about": explained[name], **_column(kind)}
+            for name, kind in ReleaseRow.polars_schema().items()
+        ],
+    )
+    given = {key: value for key, value in json.loads(made).items() if value is not None}
+    return (json.dumps(given, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def _quartiles(part: Mapping[str, float | None]) -> str:
-    if part["median"] is None:
-        return "–"
-    return "{:g} ({:g}, {:g})".format(*(part[name] for name in ("median", "q1", "q3")))
+def _licence_page(name: str) -> str:
+    """A licence's page, where its name is an identifier as Hugging Face and SPDX have them."""
+    identifier = name.strip().lower()
+    known = re.fullmatch(
+        r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier
+    )
+    return f"https://choosealicense.com/licenses/{identifier}/" if known else name.strip()
+
+
+def _is_data(name: str) -> bool:
+    return PurePosixPath(name).suffix in _MEDIA_TYPES and name not in ("rejects.parquet", "review.parquet")
+
+
+def _column(kind: pl.DataType) -> dict[str, Any]:
+    """Return a column's type; of structs those of their parts."""
+    repeated = isinstance(kind, pl.List)
+    while isinstance(kind, pl.List):
+        kind = _instance(kind.inner)
+    parts = (
+        [(part.name, _TYPES[_instance(part.dtype)]) for part in kind.fields]
+        if isinstance(kind, pl.Struct)
+        else []
+    )
+    return {"repeated": repeated, "parts": parts, "type": _TYPES.get(kind)}
+
+
+def _instance(kind: Any) -> pl.DataType:
+    found: pl.DataType = kind() if isinstance(kind, type) else kind
+    return found

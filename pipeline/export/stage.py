@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import Facts, card
-from pipeline.export.changes import ReleaseComparison, changelog, standing
-from pipeline.export.croissant import croissant
+from pipeline.export.card import Facts, card, changelog, croissant
+from pipeline.export.changes import ReleaseComparison, standing
 from pipeline.export.formats import FORMATS
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release

@@ -1,22 +1,19 @@
 """The card counts what is there: sizes, answers, labels, leaks."""
 
 import json
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
-from pipeline.export.card import front_matter
+from pipeline.export.card import size_category
 from pipeline.rendering.markdown import code
-from schemas.dataset import DatasetParams
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
 
 
 @pytest.mark.parametrize(("questions", "size"), [(999, "n<1K"), (1000, "1K<n<10K"), (10**6, "n>1M")])
 def test_the_size_category_is_hugging_faces(questions, size):
-    splits = {"train": SimpleNamespace(height=questions)}
-    assert f'size_categories: ["{size}"]' in front_matter(DatasetParams(name="d"), splits)
+    assert size_category(questions) == size
 
 
 def test_questions_with_several_answers_are_counted(export, tables):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.export.changes import KINDS, ReleaseComparison, bumped, changelog, compare, summary
+from pipeline.export.card import changelog
+from pipeline.export.changes import KINDS, ReleaseComparison, bumped, compare
 from pipeline.releases import parse_version, read_release
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -267,7 +268,8 @@ def test_a_changelog_names_twenty_of_a_kind_and_counts_the_others():
 
 def test_new_columns_alone_are_a_change_too():
     fewer = old(**BASE).drop("explanation")
-    told = summary(ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", ""))
+    comparison = ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", "")
+    told = changelog(DatasetParams(name="d", version="1.1.0"), comparison)
     assert "a **minor** release" in told
     assert "New columns: `explanation`." in told
     assert "no changes" not in told
