@@ -1,7 +1,7 @@
 """The release told: to people by a card (README.md) and a changelog, to machines by Croissant metadata.
 
-The card's front matter is what ``datasets.load_dataset(folder)`` understands, the metadata what MLCommons' tools and search
-engines read (https://docs.mlcommons.org/croissant). The words of all three stand in ``templates/``.
+The card's front matter is what ``datasets.load_dataset(folder)`` understands, the metadata what MLCommons' tools and
+search engines read (https://docs.mlcommons.org/croissant). The words of all three stand in ``templates/``.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
 
 
 def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
-    """Return the whole changelog as Markdown: this release's changes, the first of each kind named, then the history."""
+    """Return the changelog as Markdown: this release's changes, the first of each kind named, then the history."""
     kinds = standing.changes.rows.partition_by("change", as_dict=True)
     listed = [(kind, kinds[kind,].to_dicts()) for kind in KINDS[1:] if (kind,) in kinds]
     rows = _change_rows(standing)
