@@ -100,11 +100,7 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
 
 
 def content_of(rows: pl.DataFrame) -> pl.Series:
-    """Return the ``content_hash`` of each question, by which it is known again when its id has changed.
-
-    Args:
-        rows: with ``stem``, ``shared_stem`` and ``options``.
-    """
+    """Return the ``content_hash`` of each question, by which it is known again when its id has changed."""
     hashes = [
         content_hash(stem, (option["text"] for option in options), shared)
         for stem, options, shared in rows.select("stem", "options", "shared_stem").iter_rows()
@@ -128,11 +124,6 @@ def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> l
     What says the same comes first, under its own id or another: a source that numbers its rows anew gives ids to other
     questions. Then what a released question was merged into, then corrected texts (the same id, or nearly the same
     text), and last an id that now asks something else.
-
-    Args:
-        old: released questions with ``question_id, stem, shared_stem, options``.
-        new: questions with the same columns.
-        merges: with ``question_id, survivor_id``.
     """
     before = dict(zip(old["question_id"].to_list(), content_of(old).to_list(), strict=True))
     after = dict(zip(new["question_id"].to_list(), content_of(new).to_list(), strict=True))

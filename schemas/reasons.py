@@ -24,12 +24,7 @@ def in_both_languages(reason: str) -> str:
 
 
 def remedy(reason: str, file: str) -> tuple[str, str]:
-    """Return what to do about a reason, in English and in Chinese.
-
-    Args:
-        reason: the code of the reason.
-        file: name of the source, which takes the place of ``FILE``.
-    """
+    """Return what to do about a reason, in English and in Chinese."""
     english, chinese = _read()["remedies"].get(reason, _ELSE)
     return english.replace("FILE", file), chinese.replace("FILE", file)
 

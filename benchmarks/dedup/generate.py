@@ -16,7 +16,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
-from pipeline.dedup.phrases import ASKED, FILLER, FUNCTION, OPPOSITES
+from pipeline.dedup.meaning import ASKED, FILLER, FUNCTION, OPPOSITES
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 

@@ -94,15 +94,8 @@ def gathered(
 ) -> Matched:
     """Return all answers, of our own runs and in files, in the letters of our questions.
 
-    Answers to a question that was merged into another count as answers to the survivor, unless the model answered
-    that one too.
-
-    Args:
-        paths: JSONL.
-        questions: a ``Question`` table.
-        predictions: a ``Prediction`` table.
-        merges: the surviving question of each that was merged into another.
-        cleaned: the ``Question`` table in which the merged ones stand.
+    Answers to a question that was merged into another (``merges``; it stands in ``cleaned``) count as answers to the
+    survivor, unless the model answered that one too.
 
     Raises:
         UserError: a row cannot be read.

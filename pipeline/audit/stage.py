@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
-from pipeline.audit import irt, page
+from pipeline.audit import page
 from pipeline.audit.answers import Answers, Letters, compared, gathered
+from pipeline.audit.consensus import FEWEST, Floats, fit
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import (
     AuditCase,
@@ -211,9 +212,9 @@ def _analysed(
         if people and case.question.human_accuracy is not None:
             right[row, -1] = case.question.human_accuracy
     classical = _classical(asked, answers, right)
-    if len(models) < irt.FEWEST:
+    if len(models) < FEWEST:
         return [None] * len(models), classical
-    fitted = irt.fit(right)
+    fitted = fit(right)
     for row, case in enumerate(asked):
         names = ("", "_low", "_high")
         for part, values in (("difficulty", fitted.difficulty), ("discrimination", fitted.discrimination)):
@@ -224,9 +225,7 @@ def _analysed(
     return fitted.abilities[: len(models)].tolist(), classical  # people come last
 
 
-def _classical(
-    cases: Sequence[AuditCase], answers: Answers, right: irt.Floats
-) -> dict[str, dict[str, object]]:
+def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> dict[str, dict[str, object]]:
     """Classical item analysis: share right, item-rest correlation, distractors that nobody picks."""
     asked = np.isfinite(right)
     total, count = np.nansum(right, 0), asked.sum(0)

@@ -70,11 +70,6 @@ def weigh_explanations(
 ) -> dict[str, tuple[int, int]]:
     """Take in what explanations say, each kind as reliable as its agreement with keys shows.
 
-    Args:
-        cases: the questions.
-        stated: what explanations argue for, by question.
-        wrong: share of keys thought wrong beforehand.
-
     Returns:
         By kind, how many there are and how many argue for the key.
     """
@@ -120,12 +115,7 @@ def weigh_people(case: AuditCase) -> None:
 
 
 def weigh_options(case: AuditCase, keys: Sequence[str]) -> None:
-    """Take in options that say the same.
-
-    Args:
-        case: the question.
-        keys: comparison keys of its options.
-    """
+    """Take in options that say the same."""
     for one, other in combinations(range(len(keys)), 2):
         if keys[one] and keys[one] == keys[other]:
             pair = {case.question.options[one].label, case.question.options[other].label}
@@ -141,11 +131,6 @@ def weigh_experts(case: AuditCase, people: Sequence[str]) -> None:
 
 def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) -> dict[str, float]:
     """Take in what models answered; then say how suspicious each question is.
-
-    Args:
-        cases: with all other evidence.
-        answers: of models, by question and model.
-        wrong: share of keys thought wrong beforehand.
 
     Returns:
         The share that each model gets right by all evidence.

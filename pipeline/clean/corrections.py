@@ -142,12 +142,7 @@ class Patches:
 
 
 def patched(questions: pl.DataFrame, corrections: pl.DataFrame | None) -> Patches:
-    """Apply the corrections that count.
-
-    Args:
-        questions: a ``Question`` table, tidy.
-        corrections: a ``Correction`` table.
-    """
+    """Apply the corrections that count."""
     if corrections is None or corrections.is_empty():
         return Patches(questions)
     wanted = accepted(Correction.from_frame(corrections))

@@ -14,7 +14,7 @@ from typing import Literal
 import polars as pl
 
 from pipeline.characters import UNREADABLE as NO_MEANING
-from pipeline.clean import evidence, validity
+from pipeline.clean import validity
 from pipeline.clean.params import CleanParams
 from schemas.questions import Question
 
@@ -95,16 +95,16 @@ FILTERS: tuple[Filter, ...] = (
     Filter("too_long", validity.too_long, _too_long),
     Filter(
         "needs_figure",
-        evidence.needs_figure,
+        validity.needs_figure,
         _BESIDE.contains("figure").fill_null(value=False)
         | _TEXT.str.contains(r"(?i)[图圖像片光]|心[电電]|shown|\bfig|[结結][构構]|structure"),
     ),
     Filter(
         "needs_table",
-        evidence.needs_table,
+        validity.needs_table,
         _BESIDE.contains("table").fill_null(value=False) | _TEXT.str.contains("(?i)表|table"),
     ),
-    Filter("needs_formula", evidence.needs_formula, _BESIDE.contains("formula")),
+    Filter("needs_formula", validity.needs_formula, _BESIDE.contains("formula")),
     Filter("garbled_text", validity.garbled_text, _TEXT.str.contains(_SIGNS)),
     Filter(UNREADABLE, validity.unreadable, _TEXT.str.contains(NO_MEANING), action="review"),
     Filter(
@@ -148,13 +148,7 @@ def suspected(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
 def judge(
     question: Question, params: CleanParams, reasons: Collection[str] | None = None
 ) -> FilterVerdict | None:
-    """Return the reason for which ``question`` is not kept, or None when it is.
-
-    Args:
-        question: any.
-        params: thresholds and rules.
-        reasons: those that have to be looked at; all when None.
-    """
+    """Return the reason for which ``question`` is not kept, or None when it is; ``reasons`` are those to look at."""
     return next(_verdicts(question, params, reasons), None)
 
 

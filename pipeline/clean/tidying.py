@@ -22,9 +22,6 @@ _TEXTS = ("stem", *_OPTIONAL)
 def tidied(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The questions with tidy texts and the hash of what they now say.
 
-    Args:
-        questions: a ``Question`` table.
-
     Returns:
         The questions in the same order, and a ``TextChange`` table: each text that changed, as it was and as it is.
     """

@@ -41,7 +41,7 @@ said of them: models that saw one have almost seen the other. The leaks stage as
 280,000 generated questions left five such pairs in two splits."""
 
 
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "phrases.py", "phrases.toml")
+_SOURCES = ("candidates.py", "grams.py", "keys.py", "meaning.py", "phrases.toml")
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,7 @@ def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
 
 
 def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
-    """The pairs worth comparing.
-
-    Args:
-        keys: as ``with_keys`` gives them, sorted by question_id.
-        seed: of the hash functions.
-    """
+    """The pairs worth comparing."""
     firsts = _firsts(keys)
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
     distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()
@@ -108,14 +103,7 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
 
 
 def stored_candidates(questions: pl.DataFrame, keys: pl.DataFrame, seed: int, store: Store) -> Candidates:
-    """The candidates of these questions, searched once: other thresholds find them in the store.
-
-    Args:
-        questions: a ``Question`` table sorted by question_id.
-        keys: of the same questions.
-        seed: of the hash functions.
-        store: of the stage.
-    """
+    """The candidates of these questions, searched once: other thresholds find them in the store."""
     folder = files("pipeline.dedup")
     code = [folder.joinpath(name).read_bytes() for name in _SOURCES]
     names = questions["question_id"].str.join("\n")[0]

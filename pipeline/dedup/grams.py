@@ -146,11 +146,6 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     Signatures are made a slice of the texts at a time and kept as the keys of their buckets; buckets are looked at
     band by band. Memory grows by eight bytes a text and band.
 
-    Args:
-        texts: slices of the texts in order; texts without bigrams have no pairs.
-        banding: how many bands of how many hashes.
-        seed: of the hash functions.
-
     Returns:
         (pairs, 2) indices with the smaller first, sorted, each pair once.
     """

@@ -13,8 +13,7 @@ from functools import cache
 
 import polars as pl
 
-from pipeline.dedup.meaning import Meaning, meaning
-from pipeline.dedup.phrases import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS
+from pipeline.dedup.meaning import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS, Meaning, meaning
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
@@ -45,9 +44,6 @@ _COUNTED = {
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     """Comparison keys of questions, row by row.
-
-    Args:
-        questions: a ``Question`` table.
 
     Returns:
         Columns ``key`` (shared stem and stem), ``core``, ``option_keys`` (list),

@@ -1,16 +1,35 @@
-"""Numbers, units, sex, age, negation and letters of a stem. Two stems that differ in these are twins.
+"""The words of exam stems and what each says (``phrases.toml``): numbers, units, sex, age, negation.
 
-Similarity cannot tell: a 正确/不正确 twin has a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
+Two stems that differ in these are twins. Similarity cannot tell: a 正确/不正确 twin has a Jaccard similarity of
+.75–.98, two wordings of one question .55–.71.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.resources import files
 
-from pipeline.dedup.phrases import EXCEPT, NEGATIVE_ASK, POSITIVE_ASK
+_WORDS = tomllib.loads(files("pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
+
+EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"
+"""``除 X 外``, which asks for the exception."""
+NEGATIVE_ASK, POSITIVE_ASK = ("|".join(_WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
+FILLER = "|".join(
+    word for name in ("filler", "negative_ask", "positive_ask", "copulas") for word in _WORDS[name].split()
+)
+"""Everything that is taken out of a key to get its core."""
+SYNONYMS = {other: words[0] for line in _WORDS["synonyms"] for words in [line.split()] for other in words[1:]}
+LIGHT, ASKED, OPPOSITES = (frozenset(_WORDS[name].split()) for name in ("light", "asked", "opposites"))
+FUNCTION, MODIFIERS = frozenset(_WORDS["function"]), frozenset(_WORDS["modifiers"])
+SUFFIXES = tuple(map(frozenset, _WORDS["suffixes"].split()))
+VARIANTS = {pair[0]: pair[1] for pair in _WORDS["variants"].split()}
+CLASSES: dict[str, str] = _WORDS["classes"]
+TYPED: list[tuple[str, str]] = _WORDS["typed"]
+SIGNS: list[tuple[str, str]] = _WORDS["signs"]
 
 _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)

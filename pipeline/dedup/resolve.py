@@ -52,14 +52,7 @@ class Resolver:
         vocabulary: Vocabulary,
         params: DedupParams,
     ) -> None:
-        """Take the rows concerned and how good a copy each is.
-
-        Args:
-            items: by row.
-            ranks: by row; the lower the better a copy to keep, no two alike.
-            vocabulary: of the collection.
-            params: thresholds.
-        """
+        """Take the rows concerned and how good a copy each is."""
         self._items, self._ranks = items, ranks
         self._vocabulary, self._params = vocabulary, params
         self._contradictions: dict[int, list[int]] = {}

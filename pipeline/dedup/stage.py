@@ -25,11 +25,6 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
 
     All copies of a question whose answers contradict each other wait for a person; none of them survives.
 
-    Args:
-        tables: ``questions``, cleaned.
-        params: thresholds.
-        context: for the seed, and the store of what does not depend on thresholds.
-
     Returns:
         Tables ``questions`` (survivors by question_id), ``merges`` and ``clusters``; a review item a conflict.
     """
@@ -57,14 +52,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
 
 
 def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Store) -> Resolution:
-    """Find and settle all related pairs.
-
-    Args:
-        questions: a ``Question`` table sorted by question_id; rows are named by their place in it.
-        params: thresholds.
-        seed: of the candidate search.
-        store: for the candidates, which do not depend on thresholds.
-    """
+    """Find and settle all related pairs."""
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
@@ -85,10 +73,6 @@ def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     With a key before without; a key after appeals first; then the longest explanation, a known human accuracy, a
     text layer or the surest recognition; then the fewest bigrams met nowhere else, which misreadings leave; ties by
     question_id.
-
-    Args:
-        questions: a ``Question`` table.
-        rarities: how many bigrams of each are met nowhere else.
     """
     order = questions.select(
         pl.col("answer").is_null(),

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.keys import Compared
-from pipeline.dedup.meaning import difference
+from pipeline.dedup.meaning import ASKED, LIGHT, difference
 from pipeline.dedup.misreading import (
     Edit,
     TextPair,
@@ -23,7 +23,6 @@ from pipeline.dedup.misreading import (
     turns_misread,
 )
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.phrases import ASKED, LIGHT
 
 _MISREAD = 0.25
 """Largest share of misread characters to be believed."""
@@ -60,15 +59,7 @@ def compare_stems(
     *,
     agreed: bool = False,
 ) -> StemRelation:
-    """Compare two stems, each with its shared stem before it.
-
-    Args:
-        first: a question.
-        second: the other.
-        vocabulary: of the collection, for telling misreadings from other words.
-        params: thresholds.
-        agreed: all options and the answers are the same: then slips are believed, and more misreadings.
-    """
+    """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
         return StemRelation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
@@ -142,13 +133,7 @@ def _twins(
 
 
 def similarity(first: str, second: str, letters: tuple[str, str] | None = None) -> float:
-    """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places.
-
-    Args:
-        first: a core.
-        second: the other.
-        letters: the sorted characters of both, where they are known: their ratio counts what both have.
-    """
+    """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places."""
     if not first or not second:
         return float(first == second)
     by_sequence: float = fuzz.ratio(first, second)

@@ -73,12 +73,7 @@ class Facts:
 
 
 def card(facts: Facts, checksums: Mapping[str, str]) -> str:
-    """Return the card as Markdown.
-
-    Args:
-        facts: of the release.
-        checksums: SHA-256 by file.
-    """
+    """Return the card as Markdown."""
     splits, whole = facts.splits, pl.concat(facts.splits.values())
     total, documents = whole.height, whole["document"].value_counts().sort("document")
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
@@ -215,13 +210,7 @@ _MEDIA_TYPES = {".parquet": "application/x-parquet"} | {
 
 
 def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], outputs: Outputs) -> bytes:
-    """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions.
-
-    Args:
-        dataset: name, licence and so on.
-        splits: rows by split.
-        outputs: ``sha256`` and ``bytes`` of every file, by name.
-    """
+    """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
     explained = meanings()
     made = rendered(
         "croissant.json",

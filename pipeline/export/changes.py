@@ -180,11 +180,6 @@ def compare(
 
     Which question is which is ``releases.known_again``'s to say. One that says the same under another id counts as
     renamed; one whose text was corrected as changed, whatever its id.
-
-    Args:
-        old: see ``pipeline.releases.read_release``.
-        splits: the rows of the new release.
-        merges: of the deduplication.
     """
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]

@@ -25,12 +25,6 @@ from schemas.wording import counted
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """Join questions, labels and assignments to the released splits, and compare them with the previous release.
 
-    Args:
-        tables: ``questions, clusters, merges, labels, assignments, corrections, leaks, benchmarks``, and where it is
-            there ``parse/questions``.
-        params: the ``[export]`` section.
-        context: of the run; its ``[dataset]`` section is what the card says.
-
     Raises:
         UserError: the previous release cannot be read.
     """

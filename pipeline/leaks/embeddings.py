@@ -87,15 +87,7 @@ class Embedder:
 def meant_alike(
     rows: Sequence[int], ours: Vectors, records: Iterable[BenchmarkText], embedder: Embedder, least: float
 ) -> Iterator[BenchmarkMatch]:
-    """The record whose meaning is nearest, for each question that has one near enough.
-
-    Args:
-        rows: of the questions.
-        ours: their vectors.
-        records: of a benchmark.
-        embedder: for the records.
-        least: cosine from which two texts may say the same.
-    """
+    """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
     best = np.full(len(rows), -1.0, np.float32)
     nearest: dict[int, BenchmarkText] = {}
     many = np.zeros(len(rows), np.int64)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.dedup.phrases import FILLER
+from pipeline.dedup.meaning import FILLER
 from pipeline.leaks.files import BenchmarkText
 from pipeline.leaks.tokens import Hashes, Places, Tokens, Windows, tokenise, windows
 

@@ -34,11 +34,7 @@ class SplitPair:
 
 
 def exact_pairs(questions: pl.DataFrame) -> list[SplitPair]:
-    """Questions with one content in several splits, each with the first of them.
-
-    Args:
-        questions: with ``content_hash, split``.
-    """
+    """Questions with one content in several splits, each with the first of them."""
     rows = questions.select("content_hash", "split").with_row_index("row")
     firsts = rows.unique("content_hash", keep="first", maintain_order=True)
     both = rows.join(firsts, on="content_hash", suffix="_first").filter(

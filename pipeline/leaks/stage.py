@@ -31,11 +31,6 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
 
     Nothing is taken out: what is in a benchmark is for people to judge.
 
-    Args:
-        tables: ``questions, assignments``.
-        params: the ``[leaks]`` section.
-        context: for progress.
-
     Raises:
         UserError: there are no benchmarks where they should be, or one cannot be read.
     """

@@ -1,9 +1,14 @@
-"""The draw: units go to splits in the order of their lots, as long as the quotas of their strata allow."""
+"""The draw: units go to splits in the order of their lots, as long as the quotas of their strata allow.
+
+Strata that groups left more than a question from their ideal are repaired, where other groups fit better.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
 
 from pipeline.releases import SPLITS
 
@@ -41,11 +46,6 @@ def draw(
     they fit into what all their strata still need there, else to validation, else to train. As single
     questions always fit, a stratum misses its quota only by what groups do not allow; of those, units that
     bring the strata nearer to their quotas are moved out of train in the end.
-
-    Args:
-        contents: of every unit, in the order of lots.
-        quotas: questions by stratum and split.
-        given: split by unit, from an earlier release.
     """
     state = SplitDraw(contents, [list(row) for row in quotas], {}, frozenset(given))
     wanted = [sum(row[split] for row in state.need) for split in range(len(SPLITS))]
@@ -156,3 +156,139 @@ def _next(
             if state.split[unit] == source:
                 return unit
     return None
+
+
+_KINDS = 16
+"""Kinds of units that are tried in a stratum, the most common first: every pair of their moves is."""
+_ROUNDS = 8
+"""Times that a stratum is improved: each takes it as near to its ideal as two moves can."""
+
+_Distance = dict[int, list[int]]
+"""By stratum: questions above its ideal by split, times the questions of its pot."""
+
+
+_Kinds = dict[Contents, list[int]]
+"""Units by what they hold, in the order of lots."""
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A unit of some kind goes from a split to another."""
+
+    content: Contents
+    source: int
+    target: int
+
+
+def repair(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
+    """Move one or two units at a time in strata that are a question or more from their ideal, while that helps.
+
+    The draw fills quotas in the order of lots, which can leave a rest that no group fits; a group of another size in
+    place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of all
+    strata concerned. No split is emptied.
+    """
+    weights = {stratum: sum(sum(quotas[other]) for other in pot) for pot in pots for stratum in pot}
+    _Repair(state, weights, _distances(state, quotas, pots)).run()
+
+
+class _Repair:
+    """The strata on their way to their ideals."""
+
+    def __init__(self, state: SplitDraw, weights: dict[int, int], distances: _Distance) -> None:
+        self._state, self._weights, self._distances = state, weights, distances
+        self._units = Counter(state.split.values())
+
+    def run(self) -> None:
+        """Improve every stratum that is off, as long as it gets better."""
+        off = {stratum for stratum in self._distances if self._is_off(stratum)}
+        for stratum, kinds in sorted(_by_kind(self._state, off).items()):
+            for _ in range(_ROUNDS):
+                moves = self._best(kinds) if self._is_off(stratum) else ()
+                if not moves:
+                    break
+                for move in moves:
+                    self._apply(move, kinds[move.content])
+
+    def _is_off(self, stratum: int) -> bool:
+        return any(abs(part) >= self._weights[stratum] for part in self._distances[stratum])
+
+    def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
+        """The one or two moves that help most; none when none helps."""
+        possible = [*self._possible(kinds)]
+        best: tuple[_Move, ...] = ()
+        least = 0
+        for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
+            change = self._change(moves)
+            if change < least and self._allowed(moves, kinds):
+                best, least = moves, change
+        return best
+
+    def _possible(self, kinds: _Kinds) -> Iterator[_Move]:
+        """All moves of these kinds of units from where one is."""
+        split = self._state.split
+        for content, units in kinds.items():
+            there = {split[unit] for unit in units}
+            for source, target in permutations(range(len(SPLITS)), 2):
+                if source in there:
+                    yield _Move(content, source, target)
+
+    def _allowed(self, moves: tuple[_Move, ...], kinds: _Kinds) -> bool:
+        """Return whether no split is emptied, and there are two units where both moves take the same kind."""
+        left = Counter(move.source for move in moves)
+        left.subtract(move.target for move in moves)
+        if any(gone > 0 and self._units[split] <= gone for split, gone in left.items()):
+            return False
+        first, last = moves[0], moves[-1]
+        if len(moves) < 2 or first.content != last.content or first.source != last.source:
+            return True
+        return sum(self._state.split[unit] == first.source for unit in kinds[first.content]) > 1
+
+    def _change(self, moves: tuple[_Move, ...]) -> int:
+        """By how much the sum of squared distances changes."""
+        moved: dict[tuple[int, int], int] = {}
+        for move in moves:
+            for stratum, count in move.content:
+                step = count * self._weights[stratum]
+                moved[stratum, move.source] = moved.get((stratum, move.source), 0) - step
+                moved[stratum, move.target] = moved.get((stratum, move.target), 0) + step
+        distances = self._distances
+        return sum(step * (step + 2 * distances[stratum][split]) for (stratum, split), step in moved.items())
+
+    def _apply(self, move: _Move, units: Sequence[int]) -> None:
+        """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
+        ordered = units if move.source == TRAIN else reversed(units)
+        unit = next(unit for unit in ordered if self._state.split[unit] == move.source)
+        place(self._state, unit, move.target)
+        self._units[move.source] -= 1
+        self._units[move.target] += 1
+        for stratum, count in move.content:
+            self._distances[stratum][move.source] -= count * self._weights[stratum]
+            self._distances[stratum][move.target] += count * self._weights[stratum]
+
+
+def _distances(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> _Distance:
+    found = {}
+    for pot in pots:
+        totals = [sum(quotas[stratum][split] for stratum in pot) for split in range(len(SPLITS))]
+        everything = sum(totals)
+        for stratum in pot:
+            size = sum(quotas[stratum])
+            found[stratum] = [
+                (quotas[stratum][split] - state.need[stratum][split]) * everything - size * totals[split]
+                for split in range(len(SPLITS))
+            ]
+    return found
+
+
+def _by_kind(state: SplitDraw, strata: set[int]) -> dict[int, _Kinds]:
+    """The movable units of each stratum by what they hold, in the order of lots; the commonest kinds alone."""
+    found: dict[int, _Kinds] = {stratum: {} for stratum in strata}
+    for unit, content in enumerate(state.contents):
+        if unit not in state.fixed:
+            for stratum, _ in content:
+                if stratum in strata:
+                    found[stratum].setdefault(content, []).append(unit)
+    for stratum, kinds in found.items():
+        common = sorted(kinds, key=lambda content: (-len(kinds[content]), content))[:_KINDS]
+        found[stratum] = {content: kinds[content] for content in common}
+    return found

@@ -16,12 +16,21 @@ from typing import Any
 import polars as pl
 
 from pipeline.releases import SPLITS, every_release
-from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw
+from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw, repair
 from pipeline.split.params import SplitParams
-from pipeline.split.previous import find_splits, read_splits, settle
 from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
-from pipeline.split.repair import repair
-from pipeline.split.units import OTHER, SplitUnit, Stratum, find_units, pool_small, strata_of, stratum_name
+from pipeline.split.units import (
+    OTHER,
+    SplitUnit,
+    Stratum,
+    find_splits,
+    find_units,
+    pool_small,
+    read_splits,
+    settle,
+    strata_of,
+    stratum_name,
+)
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import Assignment, Rejection
 from schemas.wording import counted
@@ -32,11 +41,6 @@ _LISTED = 200
 
 def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     """Assign every question to train, validation or test.
-
-    Args:
-        tables: ``questions, clusters, merges, labels``.
-        params: the ``[split]`` section.
-        context: of the run; its seed is used when the section has none.
 
     Raises:
         UserError: an earlier release cannot be used.

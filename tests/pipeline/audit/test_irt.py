@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.audit.irt import fit
+from pipeline.audit.consensus import fit
 
 
 def simulated(respondents: int, items: int = 400):

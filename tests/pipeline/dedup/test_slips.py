@@ -6,9 +6,8 @@ import pytest
 
 from pipeline.dedup.grams import Vocabulary, bigrams
 from pipeline.dedup.keys import Compared
-from pipeline.dedup.options import match_options
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import agree, relate
+from pipeline.dedup.relation import agree, match_options, relate
 from pipeline.dedup.stems import compare_stems
 
 TERMS = (

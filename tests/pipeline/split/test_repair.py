@@ -1,5 +1,4 @@
-from pipeline.split.draw import SplitDraw, place
-from pipeline.split.repair import repair
+from pipeline.split.draw import SplitDraw, place, repair
 
 
 def drawn(sizes, splits, fixed=()):
