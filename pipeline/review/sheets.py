@@ -7,14 +7,17 @@ confirmed it: a label that nobody looked at reads like one that was accepted.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import polars as pl
 
@@ -50,11 +53,6 @@ from pipeline.stage import Context, Tables
 from schemas.errors import UserError
 from schemas.identity import sha256
 
-if TYPE_CHECKING:
-    from openpyxl.cell.cell import Cell
-    from openpyxl.workbook.workbook import Workbook
-    from openpyxl.worksheet.worksheet import Worksheet
-
 _MAIN, _GUIDE, _LABELS, _DATA = "复核 review", "说明 guide", "labels", "data"
 _YES = "是"
 _OUT = "workbooks.parquet"
@@ -70,6 +68,10 @@ _WRITTEN = {
     "完成 done": 8,
 }
 _ID, _DONE = next(iter(_FIXED)), list(_WRITTEN)[-1]
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""Characters that no cell may hold."""
+_SAVED = re.compile(rb"<dcterms:modified[^>]*>([^<]+)<")
+"""When a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z</dcterms:modified>`."""
 
 
 @dataclass(frozen=True)
@@ -91,32 +93,25 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     Raises:
         UserError: it cannot be written there.
     """
-    from openpyxl import Workbook
-    from openpyxl.styles import Alignment
+    import xlsxwriter
 
-    book = Workbook()
-    guide, sheet = book.active, book.create_sheet(_MAIN)
-    assert guide is not None
-    guide.title = _GUIDE
-    guide.column_dimensions["A"].width = 120
-    lines = (files("pipeline.review") / "workbook.txt").read_text(encoding="utf-8").splitlines()
-    _put_rows(guide, [[line] for line in lines])
-    for row in guide.iter_rows():
-        row[0].alignment = Alignment(wrap_text=True, vertical="top")
-    _write_main(sheet, tasks)
+    content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token]]
     for task in tasks:
         shown = {name: task.data.get(name, "") for name in (QUESTION_ID, ARM, BATCH, BASE)}
         data.append([task.question_id, json.dumps(shown, ensure_ascii=False), json.dumps(_proposed(task))])
-    _put_rows(book.create_sheet(_DATA), data)
-    labels = book.create_sheet(_LABELS)
-    for place, (_, dimension) in enumerate(numbered_dimensions(), start=1):
-        _put_rows(labels, [[label.zh] for label in dimension.listed()], first_column=place)
-    labels.sheet_state = book[_DATA].sheet_state = "veryHidden"
-    book.active = 1
+    labels = zip_longest(*(dimension.zh_names() for _, dimension in numbered_dimensions()), fillvalue="")
+    guide = (files("pipeline.review") / "workbook.txt").read_text(encoding="utf-8").splitlines()
+    # Text is written as text: one that begins with = is no formula.
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with xlsxwriter.Workbook(content, options) as book:
+        _put_rows(book, _GUIDE, [[line] for line in guide]).set_column(0, 0, 120)
+        _write_main(book, tasks)
+        _put_rows(book, _LABELS, labels).very_hidden()
+        _put_rows(book, _DATA, data).very_hidden()
     try:
-        book.save(path)
+        path.write_bytes(content.getvalue())
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
@@ -127,22 +122,19 @@ def read(path: Path, owner: Owner) -> Sheet:
     Raises:
         UserError: it is none of ours, of another folder, or its columns were changed.
     """
-    book = _opened(path)
-    stored = [[cell.value for cell in row] for row in book[_DATA].iter_rows()]
-    expert, dataset, token = (str(value) for value in stored[0][:3])
+    main, stored, saved = _opened(path)
+    expert, dataset, token = stored[0][:3]
     if (dataset, token) != (owner.dataset, owner.token):
         raise UserError(f"{path} is of dataset {dataset} of another folder: import it there")
-    known = {str(row[0]): (json.loads(str(row[1])), json.loads(str(row[2]))) for row in stored[1:]}
-    rows = book[_MAIN].iter_rows(values_only=True)
+    known = {row[0]: (json.loads(row[1]), json.loads(row[2])) for row in stored[1:]}
     names = list(_columns())
-    if [str(name) for name in next(rows, ())] != names:
+    if main[:1] != [names]:
         raise UserError(f"{path}: the columns of {_MAIN!r} were changed: copy the answers into a new export")
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
-    moment = (book.properties.modified or datetime.now(UTC)).replace(tzinfo=UTC) + timedelta(seconds=1)
+    moment = saved + timedelta(seconds=1)
     answers, unconfirmed, untouched, seen = [], 0, 0, set()
-    for number, row in enumerate(rows, start=2):
-        values = ("" if value is None else str(value).strip() for value in row)
-        cells = dict(zip(names, values, strict=False))
+    for number, row in enumerate(main[1:], start=2):
+        cells = dict(zip(names, row, strict=False))
         question_id = cells[_ID]
         if not question_id:
             continue
@@ -250,66 +242,52 @@ def _columns() -> dict[str, int]:
     return {**_FIXED, **labels, **{flag.zh: 10 for flag in FLAG_NAMES}, **_WRITTEN}
 
 
-def _write_main(sheet: Worksheet, tasks: Iterable[ReviewTask]) -> None:
-    from openpyxl.styles import Alignment, Font, PatternFill, Protection
+def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
+    from xlsxwriter.utility import xl_col_to_name
 
+    wrapped = {"text_wrap": True, "valign": "top"}
+    grey = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
+    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
+    unlocked = book.add_format({**wrapped, "locked": False})
+    sheet, columns = book.add_worksheet(_MAIN), _columns()
+    sheet.write_row(0, 0, columns, head)
+    for place, width in enumerate(columns.values()):
+        sheet.set_column(place, place, width)
     names = [dimension.name for _, dimension in numbered_dimensions()]
-    rows = [list(_columns())]
-    for task in tasks:
+    for number, task in enumerate(tasks, start=1):
         said = _proposed(task)
         proposal = "\n".join(said[name] for name in names if name in said)
         shown = [task.question_id, task.data["text"], task.data["key"], task.data["explanation"], proposal]
-        rows.append(
-            [*shown, *(said.get(name, "") for name in names), *[""] * (len(FLAG_NAMES) + len(_WRITTEN))]
-        )
-    _put_rows(sheet, rows)
-    grey = PatternFill("solid", fgColor="F2F2F2")
-    for row in sheet.iter_rows():
-        for place, cell in enumerate(row, start=1):
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-            if cell.row == 1 or place <= len(_FIXED):
-                cell.fill = grey
-            else:
-                cell.protection = Protection(locked=False)
-    for head, width in zip(sheet[1], _columns().values(), strict=True):
-        head.font = Font(bold=True)
-        sheet.column_dimensions[head.column_letter].width = width
-    _offer(sheet, len(rows))
-    sheet.freeze_panes = "C2"
-    sheet.auto_filter.ref = sheet.dimensions
-    protection = sheet.protection
-    protection.sheet = True
-    protection.sort = protection.autoFilter = protection.formatColumns = protection.formatRows = False
-
-
-def _offer(sheet: Worksheet, rows: int) -> None:
-    """Offer lists to choose from, in the columns of labels, of flags and of what is done."""
-    from openpyxl.utils import get_column_letter
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    offers: list[str | None] = [
-        f"={_LABELS}!${get_column_letter(place)}$1:${get_column_letter(place)}${len(dimension.labels)}"
-        for place, (_, dimension) in enumerate(numbered_dimensions(), start=1)
+        sheet.write_row(number, 0, map(_legal, shown), grey)
+        own = [said.get(name, "") for name in names]
+        sheet.write_row(number, len(shown), [*own, *[""] * (len(FLAG_NAMES) + len(_WRITTEN))], unlocked)
+    # Lists to choose from, in the columns of labels, of flags and of what is done.
+    offers: list[str | list[str] | None] = [
+        f"={_LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
+        for place, (_, dimension) in enumerate(numbered_dimensions())
     ]
-    yes = f'"{_YES}"'
-    offers += [*[yes for _ in FLAG_NAMES], *[None] * (len(_WRITTEN) - 1), yes]
-    for place, formula in enumerate(offers, start=len(_FIXED) + 1):
-        if formula is not None:
-            offer = DataValidation(type="list", formula1=formula, allow_blank=True, showErrorMessage=True)
-            offer.errorTitle, offer.error = "请从列表中选择", "Choose from the list"
-            offer.add(f"{get_column_letter(place)}2:{get_column_letter(place)}{max(rows, 2)}")
-            sheet.add_data_validation(offer)
+    offers += [*[[_YES] for _ in FLAG_NAMES], *[None] * (len(_WRITTEN) - 1), [_YES]]
+    told = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
+    for place, offer in enumerate(offers, start=len(_FIXED)):
+        if offer is not None:
+            rule = {"validate": "list", "source": offer, **told}
+            sheet.data_validation(1, place, max(len(tasks), 1), place, rule)
+    sheet.freeze_panes(1, 2)
+    sheet.autofilter(0, 0, len(tasks), len(columns) - 1)
+    sheet.protect("", dict.fromkeys(("sort", "autofilter", "format_columns", "format_rows"), True))
+    sheet.activate()
 
 
-def _put_rows(sheet: Worksheet, rows: Iterable[Sequence[str]], first_column: int = 1) -> None:
-    """Write text as text: one that begins with = is no formula."""
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+def _put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
+    """Return a new sheet with those rows, of text that wraps."""
+    sheet, wrapped = book.add_worksheet(name), book.add_format({"text_wrap": True, "valign": "top"})
+    for number, row in enumerate(rows):
+        sheet.write_row(number, 0, map(_legal, row), wrapped)
+    return sheet
 
-    for number, row in enumerate(rows, start=1):
-        for place, text in enumerate(row, start=first_column):
-            cell: Cell | Any = sheet.cell(number, place)
-            cell.value = ILLEGAL_CHARACTERS_RE.sub("", text)
-            cell.data_type = "s"
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("", text)
 
 
 def _proposed(task: ReviewTask) -> dict[str, str]:
@@ -332,19 +310,35 @@ def _result(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[d
             yield {"from_name": name, "to_name": TEXT, "type": "textarea", "value": value}
 
 
-def _opened(path: Path) -> Workbook:
-    from openpyxl import load_workbook
-    from openpyxl.utils.exceptions import InvalidFileException
+def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
+    """Return the rows of answers and of data, cells as text, and when the workbook was saved."""
+    from python_calamine import CalamineError, CalamineWorkbook
 
     try:
-        book = load_workbook(path)
+        book = CalamineWorkbook.from_path(path)
+        if not {_MAIN, _DATA} <= set(book.sheet_names):
+            raise UserError(
+                f"{path} is no workbook of `review sheet export`, or its hidden sheets were removed"
+            )
+        main, data = (
+            book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in (_MAIN, _DATA)
+        )
+        with ZipFile(path) as archive:
+            saved = _SAVED.search(archive.read("docProps/core.xml"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (InvalidFileException, BadZipFile, KeyError, ValueError, TypeError) as error:
+    except (CalamineError, BadZipFile, KeyError, ValueError) as error:
         raise UserError(f"{path} is no workbook ({type(error).__name__}): save it as .xlsx") from None
-    if not {_MAIN, _DATA} <= set(book.sheetnames):
-        raise UserError(f"{path} is no workbook of `review sheet export`, or its hidden sheets were removed")
-    return book
+    moment = datetime.fromisoformat(saved[1].decode()) if saved else datetime.now(UTC)
+    return _as_text(main), _as_text(data), moment.replace(microsecond=0)
+
+
+def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    """Return cells as text: the number 2.0 is 2."""
+    return [
+        [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v).strip() for v in row]
+        for row in rows
+    ]
 
 
 def _refuse_adjudicator(expert: str, params: ReviewParams) -> None:
