@@ -27,7 +27,8 @@ from annotation.llm.messages import (
     json_object,
 )
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import LabelPrompt, Shot, by_code, prompts
+from annotation.prompt import LabelPrompt, by_code, prompts
+from annotation.reviewed import Reviewed
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256
 from schemas.questions import Question
@@ -48,7 +49,7 @@ class LlmAnnotator:
         self,
         options: AnnotateLlmOptions,
         store: AnswerStore,
-        shots: Sequence[Shot] = (),
+        shots: Sequence[Reviewed] = (),
         *,
         batch: bool = False,
     ) -> None:
@@ -57,6 +58,7 @@ class LlmAnnotator:
         self._store = store
         self._prompts = prompts_for(options, shots)
         self._shots = len(shots)
+        self._parts = len(self._prompts) * options.samples
 
     @property
     def identity(self) -> Identity:
@@ -68,7 +70,7 @@ class LlmAnnotator:
 
     def units(self, questions: Sequence[Question]) -> int:
         """Requests."""
-        return len(questions) * self._parts()
+        return len(questions) * self._parts
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
@@ -79,20 +81,14 @@ class LlmAnnotator:
         for outcome in self._client.complete_many(requests, self._store, progress):
             found = arrived[outcome.request.id]
             found.append(outcome)
-            if len(found) == self._parts():
+            if len(found) == self._parts:
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
-
-    def _parts(self) -> int:
-        return len(self._prompts) * self._options.samples
 
     def _settle(self, question_id: str, outcomes: Sequence[Outcome]) -> Labelled | Unlabelled:
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.request.part, outcome.request.sample))
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-        bills = [
-            self._bill(question_id, item)
-            for item in outcomes
-            if isinstance(item, Answer) or item.waste != Waste()
-        ]
+        paid = [item for item in outcomes if isinstance(item, Answer) or item.waste != Waste()]
+        bills = [self._bill(question_id, item) for item in paid]
         if failed:
             return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
         verdicts: dict[str, Verdict] = {}
@@ -146,7 +142,7 @@ def requests_for(
     ]
 
 
-def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Shot] = ()) -> list[LabelPrompt]:
+def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) -> list[LabelPrompt]:
     """The prompts that those options ask with."""
     return prompts(options.response_format, one_dimension_a_call=options.one_dimension_a_call, shots=shots)
 
@@ -177,31 +173,22 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
     Raises:
         BadAnswerError: it is not a JSON object, lacks a dimension, or has a label outside the set.
     """
-    said = _read_object(text)
+    values = json_object(final_part(text)).items()
+    said = {str(name).strip().casefold(): value for name, value in values}
     return {dimension.name: _read_label(said, dimension) for dimension in dimensions}
-
-
-def _read_object(text: str) -> Mapping[str, object]:
-    said = json_object(final_part(text))
-    return {str(name).strip().casefold(): value for name, value in said.items()}
 
 
 def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
     value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
     if value is None:
-        raise BadAnswerError(
-            Reason.MALFORMED_JSON,
-            f"the answer lacks {dimension.name}",
-            f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。",
-        )
+        hint = f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。"
+        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
     spelling = str(value).strip()
     label = by_code(dimension, spelling) or dimension.find(spelling)
     if label is None:
-        raise BadAnswerError(
-            Reason.INVALID_LABEL,
-            f"the label for {dimension.name} is not in the set",
-            f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。",
-        )
+        hint = f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。"
+        detail = f"the label for {dimension.name} is not in the set"
+        raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
     return label
 
 
@@ -211,18 +198,12 @@ def _keys(dimension: Dimension) -> tuple[str, ...]:
 
 
 def value_probability(answer: Answer, keys: Sequence[str]) -> float | None:
-    """The probability that the model gave the value of a key in its JSON answer.
+    """The probability that the model gave the value of a key in its JSON answer; None without logprobs or key.
 
     The product over the tokens that the value touches: with closed sets of short codes that is the one token
     that decides, so it can be read as the model's belief (Kadavath et al. 2022, section 2, find such
-    probabilities of lettered choices well calibrated in large models).
-
-    Args:
-        answer: with ``logprobs``.
-        keys: names under which the value may stand; the last mention of the first that is there counts.
-
-    Returns:
-        0..1; None without logprobs or where the key is not found.
+    probabilities of lettered choices well calibrated in large models). The value may stand under any of the keys; the
+    last mention of the first that is there counts.
     """
     span = _span(answer.text, keys)
     if not answer.logprobs or span is None:

@@ -33,23 +33,14 @@ _QUESTION = "<题目>\n{question}\n</题目>"
 
 
 @dataclass(frozen=True)
-class Shot:
-    """A question that experts have labelled, shown as an example."""
-
-    question: Question
-    labels: Mapping[str, LabelName]
-    """By name of the dimension; all dimensions of the prompt are there."""
-
-
-@dataclass(frozen=True)
 class LabelPrompt:
     """The prompt that asks for labels in some dimensions."""
 
     dimensions: tuple[Dimension, ...]
     response_format: str
     """``json_schema``, ``json_object`` or ``none``."""
-    shots: tuple[Shot, ...] = ()
-    """Examples; the last one is in reserve, for a question that is an example itself."""
+    shots: tuple[Reviewed, ...] = ()
+    """Examples, labelled in all these dimensions; the last one is in reserve, for a question that is one itself."""
 
     @cached_property
     def system(self) -> str:
@@ -93,7 +84,7 @@ class LabelPrompt:
             {"role": "user", "content": _QUESTION.format(question=render(question))},
         ]
 
-    def _example(self, shot: Shot) -> list[dict[str, str]]:
+    def _example(self, shot: Reviewed) -> list[dict[str, str]]:
         said = {item.zh: code(item, shot.labels[item.name]) for item in self.dimensions}
         return [
             {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
@@ -102,7 +93,7 @@ class LabelPrompt:
 
 
 def prompts(
-    response_format: str, *, one_dimension_a_call: bool, shots: Sequence[Shot] = ()
+    response_format: str, *, one_dimension_a_call: bool, shots: Sequence[Reviewed] = ()
 ) -> list[LabelPrompt]:
     """One prompt for all dimensions, or one for each."""
     everything = tuple(dimensions().values())
@@ -171,7 +162,7 @@ _LONGEST = 400
 """Characters of an example; a long one costs tokens with every question."""
 
 
-def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Shot]:
+def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Reviewed]:
     """``count`` examples and one in reserve, for questions that are examples themselves.
 
     Each next one shows the most labels that no earlier one shows; of equals, the first by content hash. Fewer when
@@ -181,12 +172,12 @@ def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Shot]:
     short = [item for item in complete if len(render(item.question)) <= _LONGEST]
     waiting = sorted(short, key=lambda item: item.question.content_hash)
     shown: set[tuple[str, str]] = set()
-    chosen: list[Shot] = []
+    chosen: list[Reviewed] = []
     while waiting and len(chosen) < count + (count > 0):
         best = max(waiting, key=lambda item: len(_labels(item) - shown))
         waiting.remove(best)
         shown |= _labels(best)
-        chosen.append(Shot(best.question, best.labels))
+        chosen.append(best)
     return chosen
 
 

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from annotation.llm.budget import Bills, over_cap, worst_cost
@@ -112,18 +114,11 @@ class _BatchRun:
         waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
         if self._options.max_cost is None:
             return waiting
+        worst = partial(worst_cost, options=self._options, batched=True)
         left = self._options.max_cost - self._bills.spent()
-        left -= sum(self._worst(self._asked[key]) for key in open_keys & self._asked.keys())
-        fitting = {}
-        for key, request in waiting.items():
-            left -= self._worst(request)
-            if left < 0:
-                break
-            fitting[key] = request
-        return fitting
-
-    def _worst(self, request: ChatRequest) -> float:
-        return worst_cost(request, self._options, batched=True)
+        left -= sum(worst(self._asked[key]) for key in open_keys & self._asked.keys())
+        totals = accumulate(map(worst, waiting.values()))
+        return dict(islice(waiting.items(), sum(total <= left for total in totals)))
 
     def _files(self, waiting: Mapping[str, ChatRequest]) -> Iterator[tuple[str, ...]]:
         """The keys of each input file."""
@@ -178,7 +173,7 @@ class _BatchRun:
     def _collect(self, batch: Batch, ended: Any) -> Ended:
         """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
         if ended.status == "failed":
-            self._batches.forget(batch)
+            self._batches.save(replace(batch, keys=()))  # it will never give an answer any more
             self._refused(ended)
             return []
         self._queue_is_full = False
@@ -310,10 +305,6 @@ class Batches:
         others = [other.token for other in self.all() if other.token != batch.token]
         self._store.put(f"batch:{batch.token}", asdict(batch) | {"keys": list(batch.keys)})
         self._store.put(self._index, [*others, batch.token] if batch.keys else others)
-
-    def forget(self, batch: Batch) -> None:
-        """It will never give an answer any more."""
-        self.save(replace(batch, keys=()))
 
 
 def lines_of(requests: Mapping[str, ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:

@@ -124,23 +124,21 @@ class Client(ABC):
 def connected(options: LlmOptions, kind: str, http_client: Any) -> Any:
     """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
 
-    Args:
-        options: of the endpoint; Azure's classic API has clients of its own, with the key in another header.
-        kind: ``""`` or ``"Async"``, as the SDK's names begin.
-        http_client: to send with.
+    Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
+    the SDK's names begin.
     """
     import openai
 
+    settings = {
+        "base_url": options.base_url,
+        "timeout": options.timeout,
+        "api_key": options.api_key() or "none",
+    }
     azure = options.api_version is not None
-    more = {"api_version": options.api_version} if azure else {}
-    return getattr(openai, f"{kind}{'Azure' * azure}OpenAI")(
-        api_key=options.api_key() or "none",
-        base_url=options.base_url,
-        timeout=options.timeout,
-        max_retries=0,
-        http_client=http_client,
-        **more,
-    )
+    if azure:
+        settings["api_version"] = options.api_version
+    client = getattr(openai, f"{kind}{'Azure' * azure}OpenAI")
+    return client(max_retries=0, http_client=http_client, **settings)
 
 
 class LlmClient(Client):

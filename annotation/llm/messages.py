@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -119,13 +119,8 @@ class Usage:
 
     def total(self) -> int | None:
         """Of both kinds; None where one is unknown."""
-        return _sum(self.prompt_tokens, self.completion_tokens)
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            _sum(self.prompt_tokens, other.prompt_tokens),
-            _sum(self.completion_tokens, other.completion_tokens),
-        )
+        known = self.prompt_tokens is not None and self.completion_tokens is not None
+        return (self.prompt_tokens or 0) + (self.completion_tokens or 0) if known else None
 
 
 @dataclass(frozen=True)
@@ -185,10 +180,6 @@ class Failed:
 Outcome = Answer | Failed
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
-
-
 Completion = Mapping[str, Any]
 """A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
 _HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
@@ -203,9 +194,9 @@ _MOST_TOKENS = 10**8
 def words(completion: object, options: LlmOptions, most: int = 160) -> str:
     """The start of what an endpoint said, in one line, for messages on the screen; never the key."""
     text = said(completion) if is_whole(completion) and isinstance(completion, dict) else ""
-    text = text or (
-        completion if isinstance(completion, str) else json.dumps(completion, ensure_ascii=False, default=str)
-    )
+    if not text:
+        is_text = isinstance(completion, str)
+        text = str(completion) if is_text else json.dumps(completion, ensure_ascii=False, default=str)
     key = options.api_key()
     text = _SECRET.sub("…", text.replace(key, "…") if key else text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -233,12 +224,7 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
             raise BadAnswerError(Reason.EMPTY, "the answer is empty")
     if request.check is not None and finish == "stop":
         request.check(text)
-    value = {
-        "text": text,
-        "finish_reason": finish,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-    }
+    value = {"text": text, "finish_reason": finish, **asdict(usage)}
     if request.keep_unfinished:
         # An evaluation tells which model answered: endpoints map one name to changing versions.
         value["model"] = str(completion.get("model") or "")[:200] or None
@@ -349,39 +335,24 @@ def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOption
     """The answer that a stored value is."""
     usage = Usage(value["prompt_tokens"], value["completion_tokens"])
     logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
-    return Answer(
-        request,
-        value["text"],
-        value["finish_reason"],
-        usage,
-        paid(value, options),
-        stored,
-        logprobs,
-        model=value.get("model"),
-    )
+    text, finish, cost = value["text"], value["finish_reason"], paid(value, options)
+    return Answer(request, text, finish, usage, cost, stored, logprobs, model=value.get("model"))
 
 
 def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
     """The request again, with what the model said and what is wrong with it."""
-    more: list[Message] = [
-        {"role": "assistant", "content": said(completion)},
-        {"role": "user", "content": hint},
-    ]
-    return replace(request, messages=[*request.messages, *more])
+    answer = {"role": "assistant", "content": said(completion)}
+    return replace(request, messages=[*request.messages, answer, {"role": "user", "content": hint}])
 
 
 def spread(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
     """The outcome for every request of a group; all but the first share what the first paid for."""
-    shared: list[Outcome] = []
-    for request in group[1:]:
-        if isinstance(outcome, Answer):
-            cost = None if outcome.cost is None else 0.0
-            shared.append(
-                replace(outcome, request=request, usage=Usage(), cost=cost, shared=True, waste=Waste())
-            )
-        else:
-            shared.append(replace(outcome, request=request, waste=Waste()))
-    return [outcome, *shared]
+    if not isinstance(outcome, Answer):
+        shared: Outcome = replace(outcome, waste=Waste())
+    else:
+        cost = None if outcome.cost is None else 0.0
+        shared = replace(outcome, usage=Usage(), cost=cost, shared=True, waste=Waste())
+    return [outcome, *(replace(shared, request=request) for request in group[1:])]
 
 
 def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,9 +377,6 @@ def json_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise BadAnswerError(
-            Reason.MALFORMED_JSON,
-            "the answer is not a JSON object",
-            "请重新回答：只输出一个完整的 JSON 对象。",
-        )
+        hint = "请重新回答：只输出一个完整的 JSON 对象。"
+        raise BadAnswerError(Reason.MALFORMED_JSON, "the answer is not a JSON object", hint)
     return said

@@ -200,15 +200,14 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
     Raises:
         UserError: no request can succeed: the key is wrong, the model or address does not exist, no credit.
     """
-    if isinstance(error, openai.APITimeoutError) and not isinstance(error.__cause__, _NEVER_SENT):
+    never_sent = isinstance(error.__cause__, _NEVER_SENT)
+    if isinstance(error, openai.APITimeoutError) and not never_sent:
         detail = f"no answer within {options.timeout:g} s"
         return Fault(Reason.TIMEOUT, detail, retry=True, maybe_billed=True)
     if isinstance(error, openai.APIConnectionError):
-        refused = isinstance(error.__cause__, _NEVER_SENT)
-        detail = (
-            f"no connection to {options.base_url}" if refused else "the connection broke before the answer"
-        )
-        return Fault(Reason.CONNECTION, detail, retry=True, maybe_billed=not refused)
+        broke = "the connection broke before the answer"
+        detail = f"no connection to {options.base_url}" if never_sent else broke
+        return Fault(Reason.CONNECTION, detail, retry=True, maybe_billed=not never_sent)
     if isinstance(error, openai.APIStatusError):
         is_html = not isinstance(error.body, dict)
         return of_status(error.status_code, error.code, options, _asked_wait(error), foreign=is_html)
@@ -220,19 +219,13 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
 def of_status(
     status: int, code: str | None, options: LlmOptions, wait: float | None = None, *, foreign: bool = False
 ) -> Fault:
-    """The fault behind an HTTP status.
-
-    Args:
-        status: not 2xx.
-        code: the provider's code of the error.
-        options: for messages.
-        wait: seconds the endpoint asked to wait.
-        foreign: whether the reply is no JSON, so that something else than an API sent it.
+    """The fault behind an HTTP status that is not 2xx; ``foreign`` where the reply is no JSON, so no API's.
 
     Raises:
         UserError: no request can succeed.
     """
-    _raise_if_hopeless(status, code, options, foreign=foreign)
+    if (why := _hopeless(status, code, options, foreign=foreign)) is not None:
+        raise UserError(why) from None
     if code in _REFUSED_CODES:
         return Fault(
             Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False
@@ -247,27 +240,26 @@ def of_status(
     return Fault(Reason.BAD_REQUEST, f"the endpoint refused the request's form (HTTP {status})", retry=False)
 
 
-def _raise_if_hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bool) -> None:
+def _hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bool) -> str | None:
+    """Return why no request can succeed; None where one may."""
+    url = options.base_url
     if status == 403 and foreign:
-        raise UserError(
-            f"something before {options.base_url} refuses access (HTTP 403; a firewall or a proxy, since the reply is"
-            " no API's): ask who runs it, or set another base_url"
-        ) from None
+        return (
+            f"something before {url} refuses access (HTTP 403; a firewall or a proxy, since the reply is no API's):"
+            " ask who runs it, or set another base_url"
+        )
     if status == 401 or (status == 403 and code not in _REFUSED_CODES):
-        raise UserError(
-            f"{options.base_url} does not accept the key (HTTP {status}): "
+        return (
+            f"{url} does not accept the key (HTTP {status}): "
             f"put a valid one into the environment variable {options.api_key_env}"
-        ) from None
+        )
     if status == 404:
-        raise UserError(
-            f"{options.base_url} knows no model {options.model!r} (HTTP 404): check model and base_url"
-        ) from None
+        return f"{url} knows no model {options.model!r} (HTTP 404): check model and base_url"
     if 300 <= status < 400:
-        raise UserError(
-            f"{options.base_url} redirects elsewhere (HTTP {status}): put the address it leads to into base_url"
-        ) from None
+        return f"{url} redirects elsewhere (HTTP {status}): put the address it leads to into base_url"
     if status == 402 or code == "insufficient_quota":
-        raise UserError(f"the account at {options.base_url} has no credit left (HTTP {status})") from None
+        return f"the account at {url} has no credit left (HTTP {status})"
+    return None
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:
