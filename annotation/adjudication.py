@@ -1,4 +1,4 @@
-"""Final labels: what experts' reviews, a measurement and an annotator's label add up to. Pure."""
+"""Final labels and corrections: what experts' reviews, a measurement and an annotator's label add up to. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from annotation.annotator import MEASURED
+from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
 from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
+from schemas.corrections import Correction, CorrectionStatus
 from schemas.taxonomy import dimensions
-
-MEASURED = "human_accuracy"
-"""The annotator whose labels are measured, not judged: difficulty from the share of right answers."""
 
 ADJUDICATION = "adjudication"
 """The project whose reviews are rulings."""
@@ -43,6 +43,16 @@ class Flag:
     reviewers: tuple[str, ...]
 
 
+def stated(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
+    """What annotators say, by question and dimension; a measurement goes before all, then what comes first."""
+    found: dict[tuple[str, str], Annotation] = {}
+    for annotation in annotations:
+        key = (annotation.question_id, annotation.dimension)
+        if key not in found or annotation.annotator == MEASURED:
+            found[key] = annotation
+    return found
+
+
 def final_labels(
     question_ids: Iterable[str],
     annotations: Iterable[Annotation],
@@ -53,23 +63,18 @@ def final_labels(
 
     Args:
         question_ids: of all questions.
-        annotations: what annotators said; where there are several, a measurement goes first, then what comes
-            first.
+        annotations: what annotators said, see ``stated``.
         reviews: at most one a question, dimension and reviewer, see ``latest_reviews``.
         rules: how disagreement is settled.
     """
-    stated: dict[tuple[str, str], Annotation] = {}
-    for annotation in annotations:
-        key = (annotation.question_id, annotation.dimension)
-        if key not in stated or annotation.annotator == MEASURED:
-            stated[key] = annotation
+    said_by = stated(annotations)
     votes: dict[tuple[str, str], dict[str, str]] = {}
     rulings: dict[tuple[str, str], dict[str, str]] = {}
     for review in reviews:
         said = rulings if rules.rules(review) else votes
         said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
     return [
-        settle(question_id, dimension, stated.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
+        settle(question_id, dimension, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
         for question_id in question_ids
         for dimension in dimensions()
         for key in [(question_id, dimension)]
@@ -305,3 +310,72 @@ def _state(labels: Sequence[Label], flags: Sequence[Flag], *, single: bool) -> S
     if statuses == {LabelStatus.UNREVIEWED}:
         return State.UNREVIEWED
     return State.ONE_OF_TWO if LabelStatus.UNREVIEWED in statuses else State.DONE
+
+
+ALONE = frozenset({ADJUDICATION, "verification"})
+"""Projects in which one person decides."""
+_ACCEPTED, _PROPOSED, _DECLINED = (
+    CorrectionStatus.ACCEPTED,
+    CorrectionStatus.PROPOSED,
+    CorrectionStatus.DECLINED,
+)
+
+
+def judged(
+    corrections: Iterable[Correction], ruled: Iterable[str], adjudicators: Iterable[str] = ()
+) -> list[Correction]:
+    """Corrections with their status, in the order of question, field and person.
+
+    A person who decides alone (the adjudicator, who saw what the experts proposed; whoever verified what was read)
+    has the last word. Without one, what two experts write alike counts; what one writes is a proposal.
+
+    Args:
+        corrections: at most one a question, field, person and project.
+        ruled: questions that an adjudicator has dealt with: what nobody took up there is declined.
+        adjudicators: people whose word is final wherever they say it.
+    """
+    closed, final = set(ruled), set(adjudicators)
+    groups: dict[tuple[str, str, str], list[Correction]] = {}
+    for correction in corrections:
+        key = (correction.question_id, correction.field, correction.content_hash)
+        groups.setdefault(key, []).append(correction)
+    found = []
+    for (question_id, _, _), group in sorted(groups.items()):
+        winner = _winner(group, final, closed=question_id in closed)
+        for each in sorted(group, key=lambda c: (c.by, c.origin, c.annotation_id)):
+            status = _ACCEPTED if winner is not None and each.after == winner.after else _DECLINED
+            if winner is None and question_id not in closed:
+                status = _PROPOSED
+            found.append(each.model_copy(update={"status": status}))
+    return found
+
+
+def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
+    """Kinds of flags, by question, that an accepted correction has answered."""
+    found: dict[str, set[str]] = {}
+    for correction in corrections:
+        if correction.status is _ACCEPTED:
+            found.setdefault(correction.question_id, set()).update(_flags(correction))
+    return found
+
+
+def _winner(group: Sequence[Correction], final: set[str], *, closed: bool) -> Correction | None:
+    rulings = [each for each in group if each.origin in ALONE or each.by in final]
+    if rulings:
+        return max(rulings, key=lambda each: (each.updated_at, each.annotation_id))
+    if closed:
+        return None
+    people = {each.by for each in group}
+    alike = len({each.after for each in group}) == 1
+    return group[0] if len(people) >= _ENOUGH and alike else None
+
+
+def _flags(correction: Correction) -> set[str]:
+    if correction.field == ANSWER:
+        return {"wrong_key"}
+    if correction.field in (STEM, SHARED) or correction.field.startswith(OPTION):
+        return {"wrong_stem"}
+    assert correction.field == VERDICT
+    # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
+    whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
+    return {"out_of_scope", *whole}

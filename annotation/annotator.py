@@ -77,13 +77,12 @@ class Annotator(Protocol):
         """Return the number of units of work in those questions."""
 
 
-ANNOTATOR = "human_accuracy"
-BINS = LEVELS
-"""Bins of equal width over 0..1, as CMExam cuts its human accuracy (section 3)."""
+MEASURED = "human_accuracy"
+"""The annotator whose labels are measured, not judged: difficulty from the share of right answers."""
 
 
 def difficulty_bin(accuracy: float) -> int:
-    """The level of difficulty, from 0 (easy: 0.8 to 1) to 4 (extra difficult: below 0.2).
+    """The level of difficulty, from 0 (easy: 0.8 to 1) to 4 (extra difficult: below 0.2), as CMExam has it (section 3).
 
     A value on the border of two bins belongs to the easier one.
 
@@ -93,8 +92,8 @@ def difficulty_bin(accuracy: float) -> int:
     if not 0 <= accuracy <= 1:
         raise ValueError(f"an accuracy of {accuracy} is not in 0..1")
     # 0.6 is 0.59999…78 in binary; as people wrote it, it is the border.
-    from_hard = int(Fraction(repr(float(accuracy))) * BINS)
-    return BINS - 1 - min(from_hard, BINS - 1)
+    from_hard = int(Fraction(repr(float(accuracy))) * LEVELS)
+    return LEVELS - 1 - min(from_hard, LEVELS - 1)
 
 
 def measured_difficulty(question: Question) -> Verdict | None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annotation.annotator import ANNOTATOR as HUMAN_ACCURACY
-from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict, measured_difficulty
+from annotation.annotator import (
+    MEASURED,
+    Annotator,
+    Identity,
+    Labelled,
+    Unlabelled,
+    Verdict,
+    measured_difficulty,
+)
 from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
@@ -75,7 +82,7 @@ def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[A
     measured = measured_difficulty(question)
     for name in dimensions():
         if name == DIFFICULTY and measured is not None:
-            yield _row(question, name, measured, Identity(HUMAN_ACCURACY))
+            yield _row(question, name, measured, Identity(MEASURED))
         elif name in found.verdicts:
             yield _row(question, name, found.verdicts[name], identity)
 
@@ -110,7 +117,7 @@ def _facts(
     params: AnnotateParams,
 ) -> dict[str, Any]:
     """Return facts for the manifest: the same for the same answers and bills, however many runs it took to get them."""
-    measured = sum(row.annotator == HUMAN_ACCURACY for row in annotations)
+    measured = sum(row.annotator == MEASURED for row in annotations)
     facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
     facts |= identity.facts
     if identity.model is None:

@@ -60,7 +60,7 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     _run(
-        [str(installation.python), str(files("annotation.label_studio") / "_accounts.py")],
+        [str(installation.program("python")), str(files("annotation.label_studio") / "_accounts.py")],
         f"cannot set up Label Studio in {home}",
         input=json.dumps([asdict(account) for account in accounts]),
         env=installation.environment(home),
@@ -70,36 +70,30 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
 def start(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
     """Start a server in the background and wait until it answers (3 to 5 s on an existing database).
 
-    Args:
-        installation: where Label Studio is installed.
-        home: folder of its data; its log goes to ``server.log`` there.
-        port: to listen on. Label Studio itself would silently take the next one when it is busy.
-        timeout: seconds to wait for it to answer.
+    Its data lie in ``home``, its log in ``server.log`` there. Where a port is busy, Label Studio itself would silently
+    take the next one.
 
     Raises:
-        UserError: the port is busy, or the server does not come up.
+        UserError: the port is busy, or the server does not come up in ``timeout`` seconds.
     """
-    present = running(home)
-    if present is not None:
+    if (present := running(home)) is not None:
         return present
-    if not is_free(port):
-        raise UserError(f"port {port} is in use: stop what listens there, or choose another with --port")
+    require_free(port)
+    command = [str(installation.program("label-studio")), "start", "--no-browser", "--internal-host", HOST]
+    command += ["--port", str(port), "--enable-legacy-api-token"]
     with (home / _LOG).open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 (our own words alone)
-            [
-                str(installation.label_studio), "start", "--no-browser", "--internal-host", HOST,
-                "--port", str(port), "--enable-legacy-api-token",
-            ],
+            command,
             env=installation.environment(home),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
+        )
     server = Server(process.pid, port)
     (home / _RECORD).write_text(json.dumps(asdict(server)), encoding="utf-8")
     deadline = time.monotonic() + timeout
-    while not answers(server.url):
+    while not _answers(server.url):
         if process.poll() is not None:
             said = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
             raise UserError(f"Label Studio stopped while starting: {said} (see {home / _LOG})")
@@ -129,18 +123,24 @@ def stop(home: Path) -> bool:
 def running(home: Path) -> Server | None:
     """The server of ``home`` that runs, if one does."""
     try:
-        record = json.loads((home / _RECORD).read_text(encoding="utf-8"))
+        server = Server(**json.loads((home / _RECORD).read_text(encoding="utf-8")))
     except (FileNotFoundError, json.JSONDecodeError):
         return None
-    return Server(**record) if _is_label_studio(record["pid"]) else None
+    return server if _is_label_studio(server.pid) else None
 
 
-def answers(url: str) -> bool:
+def _answers(url: str) -> bool:
     """Return whether a healthy Label Studio answers there."""
     try:
         return bool(httpx.get(f"{url}/health", timeout=2.0).json().get("status") == "UP")
     except (httpx.HTTPError, ValueError, AttributeError):
         return False
+
+
+def require_free(port: int) -> None:
+    """Raise a ``UserError`` if something listens on that port of this machine."""
+    if not is_free(port):
+        raise UserError(f"port {port} is in use: stop what listens there, or choose another with --port")
 
 
 def is_free(port: int) -> bool:
@@ -168,8 +168,7 @@ def _is_label_studio(pid: int) -> bool:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no output"
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
 
 
 _STAMP = ".installed"
@@ -198,15 +197,9 @@ class Installation:
 
     venv: Path
 
-    @property
-    def python(self) -> Path:
-        """Its interpreter."""
-        return self.venv / "bin" / "python"
-
-    @property
-    def label_studio(self) -> Path:
-        """Its ``label-studio`` command."""
-        return self.venv / "bin" / "label-studio"
+    def program(self, name: str) -> Path:
+        """Return one of its programs: ``python`` or ``label-studio``."""
+        return self.venv / "bin" / name
 
     def ready(self) -> bool:
         """Return whether it was completely installed from the present requirements."""
@@ -225,17 +218,14 @@ class Installation:
             return
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
         requirements = str(files("annotation.label_studio") / "requirements.txt")
-        pip = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [str(self.program("python")), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         _run([*pip, "--requirement", requirements], "cannot install Label Studio")
         (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
 
     def environment(self, home: Path) -> Mapping[str, str]:
         """Environment variables for a server whose data lie in ``home``; settings of other servers are left out."""
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("LABEL_STUDIO_", "DJANGO_", "PYTHON"))
-        }
+        foreign = ("LABEL_STUDIO_", "DJANGO_", "PYTHON")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         return {**inherited, **_QUIET_SERVER, "LABEL_STUDIO_BASE_DATA_DIR": str(home.resolve())}
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from annotation.label_studio.client import Filter, Project, Studio, where
-from annotation.label_studio.kinds import Kind, Owner
-from annotation.label_studio.projects import find
+from annotation.label_studio.projects import Kind, Owner, find
 from annotation.label_studio.read import PulledRows, read_task, signed, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import ExpertReview

@@ -16,8 +16,7 @@ from annotation.label_studio.comparison import (
     duplicate_task_ids,
     obsolete_task_ids,
 )
-from annotation.label_studio.kinds import Kind, Owner
-from annotation.label_studio.projects import SETTLE_PAUSE, SETTLE_SECONDS, find, make, wait_until
+from annotation.label_studio.projects import SETTLE_PAUSE, SETTLE_SECONDS, Kind, Owner, find, make, wait_until
 from annotation.label_studio.tasks import ReviewTask
 from schemas.errors import UserError
 

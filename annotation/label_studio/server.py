@@ -48,12 +48,10 @@ _HOME = _found(".label-studio")
 def install(venv: Venv = _VENV) -> None:
     """Install Label Studio into its own virtual environment (about 1 GB, 2 to 3 minutes, once)."""
     installation = Installation(venv)
-    if installation.ready():
-        typer.echo(f"Label Studio is installed in {venv}")
-        return
-    typer.echo(f"installing Label Studio into {venv}: about 1 GB, 2 to 3 minutes")
-    installation.install()
-    typer.echo("installed")
+    if not installation.ready():
+        typer.echo(f"installing Label Studio into {venv}: about 1 GB, 2 to 3 minutes")
+        installation.install()
+    typer.echo(f"Label Studio is installed in {venv}")
 
 
 @app.command()
@@ -67,8 +65,7 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     accounts = _read(home)
     first = not accounts
     if first:
-        if not process.is_free(port):
-            raise UserError(f"port {port} is in use: stop what listens there, or choose another with --port")
+        process.require_free(port)
         typer.echo("making the database: about 40 s")
         accounts = [_new_account(_ADMIN, admin=True)]
         _write(home, accounts)
@@ -105,20 +102,14 @@ def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     if not _read(home):
         raise UserError(f"no Label Studio in {home} yet: start it first")
     with FileLock(home / f"{_CREDENTIALS}.lock"):  # two experts may be added at once
-        account = _add(installation, home, email)
+        accounts = _read(home)
+        if "@" not in email or any(account.email == email for account in accounts):
+            file = home / _CREDENTIALS
+            raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
+        account = _new_account(email, admin=False)
+        process.create_accounts(installation, home, [account])
+        _write(home, [*accounts, account])
     _tell(account)
-
-
-def _add(installation: Installation, home: Path, email: str) -> Account:
-    accounts = _read(home)
-    if "@" not in email or any(account.email == email for account in accounts):
-        raise UserError(
-            f"{email} is not an e-mail address, or has an account already (see {home / _CREDENTIALS})"
-        )
-    account = _new_account(email, admin=False)
-    process.create_accounts(installation, home, [account])
-    _write(home, [*accounts, account])
-    return account
 
 
 def main() -> None:
@@ -133,9 +124,8 @@ def main() -> None:
 def _installed(venv: Path) -> Installation:
     installation = Installation(venv)
     if not installation.ready():
-        raise UserError(
-            f"Label Studio is not installed in {venv}: run `python -m annotation.label_studio.server install`"
-        )
+        command = "python -m annotation.label_studio.server install"
+        raise UserError(f"Label Studio is not installed in {venv}: run `{command}`")
     return installation
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from annotation.adjudication import MEASURED, Standing
+from annotation.adjudication import Standing, stated
+from annotation.annotator import MEASURED
 from annotation.label_studio.editable import base_of, difference, name_of, with_proposals
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from annotation.rubric import ShownAnswer
@@ -89,14 +90,12 @@ def tasks_of(
             seed and its id alone, and the lots of questions of a group are one.
         seed: of the lots.
     """
-    stated: dict[str, dict[str, Annotation]] = {}
-    for annotation in annotations:
-        row = stated.setdefault(annotation.question_id, {})
-        if annotation.dimension not in row or annotation.annotator == MEASURED:
-            row[annotation.dimension] = annotation
+    said: dict[str, dict[str, Annotation]] = {}
+    for (question_id, dimension), annotation in stated(annotations).items():
+        said.setdefault(question_id, {})[dimension] = annotation
     tasks = []
     for question in questions:
-        prediction = _prediction(stated.get(question.question_id, {}), version)
+        prediction = _prediction(said.get(question.question_id, {}), version)
         lot = int(sha256(f"{seed}", "blind", question.group_id or question.question_id)[:8], 16)
         arm = BLIND if lot < blind * _LOTS else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
@@ -168,9 +167,9 @@ def prediction_of(labels: Mapping[str, str], version: str, score: float | None) 
     return {"model_version": version, "score": score, "result": result}
 
 
-def _prediction(stated: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
-    confidences = [each.confidence for each in stated.values() if each.confidence is not None]
-    labels = {name: each.label for name, each in stated.items()}
+def _prediction(said: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
+    confidences = [each.confidence for each in said.values() if each.confidence is not None]
+    labels = {name: each.label for name, each in said.items()}
     return prediction_of(labels, version, min(confidences) if confidences else None)
 
 

@@ -26,7 +26,7 @@ from annotation.label_studio.process import Account, Installation
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made
-from pipeline.review import fetching, sending, stage
+from pipeline.review import exchange, stage
 from pipeline.runtime.context import RunContext
 from pipeline.stage import Result
 from schemas.annotations import LabelStatus
@@ -111,8 +111,8 @@ def _review(count: int, server: LabelStudioServer, context: RunContext) -> None:
     tables = made(count, "lexicon", _label)
     script = Script.of(tables["annotations"])
     print(f"| {count:,} questions | s | |\n| --- | ---: | --- |")
-    sent = _timed("push", lambda: sending.push(tables, params, context), lambda r: f"{r.added} added")
-    again = _timed("push again", lambda: sending.push(tables, params, context), lambda r: f"{r.added} added")
+    sent = _timed("push", lambda: exchange.push(tables, params, context), lambda r: f"{r.added} added")
+    again = _timed("push again", lambda: exchange.push(tables, params, context), lambda r: f"{r.added} added")
     assert (sent.added, again.added, again.updated) == (count, 0, 0)
     by_hand = _timed("a question each in the browser", lambda: _at_screens(server, sent.project), str)
     for account, question_id in by_hand.items():  # they accepted what was filled in
@@ -120,19 +120,19 @@ def _review(count: int, server: LabelStudioServer, context: RunContext) -> None:
         script.flagged.discard(question_id)
     _timed("two experts, all others, by API", lambda: _answer(server, sent.project, script, by_hand), str)
     assert all(server.as_expert(who).next_task(sent.project) is None for who in CHANGES), "nothing is left"
-    pulled = _timed("pull", lambda: fetching.pull(params, context)[0], lambda r: f"{r.new} annotations")
+    pulled = _timed("pull", lambda: exchange.pull(params, context)[0], lambda r: f"{r.new} annotations")
     assert (pulled.new, dict(pulled.rejects), pulled.third_experts) == (2 * count, {}, ())
     first = _timed("labels and agreement", lambda: _settle(tables, params, context), _states)
     open_cases = script.disputed() | script.flagged
     assert {item.item_id for item in first.review} == open_cases
     cases = _timed(
         "adjudicate",
-        lambda: sending.adjudicate(_with_reviews(tables, context), params, context),
+        lambda: exchange.adjudicate(_with_reviews(tables, context), params, context),
         lambda r: f"{r.added} cases",
     )
     assert cases.added == len(open_cases)
     _timed("the third expert, by API", lambda: _rule(server, cases.project, script), str)
-    _timed("pull", lambda: fetching.pull(params, context), lambda r: f"{sum(each.new for each in r)} rulings")
+    _timed("pull", lambda: exchange.pull(params, context), lambda r: f"{sum(each.new for each in r)} rulings")
     final = _timed("final labels", lambda: _settle(tables, params, context), _states)
     _check(final, script)
     _print_agreement(final, script)

@@ -28,7 +28,7 @@ from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.config import load
-from pipeline.review import fetching, sending
+from pipeline.review import exchange
 from pipeline.review.stage import settle
 from pipeline.runtime.context import RunContext
 from pipeline.runtime.runner import Runner
@@ -75,23 +75,23 @@ def _measure(count: int, server: process.Server, home: Path, context: RunContext
     params = ReviewParams(url=server.url, batch=1000, bootstrap=1000)
     found = _tables(count, FIRST["competency"])
     print(f"| {count:,} questions | wall s | CPU s of ours | of the server |\n| --- | ---: | ---: | ---: |")
-    report = timed("push", lambda: sending.push(found, params, context))
-    again = timed("push again: nothing to do", lambda: sending.push(found, params, context))
+    report = timed("push", lambda: exchange.push(found, params, context))
+    again = timed("push again: nothing to do", lambda: exchange.push(found, params, context))
     assert (again.added, again.updated) == (0, 0)
     if "--without-labels" not in sys.argv:
         _measure_labels(timed, count, params, context)
     _annotate(home)
     timed(
         "first pull, 20,000 annotations" if count == 10_000 else "first pull",
-        lambda: fetching.pull(params, context),
+        lambda: exchange.pull(params, context),
     )
     time.sleep(11)  # what is younger than the overlap of two pulls is read twice
     for name in ("one change", "one change, again"):
         annotation = _change(server.url, report.project)
-        [pulled] = timed(f"pull of {name}", lambda: fetching.pull(params, context))
+        [pulled] = timed(f"pull of {name}", lambda: exchange.pull(params, context))
         assert (pulled.full, pulled.new, pulled.deleted) == (False, 0, 0), (pulled, annotation)
         time.sleep(11)
-    [nothing] = timed("pull of nothing", lambda: fetching.pull(params, context))
+    [nothing] = timed("pull of nothing", lambda: exchange.pull(params, context))
     assert nothing.changed == 0
     reviews = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
     assert reviews.height == 2 * 5 * count
@@ -109,7 +109,7 @@ def _measure_labels(timed: Timed, count: int, params: ReviewParams, context: Run
         ("going back to the first labels", FIRST_ANNOTATOR, 0),
     ):
         tables = _tables(count, other, annotator, up_to=changed)
-        report = timed(f"push after {name}", lambda tables=tables: sending.push(tables, params, context))
+        report = timed(f"push after {name}", lambda tables=tables: exchange.push(tables, params, context))
         assert report.added == 0
 
 

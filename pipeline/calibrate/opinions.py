@@ -9,8 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from annotation import lexicon_annotator
-from annotation.annotator import ANNOTATOR as MEASURED
-from annotation.annotator import Annotator, Labelled
+from annotation.annotator import MEASURED, Annotator, Labelled
 from annotation.learned import LEAST
 from annotation.learned.classifier import NAME as LEARNED
 from annotation.learned.classifier import LearnedAnnotator

@@ -86,14 +86,14 @@ def push(
     overrides: Overrides = None,
 ) -> None:
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
-    from pipeline.review import sending
+    from pipeline.review import exchange
 
     with at_work(config, overrides) as (loaded, runner):
         tables, params, context = runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)
         if params.assign:
-            reports, notes = sending.push_to_experts(tables, params, context, count=count, adopt=adopt)
+            reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
         else:
-            reports, notes = [sending.push(tables, params, context, count=count, adopt=adopt)], []
+            reports, notes = [exchange.push(tables, params, context, count=count, adopt=adopt)], []
     for report in reports:
         tell_push(report)
     for note in notes:
@@ -102,18 +102,18 @@ def push(
 
 def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
     """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
-    from pipeline.review import sending
+    from pipeline.review import exchange
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
-        tell_push(sending.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
+        tell_push(exchange.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
     """Send waiting questions and doubtful keys to a person who checks them against the page."""
-    from pipeline.review import sending
+    from pipeline.review import exchange
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
-        report, without = sending.verify(_params(loaded), runner.context(REVIEW))
+        report, without = exchange.verify(_params(loaded), runner.context(REVIEW))
         tell_push(report)
         if without:
             say(f"{without} items not sent: no question is in them")
@@ -167,18 +167,18 @@ def pull(
     overrides: Overrides = None,
 ) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
-    from pipeline.review import fetching
+    from pipeline.review import exchange
 
     with at_work(config, overrides) as (loaded, runner):
-        reports = fetching.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
-        unknown = fetching.unknown_people(_params(loaded), runner.build)
+        reports = exchange.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
+        unknown = exchange.unknown_people(_params(loaded), runner.build)
     for report in reports:
         tell_pull(report)
     if unknown:
         warn(
             f"no such account in Label Studio, see review.reviewers and review.adjudicators: {', '.join(unknown)}"
         )
-    if fetching.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
+    if exchange.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
         warn("corrections wait to be applied: run `build-dataset run`")
     run_stages(loaded, ["review"])
 

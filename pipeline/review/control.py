@@ -13,8 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.adjudication import MEASURED
-from annotation.annotator import Labelled
+from annotation.annotator import MEASURED, Labelled
 from annotation.lexicon_annotator import NAME, LexiconAnnotator
 from annotation.reviewed import Reviewed, merged, read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share

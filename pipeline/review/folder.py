@@ -17,9 +17,8 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from annotation.adjudication import ADJUDICATION
-from annotation.corrections import judged
-from annotation.label_studio.kinds import KINDS, REVIEW, Kind, Owner, of_expert
+from annotation.adjudication import ADJUDICATION, judged
+from annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
 from pipeline.review.control import PROBE, gold_questions, separated

@@ -21,7 +21,7 @@ from zipfile import BadZipFile, ZipFile
 
 import polars as pl
 
-from annotation.label_studio.kinds import Owner
+from annotation.label_studio.projects import Owner
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.label_studio.read import PulledRows, read_task, timestamp
 from annotation.label_studio.screen import (
@@ -172,7 +172,7 @@ def export(
     Raises:
         UserError: nothing waits for the expert, or the file cannot be written.
     """
-    from pipeline.review.sending import review_tasks
+    from pipeline.review.exchange import review_tasks
 
     _refuse_adjudicator(expert, params)
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")

@@ -16,12 +16,12 @@ from annotation.adjudication import (
     Rules,
     Standing,
     State,
+    answered_flags,
     final_labels,
     latest_reviews,
     review_status,
     standings,
 )
-from annotation.corrections import answered_flags
 from annotation.params import ReviewParams
 from pipeline.clean.corrections import tidied_items
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators

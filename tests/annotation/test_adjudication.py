@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.adjudication import (
-    MEASURED,
     Flag,
     Rules,
     final_labels,
@@ -15,6 +14,7 @@ from annotation.adjudication import (
     settle,
     standing_flags,
 )
+from annotation.annotator import MEASURED
 from schemas.annotations import Annotation, LabelStatus
 from schemas.taxonomy import dimensions
 from tests.annotation.records import annotation, review

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.corrections import answered_flags, judged
+from annotation.adjudication import answered_flags, judged
 from tests.annotation.records import correction
 
 

@@ -18,12 +18,12 @@ import pytest
 
 from annotation.adjudication import State
 from annotation.label_studio import push as pushing
-from annotation.label_studio.kinds import REVIEW
+from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
-from pipeline.review import fetching, sending
+from pipeline.review import exchange
 from pipeline.review import stage as review
 from pipeline.review.folder import owner_of
 from schemas.annotations import LabelStatus
@@ -61,12 +61,12 @@ def context(context, request: pytest.FixtureRequest):
 
 @pytest.fixture
 def pushed(params: ReviewParams, context) -> PushReport:
-    return sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    return exchange.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
 
 
 def pull_reviews(params: ReviewParams, context) -> PullReport:
     """Pull, and what came of the review project."""
-    return fetching.pull(params, context)[0]
+    return exchange.pull(params, context)[0]
 
 
 def pulled(context) -> pl.DataFrame:
@@ -157,7 +157,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     questions = pl.read_parquet(sample_build / "dedup" / "questions.parquet").head(count)
     annotations = pl.read_parquet(sample_build / "annotate" / "annotations.parquet")
     found = {"questions": questions, "annotations": annotations.join(questions, "question_id", "semi")}
-    sent = sending.push(found, params, context)
+    sent = exchange.push(found, params, context)
     assert sent.added == count
     numbers = sorted(tasks(label_studio, sent.project))
     disputed, flagged = set(numbers[::10]), numbers[5]
@@ -188,7 +188,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     }
     assert said["medical_discipline"]["raw"] == pytest.approx(1 - len(disputed) / count)
     assert all(said[name]["raw"] == 1 for name in said if name != "medical_discipline")
-    assert sending.push(found, params, context).unchanged == count
+    assert exchange.push(found, params, context).unchanged == count
 
 
 def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, context, pushed):
@@ -209,7 +209,7 @@ def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, contex
 
 
 def test_a_second_push_adds_nothing(params, context, pushed):
-    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    again = exchange.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
     assert (again.created, again.project) == (False, pushed.project)
     assert (again.added, again.updated, again.unchanged, again.others) == (0, 0, QUESTIONS, 0)
 
@@ -217,7 +217,7 @@ def test_a_second_push_adds_nothing(params, context, pushed):
 def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     changed = [question(1, "改过的题干"), *map(question, range(2, QUESTIONS + 2))]
-    report = sending.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
+    report = exchange.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
     assert (report.added, report.updated) == (1, QUESTIONS)
     assert report.changed_after_review == (question(1).question_id,)
     task = (
@@ -232,7 +232,7 @@ def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params,
 
 
 def test_questions_that_left_the_dataset_are_counted_and_left_alone(params, context, pushed):
-    assert sending.push(tables(map(question, range(1, 5))), params, context).others == QUESTIONS - 4
+    assert exchange.push(tables(map(question, range(1, 5))), params, context).others == QUESTIONS - 4
 
 
 def test_a_second_pull_changes_nothing(label_studio, params, context, pushed):
@@ -272,7 +272,7 @@ def test_a_deleted_task_loses_no_review_and_comes_back_with_its_answers(
     report = pull_reviews(params, context)
     assert (report.newly_gone, report.full) == (1, True)
     assert pulled(context).equals(before)
-    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    again = exchange.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
     assert (again.added, again.restored, again.batch) == (1, 1, 1)
     assert pull_reviews(params, context).kept == 0
     assert what_counts(context).equals(what_counts_of(before))
@@ -283,7 +283,7 @@ def test_force_lets_go_of_what_is_gone(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
     pull_reviews(params, context)
     label_studio.as_expert(ADMIN).delete_task(task_ids(label_studio, pushed.project)[5])
-    assert fetching.pull(params, context, force=True)[0].deleted == 1
+    assert exchange.pull(params, context, force=True)[0].deleted == 1
     assert question(5).question_id not in set(pulled(context)["question_id"])
     assert len(list((context.build / "reviews" / "history" / "review").iterdir())) == 2
 
@@ -317,7 +317,7 @@ def test_a_deleted_project_is_filled_again_with_all_that_was_pulled(label_studio
     with pytest.raises(UserError, match="is gone from Label Studio"):
         pull_reviews(params, context)
     assert _bytes(context.build / "reviews") == everything
-    again = sending.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
+    again = exchange.push(tables(map(question, range(1, QUESTIONS + 1))), params, context)
     assert (again.created, again.added, again.restored) == (True, QUESTIONS, 2 * QUESTIONS)
     report = pull_reviews(params, context)
     assert (report.kept, dict(report.rejects), report.third_experts) == (0, {}, ())
@@ -328,10 +328,10 @@ def test_a_deleted_project_is_filled_again_with_all_that_was_pulled(label_studio
 def test_a_project_of_another_folder_is_refused(label_studio, params, context, pushed, tmp_path):
     context.build = tmp_path / "another"
     found = tables(map(question, range(1, 3)))
-    for command in (partial(sending.push, found, params, context), partial(pull_reviews, params, context)):
+    for command in (partial(exchange.push, found, params, context), partial(pull_reviews, params, context)):
         with pytest.raises(UserError, match="belongs to another folder"):
             command()
-    assert sending.push(found, params, context, adopt=True).project == pushed.project
+    assert exchange.push(found, params, context, adopt=True).project == pushed.project
 
 
 def test_while_experts_save_a_push_makes_one_project_with_all_labels(label_studio, params, context, pushed):
@@ -351,7 +351,7 @@ def test_while_experts_save_a_push_makes_one_project_with_all_labels(label_studi
     try:
         context.build = context.build.with_name("busy")
         context.dataset = context.dataset.model_copy(update={"name": "busy", "build": context.build})
-        report = sending.push(tables(map(question, range(1, 121))), params, context)
+        report = exchange.push(tables(map(question, range(1, 121))), params, context)
     finally:
         stop.set()
         for saver in savers:
@@ -389,7 +389,7 @@ def test_a_wrong_token_is_told_in_one_line_without_the_token(params, context, mo
 def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
     monkeypatch.delenv("LABEL_STUDIO_API_KEY")
     with pytest.raises(UserError, match="LABEL_STUDIO_API_KEY is not set"):
-        sending.push(tables([question(1)]), params, context)
+        exchange.push(tables([question(1)]), params, context)
 
 
 @pytest.mark.parametrize("faults", [[REPLY_LOST], [REQUEST_LOST, REPLY_LOST]], ids="-then-".join)
@@ -399,7 +399,7 @@ def test_a_push_over_a_bad_network_adds_every_question_once(
     monkeypatch.setattr(pushing, "push", partial(pushing.push, settle_seconds=2.0))
     found = tables(map(question, range(1, QUESTIONS + 1)))
     with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
-        report = sending.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
+        report = exchange.push(found, params.model_copy(update={"url": url, "batch": 5}), context)
     assert (report.added, report.replies_lost, report.duplicates_removed) == (QUESTIONS, len(faults), 0)
     assert len(task_ids(label_studio, report.project)) == QUESTIONS
     assert _count(label_studio, report.project) == QUESTIONS
@@ -418,13 +418,13 @@ def test_a_push_killed_in_the_middle_is_completed_by_the_next(label_studio, para
         process.kill()
         process.join()
         assert _progress(label_studio, context) < count
-    report = sending.push(found, params, context)
+    report = exchange.push(found, params, context)
     assert _count(label_studio, report.project) == count
     assert sorted(task_ids(label_studio, report.project)) == list(range(1, count + 1))
 
 
 def _push_slowly(found, params, context) -> None:
-    sending.push(found, params.model_copy(update={"batch": 1}), context)
+    exchange.push(found, params.model_copy(update={"batch": 1}), context)
 
 
 def _progress(server: LabelStudioServer, context) -> int:
@@ -446,21 +446,21 @@ def test_assigned_experts_have_a_project_each_and_hand_over_what_is_open(label_s
         update={"reviewers": [ZHANG.email, LI.email, WANG.email], "assign": True, "probes": 1.0}
     )
     found = tables(question(number) for number in range(1, 13))
-    reports, notes = sending.push_to_experts(found, people, context)
+    reports, notes = exchange.push_to_experts(found, people, context)
     assert (len(reports), notes) == (3, [])
     sent = {
         who: tasks(label_studio, each.project) for who, each in zip(people.reviewers, reports, strict=True)
     }
     assert sum(map(len, sent.values())) == 24
-    assert [each.added for each in sending.push_to_experts(found, people, context)[0]] == [0, 0, 0]
+    assert [each.added for each in exchange.push_to_experts(found, people, context)[0]] == [0, 0, 0]
     done = answer_all(label_studio, reports[0].project, ZHANG, {})
-    fetching.pull(people, context)
+    exchange.pull(people, context)
     pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
     assert set(pulled["reviewer"]) == {ZHANG.email}
     assert pulled["question_id"].n_unique() == len(done) == len(sent[ZHANG.email])
     found["pulled"] = pulled
     stopped = people.model_copy(update={"quotas": {LI.email: 0}})
-    second, notes = sending.push_to_experts(found, stopped, context)
+    second, notes = exchange.push_to_experts(found, stopped, context)
     left = tasks(label_studio, reports[1].project)
     assert left == {}, "nothing waits for who stopped"
     assert set(tasks(label_studio, reports[0].project)) >= set(sent[ZHANG.email]), "done work stays"

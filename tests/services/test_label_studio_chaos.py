@@ -29,7 +29,7 @@ import pytest
 from annotation.label_studio import process
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
-from pipeline.review import fetching, sending
+from pipeline.review import exchange
 from pipeline.review import stage as review
 from pipeline.review.folder import owner_of
 from schemas.corrections import Correction
@@ -254,7 +254,7 @@ class World:
 
     def push(self) -> None:
         missing = {name for name, _ in self.review.pulled} - self.tasks(self.review).keys()
-        self.sent(self.review, partial(sending.push, self.tables, self.params, self.context))
+        self.sent(self.review, partial(exchange.push, self.tables, self.params, self.context))
         there = self.tasks(self.review)
         assert there.keys() == self.prefilled.keys()
         lost = [key for key in self.review.pulled if key[0] in missing and key not in self.review.there]
@@ -276,9 +276,9 @@ class World:
         expected = self.disputed()
         if not expected and self.adjudication.project is None:
             with pytest.raises(UserError, match="nothing to send"):
-                sending.adjudicate(self.settling(), self.params, self.context)
+                exchange.adjudicate(self.settling(), self.params, self.context)
             return
-        work = partial(sending.adjudicate, self.settling(), self.params, self.context)
+        work = partial(exchange.adjudicate, self.settling(), self.params, self.context)
         self.sent(self.adjudication, work)
         there = self.tasks(self.adjudication).keys()
         answered = {name for (name, _), own in self.adjudication.there.items() if own}
@@ -294,7 +294,7 @@ class World:
         }
 
     def pull(self, *, adopt: bool = False) -> None:
-        work = partial(fetching.pull, self.params, self.context, adopt=adopt)
+        work = partial(exchange.pull, self.params, self.context, adopt=adopt)
         for side in (self.review, self.adjudication):
             side.pulled |= {key: own[-1][1] for key, own in side.there.items() if own}
         if self.review.project is None:
@@ -324,12 +324,12 @@ class World:
         self.context.dataset = self.context.dataset.model_copy(update={"name": f"chaos-{self.names}"})
         if self.review.project is not None:
             with pytest.raises(UserError, match="--adopt"):
-                sending.push(self.tables, self.params, self.context)
+                exchange.push(self.tables, self.params, self.context)
         self.pull(adopt=True)
 
     def expired_token(self) -> None:
         self.monkeypatch.setenv("LABEL_STUDIO_API_KEY", "f" * 40)
-        for work in (fetching.pull, partial(sending.push, self.tables)):
+        for work in (exchange.pull, partial(exchange.push, self.tables)):
             with pytest.raises(UserError, match="refuses the token"):
                 work(self.params, self.context)
         self.monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
@@ -350,7 +350,7 @@ class World:
         for saver in savers:
             saver.start()
         self.relabel()
-        sending.push(self.tables, self.params, self.context)
+        exchange.push(self.tables, self.params, self.context)
         for saver in savers:
             saver.join()
         # What was saved is what the server says: replies of a locked database are lost.
@@ -413,10 +413,10 @@ class World:
 
 
 def _work(what: str, found: dict[str, pl.DataFrame], params: ReviewParams, context) -> None:
-    work = {"push": sending.push, "adjudicate": sending.adjudicate}
+    work = {"push": exchange.push, "adjudicate": exchange.adjudicate}
     try:
         if what == "pull":
-            fetching.pull(params, context, full=True)
+            exchange.pull(params, context, full=True)
         else:
             work[what](found, params, context)
     except UserError:

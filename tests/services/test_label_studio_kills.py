@@ -18,7 +18,7 @@ import pytest
 from annotation.label_studio import process
 from annotation.label_studio.process import Server
 from annotation.params import ReviewParams
-from pipeline.review import fetching, sending
+from pipeline.review import exchange
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from tests.services.label_studio_server import ADMIN, LI, ZHANG, LabelStudioServer, free_port
@@ -64,9 +64,9 @@ def server(label_studio_template, tmp_path):
 def _work(what: str, found, params: ReviewParams, context) -> None:
     try:
         if what == "push":
-            sending.push(found, params, context)
+            exchange.push(found, params, context)
         else:
-            fetching.pull(params, context, full=True)
+            exchange.pull(params, context, full=True)
     except UserError:
         os._exit(3)  # the server went away: told in one line, no traceback
 
@@ -95,7 +95,7 @@ def test_pushes_and_pulls_are_killed_at_random_moments(server, context, monkeypa
 
     for kill in range(KILLS // 2):
         interrupted("push", "client" if kill % 2 else "server")
-    report = sending.push(found, params, context)
+    report = exchange.push(found, params, context)
     assert (report.duplicates_removed, report.others) == (0, 0)
     expected = set(found["questions"]["question_id"])
     assert Counter(_question_ids(server.facade())) == Counter(expected)
@@ -103,7 +103,7 @@ def test_pushes_and_pulls_are_killed_at_random_moments(server, context, monkeypa
     reviewed = _answer(server.facade(), report.project)
     for kill in range(KILLS // 2):
         interrupted("pull", "client" if kill % 2 else "server")
-    fetching.pull(params, context)
+    exchange.pull(params, context)
     pulled = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
     assert pulled.height == 2 * 5 * REVIEWED
     keys = pulled.select("question_id", "dimension", "reviewer")

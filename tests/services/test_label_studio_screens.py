@@ -15,7 +15,7 @@ from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.config import load
 from pipeline.explain import explain
-from pipeline.review import fetching, sending
+from pipeline.review import exchange
 from pipeline.runtime.runner import Runner
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import ALT, FIELDS, SHIFT, Desk
@@ -43,17 +43,17 @@ class Dataset:
 
     def push(self, count: int):
         runner = self.runner()
-        return sending.push(runner.tables(REVIEW), self.params, runner.context(REVIEW), count=count)
+        return exchange.push(runner.tables(REVIEW), self.params, runner.context(REVIEW), count=count)
 
     def adjudicate(self):
         runner = self.runner()
-        return sending.adjudicate(runner.tables(REVIEW), self.params, runner.context(REVIEW))
+        return exchange.adjudicate(runner.tables(REVIEW), self.params, runner.context(REVIEW))
 
     def verify(self):
-        return sending.verify(self.params, self.runner().context(REVIEW))
+        return exchange.verify(self.params, self.runner().context(REVIEW))
 
     def pull(self):
-        reports = fetching.pull(self.params, self.runner().context(REVIEW))
+        reports = exchange.pull(self.params, self.runner().context(REVIEW))
         self.runner().run(["review"])
         return {report.kind: report for report in reports}
 

@@ -17,8 +17,8 @@ from pipeline.evaluate.grading import READABLE
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.tasks.freetext import Case, item_id, load_cases
+from pipeline.review.exchange import connect
 from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
-from pipeline.review.sending import connect
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import ANSWER_SCORES
 from pipeline.stage import Context
@@ -37,7 +37,7 @@ from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
 if TYPE_CHECKING:
-    from annotation.label_studio.kinds import Kind
+    from annotation.label_studio.projects import Kind
     from annotation.label_studio.pull import PullReport
     from annotation.label_studio.push import PushReport
 
@@ -303,7 +303,7 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
 
 
 def _kind(params: EvaluateParams) -> Kind:
-    from annotation.label_studio.kinds import SCORING
+    from annotation.label_studio.projects import SCORING
 
     return replace(SCORING, experts=params.scoring.overlap)
 

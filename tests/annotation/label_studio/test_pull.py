@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.label_studio.client import Project
-from annotation.label_studio.kinds import REVIEW, Owner
+from annotation.label_studio.projects import REVIEW, Owner
 from annotation.label_studio.pull import Pulled, pull
 from annotation.label_studio.tasks import choice
 from schemas.errors import UserError

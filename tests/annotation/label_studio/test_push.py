@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Project, ReplyLostError
-from annotation.label_studio.kinds import ADJUDICATION, REVIEW, Owner
+from annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
 from annotation.label_studio.tasks import ReviewTask, prediction_of
 from schemas.errors import UserError
 

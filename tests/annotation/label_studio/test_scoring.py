@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.label_studio.kinds import KINDS, SCORING, Owner
+from annotation.label_studio.projects import KINDS, SCORING, Owner
 from annotation.label_studio.read import read_task
 from annotation.label_studio.screen import scoring_config
 from annotation.label_studio.tasks import QUESTION_ID, choice, scoring_tasks

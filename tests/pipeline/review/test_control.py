@@ -8,7 +8,7 @@ from itertools import pairwise
 import polars as pl
 
 from annotation.adjudication import Rules
-from annotation.label_studio.kinds import REVIEW
+from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
 from pipeline.review import folder

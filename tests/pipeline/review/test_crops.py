@@ -8,7 +8,7 @@ import io
 import pytest
 from PIL import Image
 
-from pipeline.review import sending
+from pipeline.review import exchange
 from pipeline.runtime.publish import read_table
 from schemas.questions import Question
 
@@ -19,7 +19,7 @@ def questions(built) -> list[Question]:
 
 
 def test_questions_with_boxes_have_pictures_and_those_of_text_have_none(questions, context):
-    found = sending._crops(questions, context)
+    found = exchange._crops(questions, context)
     assert set(found) == {question.question_id for question in questions if question.regions}
     for address in found.values():
         head, _, content = address.partition(",")
@@ -28,14 +28,14 @@ def test_questions_with_boxes_have_pictures_and_those_of_text_have_none(question
 
 
 def test_a_picture_that_is_too_large_is_sent_smaller(questions, context, monkeypatch):
-    whole = sending._crops(questions, context)
+    whole = exchange._crops(questions, context)
     most = max(map(len, whole.values())) // 2
-    monkeypatch.setattr(sending, "_CROP_BYTES", most)
-    found = sending._crops(questions, context)
+    monkeypatch.setattr(exchange, "_CROP_BYTES", most)
+    found = exchange._crops(questions, context)
     assert any(address.startswith("data:image/jpeg") for address in found.values()) or len(found) < len(whole)
     assert all(len(base64.b64decode(address.partition(",")[2])) <= most for address in found.values())
 
 
 def test_a_paper_that_has_moved_is_sent_without_pictures(questions, context):
     (context.raw / "paper.pdf").unlink()
-    assert sending._crops(questions, context) == {}
+    assert exchange._crops(questions, context) == {}

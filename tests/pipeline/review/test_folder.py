@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from annotation.label_studio.kinds import ADJUDICATION, REVIEW
+from annotation.label_studio.projects import ADJUDICATION, REVIEW
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
-from pipeline.review import fetching
+from pipeline.review import exchange
 from pipeline.review.folder import combine, read_all, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
@@ -131,8 +131,8 @@ def test_people_keep_their_new_address_where_their_project_is_gone(context, monk
     before = replace(before, people={1: "former@x.org"}, annotations=SeenAnnotation.to_frame([signed]))
     write_pulled(context.build, REVIEW, before)
     studio = SimpleNamespace(url="http://x", projects=lambda _: [], reviewers=lambda: {1: "new@x.org"})
-    monkeypatch.setattr(fetching, "connect", lambda _: studio)
+    monkeypatch.setattr(exchange, "connect", lambda _: studio)
     with pytest.raises(UserError, match="is gone"):
-        fetching.pull(ReviewParams(), context)
+        exchange.pull(ReviewParams(), context)
     assert list(pl.read_parquet(context.build / "reviews" / "pulled.parquet")["reviewer"]) == ["new@x.org"]
     assert read_pulled(context.build, REVIEW).people == {1: "new@x.org"}

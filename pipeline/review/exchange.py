@@ -1,4 +1,4 @@
-"""Sending work to people: questions to review, disputes to adjudicate, questions that were read badly to verify.
+"""Work that goes to people and comes back: questions to review, disputes to adjudicate, questions that were read badly.
 
 All of it raises ``UserError`` where there is no token or no server, where the server refuses, or where there is
 nothing to send and never was. ``count`` limits what is added; ``adopt`` takes over another folder's project.
@@ -9,23 +9,39 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.review.control import among, gold_questions, proposals, with_probes
-from pipeline.review.folder import accepted_probes, owner_of, read_pulled, remember_shown
+from pipeline.review.folder import (
+    accepted_probes,
+    combine,
+    expert_kinds,
+    owner_of,
+    read_all,
+    read_pulled,
+    remember_shown,
+    write_pulled,
+)
 from pipeline.review.progress import answered_by, assign, groups_of
 from pipeline.review.stage import settle
+from pipeline.runtime.publish import read_table
+from pipeline.runtime.sources import CORRECTIONS
 from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
 from schemas.questions import Question
 
 if TYPE_CHECKING:
     from annotation.label_studio.client import Studio
-    from annotation.label_studio.kinds import Kind
+    from annotation.label_studio.projects import Kind
+    from annotation.label_studio.pull import PullReport
     from annotation.label_studio.push import PushReport
     from annotation.label_studio.tasks import ReviewTask
+
 
 _CROP_BYTES = 400_000
 """Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
@@ -40,7 +56,7 @@ def push(
     adopt: bool = False,
 ) -> PushReport:
     """Send questions, prefilled with their labels, to two experts; again, it adds nothing."""
-    from annotation.label_studio.kinds import REVIEW
+    from annotation.label_studio.projects import REVIEW
     from annotation.label_studio.tasks import model_version
 
     tasks = review_tasks(tables, params, context)
@@ -56,8 +72,7 @@ def push_to_experts(
     Returns:
         A report of each project, and notes on what was not sent.
     """
-    from annotation.label_studio.kinds import of_expert
-    from annotation.label_studio.projects import NothingToSendError
+    from annotation.label_studio.projects import NothingToSendError, of_expert
     from annotation.label_studio.tasks import model_version
 
     tasks = review_tasks(tables, params, context)
@@ -112,7 +127,7 @@ def review_tasks(
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
-    from annotation.label_studio.kinds import ADJUDICATION
+    from annotation.label_studio.projects import ADJUDICATION
     from annotation.label_studio.tasks import VERSION, adjudication_tasks
 
     settled = settle(tables, params)
@@ -140,7 +155,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     Returns:
         The report, and how many items were not sent because there is no question in them to correct.
     """
-    from annotation.label_studio.kinds import VERIFICATION
+    from annotation.label_studio.projects import VERIFICATION
     from annotation.label_studio.tasks import verification_tasks
     from pipeline.review.stage import waiting_questions
 
@@ -168,7 +183,7 @@ def _send(
     adopt: bool = False,
 ) -> PushReport:
     from annotation.label_studio import push as pushing
-    from annotation.label_studio.kinds import REVIEW
+    from annotation.label_studio.projects import REVIEW
 
     studio = connect(params)
     before = read_pulled(context.build, kind)
@@ -200,3 +215,65 @@ def _crops(questions: Iterable[Question], context: Context) -> dict[str, str]:
         for name, (kind, content) in crops(questions, context, _CROP_BYTES).items()
         if len(content) <= _CROP_BYTES
     }
+
+
+def pull(
+    params: ReviewParams, context: Context, *, full: bool = False, force: bool = False, adopt: bool = False
+) -> list[PullReport]:
+    """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
+
+    Returns:
+        A report of each project that is or was there.
+
+    Raises:
+        UserError: no token, no server, it refuses; or there is no project for the review, which is told after
+            the others were fetched.
+    """
+    from annotation.label_studio import pull as pulling
+    from annotation.label_studio.projects import KINDS, REVIEW, find, of_expert
+
+    studio = connect(params)
+    owner = owner_of(context)
+    experts = [of_expert(who) for who in params.reviewers] if params.assign else []
+    kinds = {kind.key: kind for kind in (*KINDS, *expert_kinds(context.build), *experts)}
+    listed = studio.projects("[build-dataset ")
+    present = {key: find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()}
+    people = studio.reviewers()
+    reports: list[PullReport] = []
+    with context.progress(None, "questions") as advance:
+        for key, kind in kinds.items():
+            before = read_pulled(context.build, kind)
+            if present[key]:
+                after, report = pulling.pull(
+                    studio,
+                    kind,
+                    owner,
+                    before,
+                    full=full,
+                    force=force,
+                    project=present[key],
+                    advance=advance,
+                )
+                write_pulled(context.build, kind, after)
+                reports.append(report)
+            elif before.project is not None:
+                write_pulled(context.build, kind, before.with_addresses(people))
+                reports.append(pulling.report_of(kind, before, before, remedy=kind.command))
+    combine(context.build, read_all(context.build), params)
+    started = any(report.kind.startswith(REVIEW.name) for report in reports)
+    under_way = any(there for key, there in present.items() if kinds[key].name == REVIEW.name)
+    if not under_way and (started or not any(present.values())):
+        raise pulling.no_project(studio, REVIEW, owner, read_pulled(context.build, REVIEW))
+    return reports
+
+
+def unknown_people(params: ReviewParams, build: Path) -> list[str]:
+    """Return those whose word is to count, by the configuration, and who had no account at the last pull."""
+    known = {name for pulled in read_all(build) for name in pulled.people.values()}
+    return sorted({*params.reviewers, *params.adjudicators} - known)
+
+
+def to_apply(build: Path) -> bool:
+    """Return whether there are corrections that count."""
+    path = build / CORRECTIONS
+    return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()
