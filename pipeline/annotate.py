@@ -17,7 +17,8 @@ from annotation.annotator import (
 from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
-from annotation.reviewed import Reviewed, from_reviews, merged, read_labelled
+from annotation.reviewed import Reviewed, from_reviews, merged
+from pipeline.labelled import read_labelled
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.dataset import DatasetParams

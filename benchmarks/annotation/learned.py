@@ -18,7 +18,8 @@ from sklearn.metrics import f1_score
 from annotation.annotator import Annotator
 from annotation.learned.classifier import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored
-from annotation.reviewed import Reviewed, read_labelled
+from annotation.reviewed import Reviewed
+from pipeline.labelled import read_labelled
 from pipeline.stats.intervals import wilson
 
 COUNTS = (50, 100, 200, 300, 700)

@@ -22,8 +22,8 @@ from annotation.estimate import counter
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import example
-from annotation.reviewed import read_labelled
 from benchmarks.annotation.questions import questions
+from pipeline.labelled import read_labelled
 from schemas.questions import Question
 
 

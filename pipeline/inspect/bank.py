@@ -89,11 +89,33 @@ def look(
         UserError: it cannot be read.
     """
     told: list[str] = []
+    tables = read_bank(document, path, params, declared, told)
+    if tables is None:
+        return None
+    rows = sum(len(source.rows) for source in tables)
+    return BankView(
+        document, tables[0].document.format, rows, [_view(source, most) for source in tables], told
+    )
+
+
+def read_bank(
+    document: str,
+    path: Path,
+    params: OcrParams,
+    declared: Mapping[str | None, SourceParams],
+    told: list[str] | None = None,
+) -> list[SourceTable] | None:
+    """The tables of a bank; None when the file is no table. What was left out is added to ``told``.
+
+    Raises:
+        UserError: it cannot be read.
+    """
     try:
         reader = find_reader(path, params)
         if not isinstance(reader, RowReader):
             return None
-        read = [part for row in reader.rows(path, params, told) for part in questions_in(row)]
+        notes = [] if told is None else told
+        read = [part for row in reader.rows(path, params, notes) for part in questions_in(row)]
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     about = Document(
@@ -107,8 +129,7 @@ def look(
         SourceRow(document=document, row=at, fields=one.fields, sheet=one.sheet)
         for at, one in enumerate(read, 1)
     ]
-    tables = [_view(source, most) for source in sources_of(rows, about, declared)]
-    return BankView(document, reader.format, len(rows), tables, told)
+    return sources_of(rows, about, declared)
 
 
 def _view(source: SourceTable, most: int) -> TableView:

@@ -15,7 +15,8 @@ import polars as pl
 
 from annotation.annotator import MEASURED, Labelled
 from annotation.lexicon_annotator import NAME, LexiconAnnotator
-from annotation.reviewed import Reviewed, merged, read_labelled
+from annotation.reviewed import Reviewed, merged
+from pipeline.labelled import read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share
 from schemas.annotations import Annotation
 from schemas.identity import sha256

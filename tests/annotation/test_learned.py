@@ -9,8 +9,9 @@ from annotation.learned.classifier import LearnedAnnotator
 from annotation.learned.model import folds_of
 from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.params import AnnotateLlmOptions, AnnotateParams
-from annotation.reviewed import Reviewed, read_labelled
+from annotation.reviewed import Reviewed
 from pipeline.annotate import choose
+from pipeline.labelled import read_labelled
 from schemas.errors import UserError
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon import question
