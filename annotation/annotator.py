@@ -7,9 +7,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
-from schemas.annotations import AnnotationRequest
+from schemas.annotations import Annotation, AnnotationRequest
 from schemas.questions import Question
 from schemas.taxonomy import DIFFICULTY, LEVELS, LabelName, dimensions
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Facts that stand on every annotation of an annotator."""
+
+    name: str
+    model: str | None = None
+    prompt_hash: str | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+    """Lines for the user."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts for the manifest."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +33,19 @@ class Verdict:
     confidence: float | None
     estimate: bool
     """True where it stands in for something that was not measured."""
+
+    def annotation(self, question_id: str, dimension: str, by: Identity) -> Annotation:
+        """Return it as a row, with who says so."""
+        return Annotation(
+            question_id=question_id,
+            dimension=dimension,
+            label=self.label.zh,
+            annotator=by.name,
+            confidence=self.confidence,
+            estimate=self.estimate,
+            prompt_hash=by.prompt_hash,
+            model=by.model,
+        )
 
 
 @dataclass(frozen=True)
@@ -41,19 +67,6 @@ class Unlabelled:
     detail: str
     requests: Sequence[AnnotationRequest] = ()
     """Requests that were billed, or may have been."""
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Facts that stand on every annotation of an annotator."""
-
-    name: str
-    model: str | None = None
-    prompt_hash: str | None = None
-    notes: Sequence[str] = field(default_factory=tuple)
-    """Lines for the user."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Further facts for the manifest."""
 
 
 class Annotator(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.annotator import (
@@ -11,7 +11,6 @@ from annotation.annotator import (
     Identity,
     Labelled,
     Unlabelled,
-    Verdict,
     measured_difficulty,
 )
 from annotation.learned import LEAST
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from annotation.llm.messages import AnswerStore
 
 
-Outcomes = Mapping[str, Labelled | Unlabelled]
-
-
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     """Label every question in ``questions``.
 
@@ -44,13 +40,11 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     annotator = choose(params, context.store, reviewed_questions(questions, tables, params))
     with context.progress(annotator.units(questions), "requests") as advance:
         outcomes = {found.question_id: found for found in annotator.annotate(questions, advance)}
-    labelled = [found for found in _in_order(questions, outcomes) if isinstance(found, Labelled)]
-    waiting = [found for found in _in_order(questions, outcomes) if isinstance(found, Unlabelled)]
-    by_id = {question.question_id: question for question in questions}
-    annotations = [
-        row for found in labelled for row in _rows(by_id[found.question_id], found, annotator.identity)
-    ]
-    requests = [request for found in _in_order(questions, outcomes) for request in found.requests]
+    pairs = [(question, outcomes[question.question_id]) for question in questions]
+    labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
+    waiting = [found for _, found in pairs if isinstance(found, Unlabelled)]
+    annotations = [row for question, found in labelled for row in _rows(question, found, annotator.identity)]
+    requests = [request for _, found in pairs for request in found.requests]
     return Result(
         tables={
             "annotations": Annotation.to_frame(annotations),
@@ -74,31 +68,14 @@ def reviewed_questions(
     return merged(here, read_labelled(params.reviewed) if params.reviewed else [])
 
 
-def _in_order(questions: Sequence[Question], outcomes: Outcomes) -> Iterator[Labelled | Unlabelled]:
-    return (outcomes[question.question_id] for question in questions)
-
-
 def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[Annotation]:
     """A question's annotations, in the taxonomy's order of dimensions."""
     measured = measured_difficulty(question)
     for name in dimensions():
         if name == DIFFICULTY and measured is not None:
-            yield _row(question, name, measured, Identity(MEASURED))
+            yield measured.annotation(question.question_id, name, Identity(MEASURED))
         elif name in found.verdicts:
-            yield _row(question, name, found.verdicts[name], identity)
-
-
-def _row(question: Question, dimension: str, verdict: Verdict, identity: Identity) -> Annotation:
-    return Annotation(
-        question_id=question.question_id,
-        dimension=dimension,
-        label=verdict.label.zh,
-        annotator=identity.name,
-        confidence=verdict.confidence,
-        estimate=verdict.estimate,
-        prompt_hash=identity.prompt_hash,
-        model=identity.model,
-    )
+            yield found.verdicts[name].annotation(question.question_id, name, identity)
 
 
 def _review(found: Unlabelled) -> ReviewItem:
@@ -156,9 +133,8 @@ def _failure_notes(waiting: Sequence[Unlabelled]) -> list[str]:
     if not waiting:
         return []
     reasons = tallied((found.reason, found.detail) for found in waiting)
-    notes = [
-        f"{counted(len(waiting), 'question')} got no labels ({reasons}): run annotate again to ask again"
-    ]
+    unlabelled = f"{counted(len(waiting), 'question')} got no labels ({reasons})"
+    notes = [f"{unlabelled}: run annotate again to ask again"]
     if any(found.reason == "spending_cap" for found in waiting):
         notes.append("stopped before max_cost: raise it in [annotate.llm] to go on")
     return notes
@@ -171,9 +147,8 @@ def _waste_notes(requests: Sequence[AnnotationRequest], params: AnnotateParams) 
         cost = f" cost {waste.get('unusable_cost', 0):.4f} {currency}" if params.llm.price_in else ""
         notes.append(f"{calls} answers that could not be used{cost}")
     if calls := waste.get("unseen_calls"):
-        most = (
-            f": at most {waste.get('unseen_cost_at_most', 0):.4f} {currency}" if params.llm.price_in else ""
-        )
+        at_most = f": at most {waste.get('unseen_cost_at_most', 0):.4f} {currency}"
+        most = at_most if params.llm.price_in else ""
         notes.append(f"{calls} calls whose answers never came may have been billed{most}")
     return notes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -47,11 +48,10 @@ def agreement(
     slice_name: str | None = None,
     labels: bool = False,
 ) -> list[Agreement]:
-    """Agreement in each dimension: of all experts together, of each pair, and for each label.
+    """Agreement in each dimension: of all experts together, of each pair, and, with ``labels``, for each label.
 
     Args:
-        reviews: at most one row a question, dimension and reviewer, with the columns ``question_id``,
-            ``dimension``, ``reviewer``, ``label``.
+        reviews: at most one row a question, dimension and reviewer.
         dimensions: which, in the order of the result.
         resamples: of the bootstrap.
         seed: of the bootstrap; the same ratings have the same interval in whichever row.
@@ -102,12 +102,14 @@ def agreement_with_annotators(
     else today. In all, and blind, experts are compared with the labels of today. Each review counts once, so that a
     question with two reviews counts twice in ``items``.
     """
-    stated: dict[tuple[str, str], dict[str, str]] = {}
+    stated: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for annotation in annotations:
-        own = stated.setdefault((annotation.annotator, annotation.dimension), {})
+        own = stated[annotation.annotator, annotation.dimension]
         own.setdefault(annotation.question_id, annotation.label)
     wanted = {name: place for place, name in enumerate(dimensions)}
-    pairs: dict[tuple[str, str], dict[str | None, list[tuple[str, str]]]] = {}
+    pairs: dict[tuple[str, str], dict[str | None, list[tuple[str, str]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for part, row in _by_part(reviews):
         told: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
         if part not in ORIGINS.values() or row.get("shown_by") is None:
@@ -115,23 +117,13 @@ def agreement_with_annotators(
             told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
         for who, label in told:
             if label is not None and who != PROBE:
-                pairs.setdefault((who, row["dimension"]), {}).setdefault(part, []).append(
-                    (row["label"], label)
-                )
+                pairs[who, row["dimension"]][part].append((row["label"], label))
+    draws = {name: Resampling(resamples, _own_seed(seed, name)) for name in wanted}
     return [
-        _row(
-            name,
-            f"experts & {who}",
-            found[part],
-            Resampling(resamples, _own_seed(seed, name)),
-            part,
-            pair=True,
-        )
-        for (who, name), found in sorted(
-            pairs.items(), key=lambda item: (wanted.get(item[0][1], -1), item[0])
-        )
+        _row(name, f"experts & {who}", pairs[who, name][part], draws[name], part, pair=True)
+        for who, name in sorted(pairs.keys(), key=lambda pair: (wanted.get(pair[1], -1), pair))
         for part in (None, *ORIGINS.values(), BLIND, PREFILLED)
-        if part in found and name in wanted
+        if part in pairs[who, name] and name in wanted
     ]
 
 
@@ -186,8 +178,8 @@ def _row(
 
 def _ratings(reviews: pl.DataFrame) -> list[Mapping[str, str]]:
     """Labels by expert, unit by unit, in the order of question ids."""
-    units: dict[str, dict[str, str]] = {}
+    units: dict[str, dict[str, str]] = defaultdict(dict)
     columns = reviews.select("question_id", "reviewer", "label").sort("question_id", "reviewer")
     for question_id, reviewer, label in columns.iter_rows():
-        units.setdefault(question_id, {})[reviewer] = label
+        units[question_id][reviewer] = label
     return list(units.values())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.annotator import MEASURED, Labelled
+from annotation.annotator import MEASURED, Identity, Labelled
 from annotation.lexicon_annotator import NAME, LexiconAnnotator
 from annotation.reviewed import Reviewed, merged
 from pipeline.labelled import read_labelled
@@ -71,9 +71,8 @@ def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFr
     for row in Annotation.from_frame(annotations):
         lot = sha256(f"{seed}", PROBE, row.question_id)
         others = [name for name in dimensions()[row.dimension].zh_names() if name != row.label]
-        is_drawn = (
-            int(lot[:8], 16) < share * _LOTS and row.dimension == names[int(lot[8:16], 16) % len(names)]
-        )
+        name = names[int(lot[8:16], 16) % len(names)]
+        is_drawn = int(lot[:8], 16) < share * _LOTS and row.dimension == name
         if is_drawn and others and row.annotator != MEASURED:
             label = others[int(lot[16:24], 16) % len(others)]
             row = row.model_copy(update={"label": label, "annotator": PROBE})
@@ -90,11 +89,8 @@ def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[
     found = []
     for item in merged(read_labelled(path)) if path is not None else ():
         name = sha256("gold", item.question.content_hash)
-        place = {
-            "question_id": f"{name[:8]}-1-{int(name[8:12], 16) % 1000:05}",
-            "document": documents[int(name[12:16], 16) % len(documents)],
-            "number": int(name[8:12], 16) % 1000,
-        }
+        number, document = int(name[8:12], 16) % 1000, documents[int(name[12:16], 16) % len(documents)]
+        place = {"question_id": f"{name[:8]}-1-{number:05}", "document": document, "number": number}
         found.append(replace(item, question=item.question.model_copy(update=place)))
     return found
 
@@ -103,14 +99,7 @@ def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
     """Return labels to fill in for gold questions: the lexicon's, as nobody is paid to label them again."""
     annotated = LexiconAnnotator().annotate([item.question for item in gold], lambda _: None)
     return [
-        Annotation(
-            question_id=found.question_id,
-            dimension=name,
-            label=verdict.label.zh,
-            annotator=NAME,
-            confidence=verdict.confidence,
-            estimate=verdict.estimate,
-        )
+        verdict.annotation(found.question_id, name, Identity(NAME))
         for found in annotated
         if isinstance(found, Labelled)
         for name, verdict in found.verdicts.items()
@@ -140,17 +129,13 @@ def separated(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataF
     accepted = is_probe & (pl.col("label") == pl.col("shown"))
     columns = ("question_id", "dimension", "reviewer", "updated_at", "kind", "right")
     gold_answers = reviews.filter(is_gold).join(known, on=["question_id", "dimension"])
-    control = pl.concat(
-        [
-            gold_answers.with_columns(kind=pl.lit("gold"), right=pl.col("label") == pl.col("known")).select(
-                columns
-            ),
-            reviews.filter(is_probe).with_columns(kind=pl.lit(PROBE), right=~accepted).select(columns),
-        ]
+    parts = (
+        gold_answers.with_columns(kind=pl.lit("gold"), right=pl.col("label") == pl.col("known")),
+        reviews.filter(is_probe).with_columns(kind=pl.lit(PROBE), right=~accepted),
     )
-    return reviews.filter(~is_gold & ~accepted), control.sort(
-        "updated_at", "question_id", "dimension", "reviewer"
-    )
+    control = pl.concat([part.select(columns) for part in parts])
+    order = ("updated_at", "question_id", "dimension", "reviewer")
+    return reviews.filter(~is_gold & ~accepted), control.sort(order)
 
 
 def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
@@ -166,8 +151,7 @@ def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
             gold=len(right),
             right=sum(right),
             interval=interval_of_share(
-                Unit(question_id, float(is_right))
-                for question_id, is_right in gold.select("question_id", "right").iter_rows()
+                Unit(name, float(is_right)) for name, is_right in gold[["question_id", "right"]].iter_rows()
             ),
             chart=tuple(
                 sum(right[end - _IN_A_ROW : end]) / _IN_A_ROW

@@ -10,11 +10,34 @@ import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from annotation.adjudication import State
+from annotation.label_studio import pull as pulling
+from annotation.label_studio import push as pushing
+from annotation.label_studio.client import Studio
+from annotation.label_studio.projects import (
+    ADJUDICATION,
+    KINDS,
+    REVIEW,
+    VERIFICATION,
+    Kind,
+    NothingToSendError,
+    find,
+    of_expert,
+)
+from annotation.label_studio.pull import PullReport
+from annotation.label_studio.push import PushReport
+from annotation.label_studio.tasks import (
+    VERSION,
+    ReviewTask,
+    adjudication_tasks,
+    by_uncertainty,
+    model_version,
+    tasks_of,
+    verification_tasks,
+)
 from annotation.params import ReviewParams
 from pipeline.review.control import among, gold_questions, proposals, with_probes
 from pipeline.review.folder import (
@@ -28,37 +51,21 @@ from pipeline.review.folder import (
     write_pulled,
 )
 from pipeline.review.progress import answered_by, assign, groups_of
-from pipeline.review.stage import settle
+from pipeline.review.stage import settle, waiting_questions
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import CORRECTIONS
 from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
 from schemas.questions import Question
 
-if TYPE_CHECKING:
-    from annotation.label_studio.client import Studio
-    from annotation.label_studio.projects import Kind
-    from annotation.label_studio.pull import PullReport
-    from annotation.label_studio.push import PushReport
-    from annotation.label_studio.tasks import ReviewTask
-
-
 _CROP_BYTES = 400_000
 """Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
 
 
 def push(
-    tables: Tables,
-    params: ReviewParams,
-    context: Context,
-    *,
-    count: int | None = None,
-    adopt: bool = False,
+    tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
 ) -> PushReport:
     """Send questions, prefilled with their labels, to two experts; again, it adds nothing."""
-    from annotation.label_studio.projects import REVIEW
-    from annotation.label_studio.tasks import model_version
-
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
     return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
@@ -67,14 +74,7 @@ def push(
 def push_to_experts(
     tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
 ) -> tuple[list[PushReport], list[str]]:
-    """Send every expert the questions that are assigned to them, in a project of their own.
-
-    Returns:
-        A report of each project, and notes on what was not sent.
-    """
-    from annotation.label_studio.projects import NothingToSendError, of_expert
-    from annotation.label_studio.tasks import model_version
-
+    """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
     assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"]))
@@ -92,9 +92,8 @@ def push_to_experts(
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
-        notes.append(
-            f"{assigned.unassigned} answers are wanted of nobody: quotas are full, or experts too few"
-        )
+        told = "answers are wanted of nobody: quotas are full, or experts too few"
+        notes.append(f"{assigned.unassigned} {told}")
     return reports, notes
 
 
@@ -102,19 +101,16 @@ def review_tasks(
     tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
 ) -> list[ReviewTask]:
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
-    from annotation.label_studio.tasks import by_uncertainty, model_version, tasks_of
-
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
     proposed = with_probes(tables["annotations"], params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
     remember_shown(context.build, proposed)
     questions = among(questions, gold)
-    annotations = [*Annotation.from_frame(proposed), *proposals(gold)]
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
         questions,
-        annotations,
+        [*Annotation.from_frame(proposed), *proposals(gold)],
         crops=_crops(scanned, context) if params.crops and crops else {},
         version=model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
@@ -127,9 +123,6 @@ def review_tasks(
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
-    from annotation.label_studio.projects import ADJUDICATION
-    from annotation.label_studio.tasks import VERSION, adjudication_tasks
-
     settled = settle(tables, params)
     half = accepted_probes(context.build)
     open_cases = [
@@ -139,11 +132,8 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
         or (each.question_id in half and each.state in (State.ONE_OF_TWO, State.UNREVIEWED))
     ]
     wanted = {each.question_id for each in open_cases}
-    questions = {
-        question.question_id: question
-        for question in Question.from_frame(tables["questions"])
-        if question.question_id in wanted
-    }
+    rows = tables["questions"].filter(pl.col("question_id").is_in(wanted))
+    questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = _crops(questions.values(), context) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
     return _send(ADJUDICATION, tasks, params, context, version=VERSION)
@@ -152,13 +142,8 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """Send what waits in parse, clean, dedup and audit, beside its cut-out, to somebody who verifies it.
 
-    Returns:
-        The report, and how many items were not sent because there is no question in them to correct.
+    Return also how many items were not sent because there is no question in them to correct.
     """
-    from annotation.label_studio.projects import VERIFICATION
-    from annotation.label_studio.tasks import verification_tasks
-    from pipeline.review.stage import waiting_questions
-
     pairs, without = waiting_questions(context.build)
     crops = _crops([question for _, question in pairs], context) if params.crops else {}
     tasks = verification_tasks(pairs, crops=crops)
@@ -167,8 +152,6 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
 
 def connect(params: ReviewParams) -> Studio:
     """The connection that the parameters name."""
-    from annotation.label_studio.client import Studio
-
     return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
 
 
@@ -182,9 +165,6 @@ def _send(
     count: int | None = None,
     adopt: bool = False,
 ) -> PushReport:
-    from annotation.label_studio import push as pushing
-    from annotation.label_studio.projects import REVIEW
-
     studio = connect(params)
     before = read_pulled(context.build, kind)
     with context.progress(len(tasks), "questions") as advance:
@@ -229,9 +209,6 @@ def pull(
         UserError: no token, no server, it refuses; or there is no project for the review, which is told after
             the others were fetched.
     """
-    from annotation.label_studio import pull as pulling
-    from annotation.label_studio.projects import KINDS, REVIEW, find, of_expert
-
     studio = connect(params)
     owner = owner_of(context)
     experts = [of_expert(who) for who in params.reviewers] if params.assign else []
@@ -244,15 +221,9 @@ def pull(
         for key, kind in kinds.items():
             before = read_pulled(context.build, kind)
             if present[key]:
+                there = present[key]
                 after, report = pulling.pull(
-                    studio,
-                    kind,
-                    owner,
-                    before,
-                    full=full,
-                    force=force,
-                    project=present[key],
-                    advance=advance,
+                    studio, kind, owner, before, full=full, force=force, project=there, advance=advance
                 )
                 write_pulled(context.build, kind, after)
                 reports.append(report)

@@ -135,13 +135,9 @@ def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     key = ["question_id", "dimension"]
     made = reviews.drop("shown", "shown_by").with_columns(since=pl.col("updated_at")).with_row_index("place")
     at = pl.col("since").str.to_datetime(time_zone="UTC")
-    found = (
-        made.with_columns(at)
-        .sort("since")
-        .join_asof(
-            _read(path, ShownLabel).with_columns(at).sort("since"), on="since", by=key, check_sortedness=False
-        )
-    )
+    shown = _read(path, ShownLabel).with_columns(at).sort("since")
+    made = made.with_columns(at).sort("since")
+    found = made.join_asof(shown, on="since", by=key, check_sortedness=False)
     return found.sort("place").select(reviews.columns)
 
 
@@ -199,9 +195,8 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     fields = record.model_fields.items()
     optional = [name for name, each in fields if not each.is_required() and each.default is None]
     new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}
-    frame = frame.with_columns(**new).select(
-        pl.col(name) for name in schema if name in {*frame.columns, *new}
-    )
+    frame = frame.with_columns(**new)
+    frame = frame.select(name for name in schema if name in frame.columns)
     if frame.schema != schema:
         raise ValueError(f"{path} has other columns")
     return frame

@@ -62,13 +62,11 @@ class ExpertWork:
             told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
         if control.latest is not None and control.latest < control.limit:
-            told.append(
-                f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}"
-            )
+            right = f"{control.latest:.0%} of the last gold labels are right"
+            told.append(f"{right}; the limit is {control.limit:.0%}")
         if control.probes >= _ENOUGH_PROBES and control.accepted > _MOST_PROBES * control.probes:
-            told.append(
-                f"{control.accepted} of {control.probes} labels that are wrong on purpose were accepted"
-            )
+            wrong = f"{control.accepted} of {control.probes} labels that are wrong on purpose"
+            told.append(f"{wrong} were accepted")
         return told
 
 
@@ -81,12 +79,8 @@ def expert_work(
 ) -> list[ExpertWork]:
     """Return the work of each expert, adjudicators apart, by name.
 
-    Args:
-        question_ids: of all questions.
-        reviews: those that count.
-        rules: who adjudicates.
-        assigned: of each expert, the questions that wait for them, where questions are assigned.
-        controls: how experts answered gold questions and probes.
+    ``reviews`` are those that count; ``assigned`` are the questions that wait for each expert, where questions are
+    assigned.
     """
     judged: dict[str, set[str]] = {question_id: set() for question_id in question_ids}
     own: dict[str, list[ExpertReview]] = {}
@@ -97,10 +91,8 @@ def expert_work(
             own.setdefault(review.reviewer, []).append(review)
             said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
     left = {who: len(mine) for who, mine in assigned.items()} if assigned else _shared(judged, own)
-    return [
-        _work(who, own[who], left.get(who, 0), said, (controls or {}).get(who, Control()))
-        for who in sorted(own)
-    ]
+    checked = controls or {}
+    return [_work(who, own[who], left.get(who, 0), said, checked.get(who, Control())) for who in sorted(own)]
 
 
 def _shared(judged: Mapping[str, Set[str]], experts: Iterable[str]) -> dict[str, int]:
@@ -131,11 +123,12 @@ def _work(
         if who != reviewer
     ]
     moments = [each.updated_at for each in mine]
+    answered = [each.updated_at for each in by_question.values()]
     return ExpertWork(
         reviewer=reviewer,
         questions=len(by_question),
         left=left,
-        seconds=median(times) if times else _between([each.updated_at for each in by_question.values()]),
+        seconds=median(times) if times else _between(answered),
         hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
         quick=_share([time < QUICK for time in times]),
         accepted=_share(filled),
@@ -190,17 +183,11 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
 
     Each group ranks the experts by a hash and takes the first ones who have room (consistent hashing with bounded
     loads: Mirrokni et al. 2018). So the result hardly depends on history, and when somebody stops only their open
-    questions, and few others, change hands.
-
-    Args:
-        groups: the group of each question.
-        params: experts, overlap and quotas. A quota of 0 gives an expert no more questions; what they did counts.
-        answered: who has answered each question already.
+    questions, and few others, change hands. A quota of 0 gives an expert no more questions; what they did counts.
     """
     single = singles(groups, params.overlap)
-    wanted = {
-        name: max(0, (1 if name in single else EXPERTS) - len(answered.get(name, ()))) for name in groups
-    }
+    experts = {name: 1 if name in single else EXPERTS for name in groups}
+    wanted = {name: max(0, count - len(answered.get(name, ()))) for name, count in experts.items()}
     load = {who: sum(who in people for people in answered.values()) for who in params.reviewers}
     room = _room(params, sum(wanted.values()) + sum(load.values()))
     mine: dict[str, set[str]] = {who: set() for who in params.reviewers}
@@ -230,7 +217,5 @@ def _room(params: ReviewParams, total: int) -> dict[str, float]:
 
 def answered_by(reviews: pl.DataFrame) -> dict[str, set[str]]:
     """Return who has answered each question, rulings apart."""
-    own = (
-        reviews.filter(pl.col("project") == "review").group_by("question_id").agg(pl.col("reviewer").unique())
-    )
+    own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
     return {question_id: set(people) for question_id, people in own.iter_rows()}

@@ -139,21 +139,16 @@ def read(path: Path, owner: Owner) -> Sheet:
         if not question_id:
             continue
         if question_id not in known or question_id in seen:
-            raise UserError(
-                f"{path}, row {number}: {question_id!r} is no question of this workbook, or stands there twice"
-            )
+            told = "is no question of this workbook, or stands there twice"
+            raise UserError(f"{path}, row {number}: {question_id!r} {told}")
         seen.add(question_id)
         data, proposed = known[question_id]
         result = list(_result(cells, proposed))
         if cells[_DONE] == _YES:
             # The id is none of the server's; the same for the same expert and question.
             number_of = -int(sha256("sheet", expert, question_id)[:12], 16)
-            answers.append(
-                (
-                    data,
-                    {"id": number_of, "completed_by": 0, "updated_at": moment.isoformat(), "result": result},
-                )
-            )
+            said = {"id": number_of, "updated_at": moment.isoformat(), "result": result}
+            answers.append((data, {"completed_by": 0, **said}))
         elif any(item.get("origin") != "prediction" for item in result):
             unconfirmed += 1
         else:
@@ -204,13 +199,10 @@ def export(
 def take_in(
     paths: Sequence[Path], params: ReviewParams, context: Context
 ) -> list[tuple[Path, Sheet, Counter[str]]]:
-    """Read workbooks that came back; what they say counts like what comes from the server.
+    """Read workbooks that came back; return each with what it holds, and what does not count by reason.
 
-    The same workbook again changes nothing; a later one of the same expert replaces what it answers anew. Rows that
-    are not confirmed take nothing back.
-
-    Returns:
-        Each with what it holds, and what does not count by reason.
+    What they say counts like what comes from the server. The same workbook again changes nothing; a later one of the
+    same expert replaces what it answers anew. Rows that are not confirmed take nothing back.
 
     Raises:
         UserError: one is none of ours, or its expert is an adjudicator; then none is taken in.
@@ -353,13 +345,13 @@ def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
     seen = [
         SeenAnnotation(
             question_id=str(data[QUESTION_ID]),
-            annotation_id=annotation["id"],
-            updated_at=timestamp(annotation["updated_at"]),
+            annotation_id=each["id"],
+            updated_at=timestamp(each["updated_at"]),
             skipped=False,
             reviewer=sheet.expert,
-            answer=json.dumps(annotation["result"], ensure_ascii=False),
+            answer=json.dumps(each["result"], ensure_ascii=False),
         )
-        for data, annotation in sheet.answers
+        for data, each in sheet.answers
     ]
     mine = pulled.annotations.filter(pl.col("reviewer") == sheet.expert)
     latest = dict(mine.group_by("question_id").agg(pl.col("updated_at").max()).iter_rows())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -85,21 +87,18 @@ def _counted(
     everything = list(ExpertReview.from_frame(pulled))
     own = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
     counted: list[ExpertReview] = []
-    ignored: dict[str, int] = {}
+    ignored: Counter[str] = Counter()
     for review in everything:
-        reason = None
         if review.question_id not in question_ids:
-            reason = "other_question"
+            ignored["other_question"] += 1
         elif _uninvited(review, params):
-            reason = "other_reviewer"
+            ignored["other_reviewer"] += 1
         elif review.project == ADJUDICATION and (review.question_id, review.reviewer) in own:
-            reason = "ruled_on_own_label"
+            ignored["ruled_on_own_label"] += 1
         elif review.label not in known.get(review.dimension, ()):
-            reason = "unknown_label"
-        if reason is None:
-            counted.append(review)
+            ignored["unknown_label"] += 1
         else:
-            ignored[reason] = ignored.get(reason, 0) + 1
+            counted.append(review)
     return counted, dict(sorted(ignored.items()))
 
 
@@ -112,10 +111,8 @@ def _uninvited(review: ExpertReview, params: ReviewParams) -> bool:
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
     """Return what waits in parse, clean, dedup and the audit, or was flagged by the adjudicator, with its question.
 
-    A conflict of several questions gives a pair for each of them.
-
-    Returns:
-        The pairs; and how many items hold no question, such as a number that was not found.
+    A conflict of several questions gives a pair for each of them. The number is of items that hold no question, such
+    as a number that was not found.
 
     Raises:
         UserError: nothing was parsed yet.
@@ -163,7 +160,11 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     """
     settled = settle(tables, params)
     waiting = [standing for standing in settled.standings if standing.state in WAITING]
-    rows = _agreement(settled, params, context.seed)
+    judged, names = ExpertReview.to_frame(settled.judged()), list(dimensions())
+    draw: dict[str, Any] = {"resamples": params.bootstrap, "seed": context.seed}
+    rows = agreement(judged, names, **draw, labels=True)
+    rows += agreement_by_part(judged, names, **draw)
+    rows += agreement_with_annotators(judged, settled.annotations, names, **draw)
     status = review_status(settled.standings)
     total = len(settled.standings)
     return Result(
@@ -186,12 +187,7 @@ def status(
 ) -> tuple[ReviewStatus, list[ExpertWork], list[Agreement]]:
     """Return the progress of the review as of the last pull, each expert's work, and agreement so far.
 
-    Asks no server.
-
-    Args:
-        tables: ``questions``, ``annotations`` and ``pulled``.
-        params: of the stage.
-        control: answers to gold questions and probes, see ``folder.read_control``.
+    Asks no server. ``control`` are answers to gold questions and probes, see ``folder.read_control``.
     """
     settled = settle(tables, params)
     ids = [standing.question_id for standing in settled.standings]
@@ -200,24 +196,9 @@ def status(
     assigned = None
     if params.assign:
         assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"])).questions
-    return (
-        review_status(settled.standings),
-        expert_work(
-            ids, settled.reviews, settled.rules, assigned, controls(control) if control is not None else {}
-        ),
-        [row for row in rows if _is_total(row)],
-    )
-
-
-def _agreement(settled: Settled, params: ReviewParams, seed: int) -> list[Agreement]:
-    judged = ExpertReview.to_frame(settled.judged())
-    names = list(dimensions())
-    rows = agreement(judged, names, resamples=params.bootstrap, seed=seed, labels=True)
-    rows += agreement_by_part(judged, names, resamples=params.bootstrap, seed=seed)
-    rows += agreement_with_annotators(
-        judged, settled.annotations, names, resamples=params.bootstrap, seed=seed
-    )
-    return rows
+    checked = controls(control) if control is not None else {}
+    work = expert_work(ids, settled.reviews, settled.rules, assigned, checked)
+    return review_status(settled.standings), work, [row for row in rows if _is_total(row)]
 
 
 def _is_total(row: Agreement) -> bool:
@@ -243,17 +224,15 @@ def _review_item(standing: Standing, rules: Rules) -> ReviewItem:
 
 def _notes(status: ReviewStatus, rows: Sequence[Agreement], settled: Settled) -> list[str]:
     if not settled.reviews:
-        return [
-            "no expert has reviewed yet: labels are the annotators' (`build-dataset review push` sends them)"
-        ]
+        told = "no expert has reviewed yet: labels are the annotators'"
+        return [f"{told} (`build-dataset review push` sends them)"]
     states = ", ".join(f"{status.states[state]} {state.value.replace('_', ' ')}" for state in State)
     notes = [f"reviews of {len(status.experts)} people: {states}"]
     for row in rows:
         if _is_total(row) and row.alpha is not None:
             interval = f" [{row.alpha_low:.2f}, {row.alpha_high:.2f}]" if row.alpha_low is not None else ""
-            notes.append(
-                f"agreement in {row.dimension}: alpha {row.alpha:.2f}{interval}, {row.items} questions"
-            )
+            alpha = f"alpha {row.alpha:.2f}{interval}"
+            notes.append(f"agreement in {row.dimension}: {alpha}, {row.items} questions")
     if settled.ignored:
         reasons = ", ".join(f"{count} {reason}" for reason, count in settled.ignored.items())
         notes.append(f"reviews that do not count: {reasons}")

@@ -43,7 +43,7 @@ def test_probes_are_one_wrong_label_in_their_share_of_questions():
 
 
 def gold_file(path):
-    rows = [{"stem": f"金标题{n}", "competency": LABELS[n % 3]} for n in range(40)]
+    rows = [{"stem": f"金标题{n}", "options": "A. 甲\nB. 乙", "competency": LABELS[n % 3]} for n in range(40)]
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return path
 
