@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -23,10 +24,22 @@ def in_both_languages(reason: str) -> str:
     return f"{name} {reason}" if name else reason
 
 
+def findings(reason: str, detail: str) -> list[tuple[str, str]]:
+    """Return the codes and the evidence of ``no_answer: the key lacks it; empty_option: no text at B``, one by one."""
+    first, *others = _code().split(f"; {detail}")
+    known = list(zip(others[::2], others[1::2], strict=True))
+    return [(reason, first[2:]), *known] if first or not known else known
+
+
 def remedy(reason: str, file: str) -> tuple[str, str]:
     """Return what to do about a reason, in English and in Chinese."""
     english, chinese = _read()["remedies"].get(reason, _ELSE)
     return english.replace("FILE", file), chinese.replace("FILE", file)
+
+
+@cache
+def _code() -> re.Pattern[str]:
+    return re.compile(rf"; ({'|'.join(reason_names())}): ")
 
 
 @cache

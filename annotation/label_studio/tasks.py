@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -18,7 +17,7 @@ from schemas.annotations import Annotation, LabelStatus
 from schemas.corrections import Correction
 from schemas.identity import sha256
 from schemas.questions import Question, ReviewItem
-from schemas.reasons import reason_names
+from schemas.reasons import findings, in_both_languages
 from schemas.taxonomy import dimensions
 
 QUESTION_ID = "question_id"
@@ -191,9 +190,6 @@ def _meta(question: Question) -> list[str]:
 VERSION = "agreed by both"
 _PEOPLE = "甲乙丙丁戊己庚辛壬癸"
 _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}
-DOUBTS = reason_names()
-"""Chinese names of the reasons for which stages let a question wait."""
-_CODE = re.compile(rf"(?:^|; )({'|'.join(DOUBTS)}): ")
 
 
 def adjudication_tasks(
@@ -277,9 +273,8 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
 
 def told(item: ReviewItem) -> str:
     """Return why a question waits, one reason a line, in both languages."""
-    named = item.detail.startswith(f"{item.reason}: ")
-    detail = item.detail if named or not item.detail else f"{item.reason}: {item.detail}"
-    return _CODE.sub(lambda found: f"\n{DOUBTS[found[1]]} {found[1]}：", detail or item.reason).strip()
+    found = findings(item.reason, item.detail)
+    return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
 
 
 def _names(standing: Standing, seed: int) -> dict[str, str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from markupsafe import Markup, escape
+
 from pipeline.crop import find_paper
 from pipeline.inspect.collect import PaperTables, cards, key_of, keys_for
-from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, PaperView
+from pipeline.inspect.model import NAMES, REGION_NAMES, Fate, ItemCard, PaperView
 from pipeline.inspect.sheets import pictures, sheets
 from pipeline.rendering.html import render
 from schemas.documents import Page
 from schemas.errors import UserError
-from schemas.reasons import reason_names
+from schemas.reasons import findings, in_both_languages
 from schemas.wording import counted
 
 MAX_PAGES = 120
@@ -38,9 +41,24 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
         view=view,
         names=NAMES,
         regions={kind.value: names for kind, names in REGION_NAMES.items()},
-        reasons=reason_names(),
+        findings=findings,
+        in_both_languages=in_both_languages,
+        marked=_marked,
         uncertain=(Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL),
     )
+
+
+_QUOTED = re.compile(r"'([^']{4,120})'")
+"""The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
+
+
+def _marked(card: ItemCard, text: str) -> Markup:
+    """Return a text in which the places that the card's findings quote are marked."""
+    shown = escape(text)
+    for quoted in {found for event in card.events for found in _QUOTED.findall(event.detail or "")}:
+        place = escape(quoted.replace("\\n", "\n"))
+        shown = shown.replace(place, Markup("<mark>{}</mark>").format(place))
+    return shown
 
 
 def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:

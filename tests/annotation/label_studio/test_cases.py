@@ -8,10 +8,10 @@ import pytest
 
 from annotation.adjudication import Rules, Standing, final_labels, standings
 from annotation.label_studio.editable import base_of
-from annotation.label_studio.tasks import DOUBTS as NAMES
 from annotation.label_studio.tasks import adjudication_tasks, told, verification_tasks
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
+from schemas.reasons import reason_names
 from schemas.taxonomy import dimensions
 from tests.annotation.records import correction, question, review
 
@@ -105,7 +105,7 @@ def item(reason: str, detail: str, stage: str = "parse") -> ReviewItem:
             "no_stem: nothing; empty_option: no text at C; D",
             "没有题干 no_stem：nothing\n选项没有内容 empty_option：no text at C; D",
         ),
-        ("our_own_rule", "the comment says so", "our_own_rule: the comment says so"),
+        ("our_own_rule", "the comment says so", "our_own_rule：the comment says so"),
     ],
 )
 def test_the_verifier_reads_every_doubt_in_both_languages(reason, detail, expected):
@@ -122,7 +122,7 @@ def test_a_question_that_waits_twice_is_one_task_with_both_reasons():
     assert [task.question_id for task in tasks] == ["p", "q"]
     assert (
         tasks[1].data["reason"]
-        == f"{NAMES['no_answer']} no_answer：none\n{NAMES['low_confidence']} low_confidence：low"
+        == f"{reason_names()['no_answer']} no_answer：none\n{reason_names()['low_confidence']} low_confidence：low"
     )
     assert tasks[1].data["crop"].startswith("data:image")
     assert (tasks[1].data["text"], tasks[1].data["key"]) == ("题干\nA. 甲\nB. 乙", "B")

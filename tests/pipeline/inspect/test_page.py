@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from pipeline.crop import find_paper
+from pipeline.explain import Event
 from pipeline.inspect.collect import PaperTables, cards
-from pipeline.inspect.model import Fate
-from pipeline.inspect.page import inspect_page, look
+from pipeline.inspect.model import Fate, ItemCard
+from pipeline.inspect.page import _marked, inspect_page, look
 from pipeline.inspect.sheets import PictureTask, draw
 from schemas.errors import UserError
 
@@ -153,3 +154,9 @@ def test_a_picture_keeps_to_its_share_of_bytes(built):
     large, small = (draw(PictureTask(paper, 1, most)) for most in (10**6, 15_000))
     assert len(small) < len(large)
     assert len(small) <= 15_000
+
+
+def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked():
+    event = Event("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
+    card = ItemCard("x", Fate.WAITING, [event])
+    assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pipeline
-from annotation.label_studio.tasks import DOUBTS as NAMES
 from pipeline.clean.filters import FILTERS
 from pipeline.clean.params import CleanParams
+from schemas.reasons import reason_names
 
 _DOUBT = re.compile(r'\.flag\(\s*"(\w+)"')
 
@@ -19,4 +19,4 @@ def test_every_doubt_has_a_chinese_name():
     clean = {each.reason for each in FILTERS if each.action == "review"}
     rules = {each.reason for each in CleanParams().comment_rules if each.action == "review"}
     assert len(parse) > 10
-    assert parse | clean | rules <= NAMES.keys()
+    assert parse | clean | rules <= reason_names().keys()
