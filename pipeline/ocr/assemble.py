@@ -167,7 +167,7 @@ def mark_running_lines(pages: Sequence[PageRead]) -> None:
 def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
     """Lines of text near the top or bottom edge."""
     for line in page.lines:
-        if line.kind is not LineKind.TEXT or line.box is None or page.height <= 0:
+        if not line.text or line.box is None or page.height <= 0:
             continue
         if line.box.y1 <= EDGE * page.height:
             yield line, LineKind.HEADER

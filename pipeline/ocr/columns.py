@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pipeline.ocr.model import Rect
 
-_OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-e])\s*[)）\]】.．、:：]")
+_OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-k](?=\s*[)）\]】.．、:：])|[Ⓐ-Ⓚⓐ-ⓚ])")
 
 _QUESTION = re.compile(r"^[(（【]?\d{1,3}\s*[)）】.．、]\s*\S{0,3}[\u3400-\u9fff]{2}")
 """A number that opens a question, not a cell of a key."""

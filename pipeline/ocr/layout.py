@@ -55,7 +55,7 @@ def arrange(
         rules: vertical rules; where one stands between two words there is a tab, however narrow the gap.
     """
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
-    labels = [run for run in runs if any(_within(run.box, figure) for figure in figures)] if figures else []
+    labels = _labels(runs, figures) if figures else []
     body = [run for run in runs if run not in labels] if labels else list(runs)
     rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
     running = _running_rows(rows, page)
@@ -77,6 +77,34 @@ def arrange(
     lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
     return reading_order(lines, gutter)
 
+
+CLOSE = 0.6
+"""White space in em up to which text goes on: words of a line stand apart by .25 to .5, a label and a text by more."""
+
+
+_OPENS = re.compile(r"[(（【\[]?(?:[A-Ka-k]|\d{1,3})\s?[)）】\].．、:：]\s?(?=[^\W\d])|[Ⓐ-Ⓚⓐ-ⓚ]")
+"""An option or an item with its text: labels of figures have none (A., 12), or no mark."""
+
+OVER_TEXT = 2
+"""Rows of text that go on outside of a figure, or open options in it, from which on it lies over text: one alone may
+touch its white margin."""
+
+
+def _labels(runs: Sequence[Run], figures: Sequence[Rect]) -> list[Run]:
+    """The runs that are labels of figures. A seal over lines has none, and nothing that goes on outside is one."""
+    parts = [part for row in group_rows(runs) for part in split_row(row, CLOSE)]
+    found: list[Run] = []
+    for figure in figures:
+        inside = [[run for run in part if _within(run, figure)] for part in parts]
+        whole = [part for part, own in zip(parts, inside, strict=True) if len(own) == len(part)]
+        across = sum(0 < len(own) < len(part) for part, own in zip(parts, inside, strict=True))
+        if across + sum(bool(_OPENS.match(segment_text(part))) for part in whole) < OVER_TEXT:
+            found += [run for part in whole for run in part]
+    return found
+
+
+APART = 0.05
+"""White space in em that a rule between two cells leaves at least; the frame of a seal cuts 10⁹ without any."""
 
 _EDGE = 0.1
 """Share of the page's height at top and bottom where running heads and footers stand."""
@@ -106,8 +134,11 @@ def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
     return found
 
 
-def _within(box: Rect, region: Rect) -> bool:
-    return box.overlap(region) > 0.6 * box.area
+def _within(run: Run, figure: Rect) -> bool:
+    """Return whether a run stands in a figure; axes have labels that stand out by a character or two."""
+    box = run.box
+    out = max(figure.x0 - box.x0, box.x1 - figure.x1)
+    return box.overlap(figure) > 0.6 * box.area and out < 2 * run.size
 
 
 def _mark_cells(row: list[Run], rules: Sequence[Rect]) -> list[Run]:
@@ -117,7 +148,8 @@ def _mark_cells(row: list[Run], rules: Sequence[Rect]) -> list[Run]:
     middle = (row[0].box.y0 + row[0].box.y1) / 2
     edges = [rule.x0 for rule in rules if rule.y0 - 1 <= middle <= rule.y1 + 1]
     for last, run in pairwise(row):
-        run.new_cell = any(last.box.x1 - 1.5 <= edge <= run.box.x0 + 1.5 for edge in edges)
+        apart = run.box.x0 - last.box.x1 > APART * run.size
+        run.new_cell = apart and any(last.box.x1 - 1.5 <= edge <= run.box.x0 + 1.5 for edge in edges)
     return row
 
 
@@ -194,11 +226,11 @@ def _gap(first: Rect, second: Rect) -> float:
     return max(first.x0 - second.x1, second.x0 - first.x1)
 
 
-def split_row(row: list[Run]) -> list[list[Run]]:
-    """A row cut where the gap is wider than ``TAB_GAP`` em."""
+def split_row(row: list[Run], gap: float = TAB_GAP) -> list[list[Run]]:
+    """A row cut where the white space is wider than ``gap`` em."""
     segments: list[list[Run]] = []
     for run in row:
-        narrow = segments and _white(segments[-1][-1], run) <= TAB_GAP * _em(segments[-1][-1], run)
+        narrow = segments and _white(segments[-1][-1], run) <= gap * _em(segments[-1][-1], run)
         if narrow and not run.new_cell:
             segments[-1].append(run)
         else:

@@ -1,4 +1,4 @@
-"""Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF. All of them need OCR."""
+"""Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF, HEIC of telephones. All of them need OCR."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,7 +27,10 @@ Pixels = NDArray[np.uint8]
 
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
 
-_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF")
+_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "HEIF")
+
+_HEIF = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
+"""The kind of file at byte 4: an iPhone's photographs have the first."""
 
 _REJECT = 3
 """Pictures of more than this many times ``max_pixels`` are rejected: 180 megapixels, which take .7 GB decoded."""
@@ -44,6 +50,8 @@ class ImageReader:
         """Return whether it starts as a picture does."""
         if head.startswith(b"BM"):
             return suffix == ".bmp"
+        if head[4:12] in _HEIF:
+            return _reads_heif()
         return head.startswith(_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
@@ -81,6 +89,15 @@ class ImageReader:
             return PageImage(upright(picture, params.max_pixels), width * points, height * points)
 
 
+@cache
+def _reads_heif() -> bool:
+    """Return whether a package that decodes HEIF is installed, which Pillow knows from now on."""
+    found = next((name for name in ("pi_heif", "pillow_heif") if find_spec(name)), None)
+    if found:
+        import_module(found).register_heif_opener(thumbnails=False)
+    return found is not None
+
+
 def _resolution(picture: Image.Image) -> float:
     """Dots per inch as the file says; 0 where it says nothing that could be true."""
     try:
@@ -99,6 +116,7 @@ def _points(width: int, height: int, dpi: float) -> float:
 
 @contextmanager
 def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
+    _reads_heif()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

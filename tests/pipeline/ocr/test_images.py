@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -18,7 +19,9 @@ from pipeline.ocr.images import (
     within_reach,
 )
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import image
 from pipeline.ocr.readers.image import ImageReader
+from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams()
@@ -31,6 +34,27 @@ def test_formats(tmp_path, suffix):
     assert ImageReader().recognises(path.read_bytes()[:64], path.suffix)
     assert ImageReader().count_pages(path, PARAMS) == 1
     assert ImageReader().image(path, 1, PARAMS).pixels.shape == (40, 60, 3)
+
+
+PHOTO = Path(__file__).parent / "photo.heic"
+"""64 x 96 pixels, red at the top left, as our own program wrote it."""
+
+
+def test_a_photograph_of_an_iphone_is_read():
+    pytest.importorskip("pi_heif")
+    assert find_reader(PHOTO, PARAMS).format == "image"
+    assert ImageReader().count_pages(PHOTO, PARAMS) == 1
+    pixels = ImageReader().image(PHOTO, 1, PARAMS).pixels
+    assert pixels.shape == (96, 64, 3)
+    assert pixels[5, 5, 0] > 180 > 60 > pixels[5, 5, 1]
+    with pytest.raises(UnreadableDocument, match="max_pixels"):
+        ImageReader().image(PHOTO, 1, PARAMS.model_copy(update={"max_pixels": 2000}))
+
+
+def test_a_photograph_of_an_iphone_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(image, "_reads_heif", lambda: False)
+    with pytest.raises(UnreadableDocument, match="pip install pi-heif"):
+        find_reader(PHOTO, PARAMS)
 
 
 def test_a_picture_that_was_taken_sideways_is_turned_upright(tmp_path):

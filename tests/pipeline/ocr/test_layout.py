@@ -117,6 +117,32 @@ def test_a_figure_stands_at_its_place_and_keeps_its_labels_apart():
     ]
 
 
+SHORT = [run(50, y, text) for y, text in ((100, "1. 何者正确"), (132, "2. 何者错误"))]
+SHORT += [
+    run(50 + 120 * column, y, f"{label}. {text}")
+    for y in (116, 148)
+    for column, (label, text) in enumerate(zip("ABCD", ("甲", "乙", "丙", "丁"), strict=True))
+]
+
+
+@pytest.mark.parametrize("box", [(40, 108, 110, 152), (160, 104, 330, 160), (60, 90, 100, 150)])
+def test_short_lines_under_a_seal_stay_text(box):
+    arranged = arrange(SHORT, [PageRegion(LineKind.FIGURE, Rect(*box))], PAGE)
+    texts = [line.text for line in arranged if line.kind is LineKind.TEXT]
+    assert texts == ["1. 何者正确", "A. 甲\tB. 乙\tC. 丙\tD. 丁", "2. 何者错误", "A. 甲\tB. 乙\tC. 丙\tD. 丁"]
+
+
+def test_text_that_goes_on_outside_of_a_figure_stays_whole():
+    line = [run(50, 100, "最可能"), run(80, 100, "的诊断"), run(110, 100, "是哪一项")]
+    figure = PageRegion(LineKind.FIGURE, Rect(78, 80, 112, 130))
+    assert lines([*line, run(85, 115, "心")], [figure]) == ["最可能的诊断是哪一项", "心"]
+
+
+def test_a_frame_that_cuts_a_word_makes_no_cell():
+    rule = Rect(70, 80, 70.5, 130)
+    assert lines([run(50, 100, "血小"), run(70, 100, "板")], rules=[rule]) == ["血小板"]
+
+
 def test_recognised_words_are_parted_by_a_space_where_detection_saw_a_gap():
     first = run(50, 100, "A.知识", confidence=0.9)
     assert lines([first, run(first.box.x1 + 3, 100, "B.需求", confidence=0.9)]) == ["A.知识 B.需求"]
