@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
-from schemas.columns import option_of
+from schemas.columns import option_of, plain, vocabulary
 
 Fields = Mapping[str, Any]
 """A row's values by the name of their column."""
@@ -124,7 +124,7 @@ def read_options(value: Any) -> Options:
 
 
 def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
-    """Options under labels as they are printed; numbers that run on from 0 or 1 become letters."""
+    """Options under labels as they are printed; numbers that run on from 0 or 1, and other scripts, become letters."""
     found = [(label.strip().upper(), text) for label, value in pairs if (text := _option(value)) is not None]
     labels = [label for label, _ in found]
     if labels and all(label.isdigit() for label in labels) and len(set(labels)) == len(labels):
@@ -132,6 +132,11 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
         if all(0 <= int(label) - start < 26 for label in labels):
             printed = {label: chr(65 + int(label) - start) for label in labels}
             return Options(sorted((printed[label], text) for label, text in found), printed)
+    if any(
+        signs.upper().startswith("".join(labels)) for signs in vocabulary()["options"]["alphabets"] if labels
+    ):
+        letters = {plain(label): chr(65 + at) for at, label in enumerate(labels)}
+        return Options([(letters[plain(label)], text) for label, text in found], named=letters)
     return Options(found)
 
 

@@ -17,7 +17,10 @@ Doubts = list[tuple[str, str]]
 
 _DECORATION = re.compile(r"[\s\u2500-\u259f]+")
 """Box-drawing signs that a layout left before a stem: ┆下列……."""
-_NUMBER = re.compile(r"(?:第\s*)?(\d{1,5})\s*(?:[、.．)）]|[题題][：:]?)(?!\d)\s*")
+_NUMBER = re.compile(
+    r"(?:第\s*|[\[(（](?=\d{1,5}\s*/))?(\d{1,5})\s*(?:/\s*\d{1,5}\s*[\])）]|[、.．)）]|[题題][：:]?)(?!\d)\s*"
+)
+"""The number of a question before its stem: 3、 第3题： [3/50]."""
 _KIND = re.compile(r"[(（【\[]\s*((?:单|單|多|不定|判断|判斷)[^)）】\]\d]{1,6})[^)）】\]]{0,12}[)）】\]]\s*")
 """The kind of an item and its marks at the head of a stem: (单选题, 1分)."""
 _RANGE = re.compile(

@@ -200,7 +200,7 @@ ITEMS = [{"question": f"问{at}", "options": ["甲", "乙"], "answer": "A"} for 
     [
         (
             {"title": "书", "chapters": [{"title": "一", "questions": ITEMS[:2]}, {"questions": ITEMS[2:]}]},
-            [None] * 4,
+            ["chapters"] * 4,
         ),
         ({"书": [{"名称": "一", "小节": ITEMS}]}, ["小节"] * 4),
         ({"单选题": ITEMS[:1], "判断题": ITEMS[1:]}, ["单选题", *["判断题"] * 3]),

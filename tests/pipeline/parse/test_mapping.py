@@ -453,3 +453,13 @@ def test_statements_to_judge_are_the_true_false_type(pair, others):
 def test_a_number_tells_true_from_false_only_where_the_type_does(kind, reason):
     rows = [{"题型": kind, "题目": f"说法{at}", "答案": str(at % 2)} for at in range(4)]
     assert {one.reason for _, one in parse(rows).rows} == {reason}
+
+
+@pytest.mark.parametrize("signs", ["甲乙丙丁", "কখগঘ", "абвг", "가나다라"])
+def test_labels_of_other_scripts_are_letters(signs):
+    rows = [
+        {"question": stem, "options": dict(zip(signs, texts, strict=True)), "answer": signs[right]}
+        for stem, texts, right in BANK
+    ]
+    assert check(parse(rows), BANK)
+    assert all(found[0].answer and not found[1] for _, found in parse(rows).rows)
