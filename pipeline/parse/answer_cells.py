@@ -12,19 +12,11 @@ from typing import Any
 from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options, string, unpacked
 from pipeline.parse.text import fold
+from pipeline.patterns import Patterns
 from schemas.columns import plain, vocabulary
 
-_LETTERS = re.compile(r"[A-Ka-k]")
-_LETTERS_ONLY = re.compile(r"[\sA-Ka-k,，、;；|@+&\[\](){}（）【】'\".．:：]+")
-"""ABD, A,C, [A] (C). Not A/C, which may mean either: such a key waits."""
-_LETTER_AND_TEXT = re.compile(
-    r"\s*(?:[(（\[【]\s*)?([A-Ka-k])\s*(?:[)）\]】]|[.．、:：\s])[.．、:：]?\s*(\S.*)", re.DOTALL
-)
-"""A letter with its text: C. 阿司匹林, （C）阿司匹林."""
-_EITHER = re.compile(r"\s*([A-K])(?:\s*(?:或|or)\s*([A-K]))+\s*", re.IGNORECASE)
-"""Several accepted answers: A或C, A or C."""
-_DIGITS = re.compile(r"\s*\d{1,2}(?:\.0+)?\s*(?:[,，、;；|]\s*\d{1,2}\s*)*")
-"""Numbers of options: 2, 2.0 (from a spreadsheet), 1,3."""
+_P = Patterns("answer_cells")
+
 _BETWEEN_HEADERS = r"[,，、;；|]"
 """Marks between the headers that an answer names: option1,option3."""
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")
@@ -134,7 +126,7 @@ def is_number(value: Any) -> bool:
     if isinstance(value, list):  # an index stands once: [0, 1, 0, 0] marks the right option
         return bool(value) and len({str(one) for one in value}) == len(value) and all(map(is_number, value))
     if isinstance(value, str):
-        return bool(_DIGITS.fullmatch(value))
+        return bool(_P.digits.fullmatch(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -237,16 +229,16 @@ def _words() -> re.Pattern[str]:
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
     text = _words().sub("", fold(text))
-    if _LETTERS_ONLY.fullmatch(text) and _LETTERS.search(text):
+    if _P.letters_only.fullmatch(text) and _P.letters.search(text):
         return _letters(text)
-    both = _LETTER_AND_TEXT.fullmatch(text)
+    both = _P.letter_and_text.fullmatch(text)
     if both and _bare(dict(options).get(both[1].upper(), "")) == _bare(both[2]) != "":
         return [both[1].upper()]
     return None
 
 
 def _letters(text: str) -> list[str]:
-    return sorted({letter.upper() for letter in _LETTERS.findall(text)})
+    return sorted({letter.upper() for letter in _P.letters.findall(text)})
 
 
 def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:
@@ -256,10 +248,10 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
     """
     text = fold(str(value)) if isinstance(value, str) else ""
     if any(word in text for word in vocabulary()["words"]["everybody"]) and (
-        not _LETTERS.search(text) or any(word in text for word in ("原", "送", "一律"))
+        not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))
     ):
         return sorted({*_letters(text)} & {*labels}) or None, [[label] for label in labels]
-    if _EITHER.fullmatch(text):
+    if _P.either.fullmatch(text):
         letters = sorted(
             {letter.upper() for letter in re.findall(r"[A-Ka-k]", re.sub("or", " ", text, flags=re.I))}
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -14,6 +13,9 @@ from pipeline.parse.keylines import Grid, KeyPair, grid, last_letter_row, letter
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.outline import KeyLine
 from pipeline.parse.text import true_digits
+from pipeline.patterns import Patterns
+
+_P = Patterns("answerlines")
 
 EXPLAINED_WITHIN = 12
 """In how many lines under the head of a key its first explanation must stand."""
@@ -21,16 +23,6 @@ ANSWERED_WITHIN = 3
 """In how many lines under what may be the head of a key its first answer must stand."""
 HEAD_LENGTH = 60
 """Within how many characters the answers after a head on the same line must begin."""
-_REST = re.compile(r"(?<=[\s:：、】\])）题題案])(?:第\s*)?[(（【\[]?\d")
-_UNFINISHED = re.compile(r"\s*\d[\dA-K\s.．、:：,，;；()（）~～—–-]*")
-_OWN = re.compile(
-    r"\s*(?:[(（【\[]?[A-K](?:\s?[、,，]?\s?[A-K]){0,7}[)）】\]]?|(?:问题|問題)\s?\d{1,2}\s?[:：]\s?[A-K])\s?[。.．]?\s*"
-)
-"""B, （B）, A、C or ABD alone on a line; 问题1：B, which names a part."""
-_ENTRY = re.compile(
-    r"\s*(?:第\s*)?[(（【]?\d{1,4}[)）】]?\s*[题題]?\s*[.．、:：]?\s*"
-    r"(?:[【\[]?\s*(?:正确|参考)?答案|[【\[]?解析|[(（]?[A-K]{1,11}[)）]?(?![A-Za-z]|\s*[.．、]))"
-)
 
 
 def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -56,14 +48,14 @@ def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 def _goes_on(text: str, following: str) -> bool:
     """Return whether a line of answers ends between a number, or a range, and its letters."""
     return (
-        _UNFINISHED.fullmatch(text) is not None
+        _P.unfinished.fullmatch(text) is not None
         and len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(text)), len(line_pairs(following)))
         and not line_pairs(text)
     )
 
 
 def _head_end(text: str) -> int | None:
-    for place in _REST.finditer(text, 0, HEAD_LENGTH):
+    for place in _P.rest.finditer(text, 0, HEAD_LENGTH):
         head = text[: place.start()].strip(" \t")
         is_key = is_key_head(head) or may_be_key_head(head)
         if not (is_key or numeral(head) or is_section_head(head)):
@@ -86,13 +78,13 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
 def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
     """Return whether one answer without a number stands under 答案: the item's own, and no key begins there."""
     below = [piece.text for piece in pieces[head + 1 : head + 3]]
-    own = [_OWN.fullmatch(text) is not None for text in below]
+    own = [_P.own.fullmatch(text) is not None for text in below]
     return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
 
 
 def _answers_follow(pieces: Sequence[ParsedLine], head: int) -> bool:
     texts = [piece.text for piece in pieces[head + 1 : head + 1 + ANSWERED_WITHIN]]
-    return any(line_pairs(text) or _ENTRY.match(true_digits(text)) for text in texts) or any(
+    return any(line_pairs(text) or _P.entry.match(true_digits(text)) for text in texts) or any(
         grid(texts, index) for index in range(len(texts))
     )
 

@@ -5,50 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.parse.numbers import CIRCLED_DIGITS
-from pipeline.parse.text import CJK
+from pipeline.patterns import Patterns
 
-_NOT_OF_ANSWER = r"(?!\s*(?:[项項錯错均不對对或/]|选项|選項))"
-"""Not an answer: the letter of an option that an explanation speaks of (C  A项错误), one of two (B或C)."""
-# White space before an optional mark and after it is possessive, ``\s*+``: two repeats that meet take quadratic time.
-_LETTERS = re.compile(
-    r"\s*+(?:[(（【\[]\s*+)?"
-    rf"([A-K]+{_NOT_OF_ANSWER}"
-    rf"(?:(?:[ \t]*[、,，;；和及][ \t]*[A-K]{_NOT_OF_ANSWER})+|(?:[ \t]+[A-K](?![A-K、,，]){_NOT_OF_ANSWER})+)?"
-    r"|[a-k](?!\s*[或/])(?=\s*(?:$|[\n。)）】])))\s*[)）】\]]?"
-    r"(?=$|[\s。，,；;．.（(【\[、:：\u4e00-\u9fff])(?!\s*(?:或|/))"
-)
-_PART = (
-    rf"(?:[(（]\s*\d{{1,3}}\s*[)）]|[{CIRCLED_DIGITS}]|(?:问题|問題)\s?\d{{1,2}})\s*+[.．、:：]?\s*+([A-K]{{1,11}})"
-    rf"(?=$|[\s。.，,；;、(（【问問{CIRCLED_DIGITS}])"
-)
-_PARTS = re.compile(rf"\s*+{_PART}(?:\s*+[,，;；、。.]?\s*+{_PART})*\s*+[。.;；]?")
-_LETTER_LINE = re.compile(r"\n[ \t]*([A-K]{1,11})[ \t]*$")
-_CODED = re.compile(rf"\s*+[(（]?[A-K][)）]?\s*+[:：.．、=]?\s*+[(（]?[{CIRCLED_DIGITS}]")
-"""An answer that gives blanks A, B … a code each: A：③ B：④."""
-
-_GAP = r"\s{0,20}"
-"""White space within a blank; bounded, as two repeats that meet take quadratic time."""
-_BLANK = r"([A-K](?:\s{0,2}[、,，]?\s{0,2}[A-K]){0,10}|[a-k])"
-_OPEN, _CLOSE = r"[（(\[【]", r"[）)\]】]"
-_STOP = rf"{_GAP}[。．.？?：:]?{_GAP}"
-_AT_END = re.compile(
-    rf"(?:{_OPEN}{_GAP}{_BLANK}{_GAP}{_CLOSE}|(?<!_)_+{_GAP}{_BLANK}{_GAP}_+"
-    rf"|(?<=[{CJK}]){_GAP}{_BLANK}{_GAP}[）)]|[（(]{_GAP}{_BLANK})"
-    rf"(?={_STOP}(?:[（(]{_GAP}\d{{1,4}}(?:\.\d{{1,4}})?{_GAP}分{_GAP}[）)])?{_STOP}$)"
-)
-"""At the end, before a full stop and the mark it earns; the bracket may have lost one side."""
-_PADDED = re.compile(rf"[（(]\s{{1,20}}{_BLANK}\s{{1,20}}[）)]|^[（(]{_GAP}{_BLANK}{_GAP}[）)](?=[{CJK}])")
-"""Inside the text only with space around the letters, or first of all: 血型为（A）者 is no blank."""
-_INSIDE = re.compile(
-    rf"(?:^|(?<=\S)){_OPEN}{_GAP}[?？]?{_GAP}([A-K](?:\s{{0,2}}[、,，]?\s{{0,2}}[A-K]){{0,10}}){_GAP}{_CLOSE}"
-)
-"""以（C）为中心, where it is the paper's habit."""
+_P = Patterns("answers")
 
 
 def leading_letters(segment: str) -> tuple[str | None, str]:
     """The letters a segment begins with, without separators, and what follows them."""
-    found = None if is_coded(segment) else _LETTERS.match(segment)
+    found = None if is_coded(segment) else _P.letters.match(segment)
     if not found:
         return None, segment
     apart = re.split(r"[\s、,，;；和及]+", found[1])
@@ -60,15 +24,15 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
 
 def is_coded(segment: str) -> bool:
     """Return whether an answer names codes of choices, A：③ B：④, and no options."""
-    return _CODED.match(segment) is not None
+    return _P.coded.match(segment) is not None
 
 
 def answers_of_parts(segment: str) -> tuple[list[str], str]:
     """The letters of the parts that a segment begins with, as in （1）A （2）CD, and what follows them."""
-    found = _PARTS.match(segment)
+    found = _P.parts.match(segment)
     if not found:
         return [], segment
-    return re.findall(_PART, found[0]), segment[found.end() :].lstrip(" \t\n")
+    return _P.part.findall(found[0]), segment[found.end() :].lstrip(" \t\n")
 
 
 def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
@@ -78,7 +42,7 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
         head: stem and options, lines apart.
         single: whether one letter is enough: elsewhere 青霉素 / G is an option's end.
     """
-    found = _LETTER_LINE.search(head)
+    found = _P.letter_line.search(head)
     if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
         return head, None
     return head[: found.start()], found[1]
@@ -86,12 +50,12 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
 
 def fills_blank(text: str) -> bool:
     """Return whether exactly one bracket of a text holds letters, as in papers with answers in their stems."""
-    return len(_INSIDE.findall(text)) == 1
+    return len(_P.inside.findall(text)) == 1
 
 
 def letters_inside(text: str) -> str:
     """The letters in the first bracket of a text that holds any."""
-    found = _INSIDE.search(text)
+    found = _P.inside.search(text)
     return "".join(re.findall("[A-K]", found[1])) if found else ""
 
 
@@ -103,8 +67,8 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
         labels: of its options.
         anywhere: whether the paper's blanks stand inside stems too, 以（C）为中心.
     """
-    inside = list((_INSIDE if anywhere else _PADDED).finditer(stem))
-    found = _AT_END.search(stem) or (inside[0] if len(inside) == 1 else None)
+    inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
+    found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)
     if found is None:
         return stem, None
     printed = next(group for group in found.groups() if group)
@@ -112,9 +76,6 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
     if not set(letters) <= set(labels) or letters != sorted(set(letters)):
         return stem, None
     return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
-
-
-_LATIN_FIRST = re.compile(r"[A-K]\S")
 
 
 def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
@@ -130,7 +91,7 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = hits or [
             label
             for label, option in options
-            if _LATIN_FIRST.match(option) and said.startswith(_bare(option))
+            if _P.latin_first.match(option) and said.startswith(_bare(option))
         ]
         if len(hits) == 1:
             return hits[0]
@@ -157,19 +118,9 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s。．.，,；;：:]+", "", text)
 
 
-_SAID = r"[A-K](?:\s*+[、,，和及与與]?\s*+[A-K])*"
-_NOT_WORD = r"(?![A-Za-z0-9])"
-_CONCLUDES = re.compile(
-    rf"(?:(?:故|所以|因此|综上|綜上|因而|应|應)[^。\n不]{{0,8}}?(?:选择|選擇|选|選|答案[为為是])|答案(?:应|應)?[选選为為是]|答案[:：]"
-    r"|(?:^|[\n。，,；;])[本该]?[题題]?[选選])"
-    rf"\s*+[:：]?\s*+[(（]?\s*+({_SAID}){_NOT_WORD}(?!\s*(?:错|錯|项?[错錯]误|不正?[确確]))"
-)
-"""故选B, 答案为AB; 故不选B names none."""
-
-
 def concluded(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
-    letters = {"".join(_sorted(found[1])) for found in _CONCLUDES.finditer(explanation or "")}
+    letters = {"".join(_sorted(found[1])) for found in _P.concludes.finditer(explanation or "")}
     return letters.pop() if len(letters) == 1 else None
 
 

@@ -12,7 +12,6 @@ from pipeline.parse.fields import Fields, split_fields, stated_answers
 from pipeline.parse.heads import case_end
 from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
 from pipeline.parse.lines import ParsedLine
-from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run
 from pipeline.parse.outline import Group, NumberedItem, Outline
 from pipeline.parse.parts import (
@@ -26,12 +25,12 @@ from pipeline.parse.parts import (
     stems_after_options,
     unnumbered,
 )
-from pipeline.parse.text import CJK, join_lines
+from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
 from schemas.documents import LineKind
 from schemas.trace import Part
 
-_CODES = re.compile(r"(?:[\s、,，+和\d①-⑩()（）]+|以上)(?:[均都皆全]?(?:对|對|正确|正確|是|不?正确)|都不是)?")
-"""The code of a K-type item: the numbers of its statements."""
+_P = Patterns("assemble")
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -90,8 +89,6 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
     return behind - asks
 
 
-_LETTER_FIRST = re.compile(r"\s*[A-K](?=\s|[\u4e00-\u9fff])(?!\s?[.．、:：)）])")
-"""An entry of a key whose letter its explanation follows: 12. D同样的…"""
 ANSWERING = 0.8
 """Of which share of a run of numbers the items must be entries of a key, where no head tells so."""
 
@@ -106,7 +103,7 @@ def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     for run, members in runs.items():
         entries = [
             _is_entry(fields, is_key=False)
-            or (_LETTER_FIRST.match(fields.head) and not find_run(fields.head))
+            or (_P.letter_first.match(fields.head) and not find_run(fields.head))
             for _, fields in members
         ]
         known = sum(item.number in asked for item, _ in members)
@@ -115,10 +112,6 @@ def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
         else:
             asked.update(number for item, _ in members for number in range(item.number, item.last + 1))
     return answering
-
-
-_SECOND_LABEL = re.compile(r"[(（【\s]B[.．、)）】]")
-"""A label inside a stem: options of the question before may stand in it."""
 
 
 class _SharedOptions:
@@ -172,14 +165,10 @@ def _several(reading: ItemText) -> list[Draft]:
         # the letters of matching items may be the last lines, so the untouched head is read
         parts = stems_after_options(fields.head, find_run(fields.head) or reading.run)
     found = list(part_drafts(item, pieces, parts, fields)) if parts else []
-    if parts and parts.shared_options and _PART_BEFORE.search(parts.lead):
+    if parts and parts.shared_options and _P.part_before.search(parts.lead):
         for draft in found:
             draft.set_aside = ("fill_in", SET_ASIDE["fill_in"])
     return found
-
-
-_PART_BEFORE = re.compile(rf"(?:^|\n)\s*[{CIRCLED_DIGITS}]")
-"""A part ① before the options: these are of one part, and the parts after them are answered in words."""
 
 
 def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions) -> Draft:
@@ -197,7 +186,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     if item.pointed:
         pointed, first = item.pointed, reading.head.count("\n", 0, run.start if run else 0)
         draft.add_trace(Part.NUMBER, "pointed", pointed.model, reading.pieces)
-        if first != pointed.at(pointed.options[0]) or not (item.printed or _WORD_FIRST.match(reading.head)):
+        if first != pointed.at(pointed.options[0]) or not (item.printed or _P.word_first.match(reading.head)):
             draft.flag("label_inside_text", "the model points at lines that do not begin so")
     if run is not None and reading.habits.by_blanks and not reading.cloze:
         draft.number, draft.suffix = None, f"i{item.number:03d}"
@@ -253,7 +242,7 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     again = find_run(head, run.last)
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.flag("several_option_runs", f"options start again after {run.options[-1][0]}")
-    before = find_run(head[: run.start]) if _SECOND_LABEL.search(draft.stem) else None
+    before = find_run(head[: run.start]) if _P.second_label.search(draft.stem) else None
     if before and len(before.options) >= min(3, len(run.options)):
         draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
@@ -261,10 +250,6 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if again_at:
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
     _trace_options(draft, head, run)
-
-
-_WORD_FIRST = re.compile(rf"[{CJK}]")
-"""The beginning of a stem whose number was not read; a letter or a sign may be left of the number."""
 
 
 def _use_blank(draft: Draft, reading: ItemText) -> None:
@@ -297,7 +282,7 @@ def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
 def _use_codes(draft: Draft) -> None:
     """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
     codes = find_run(draft.block.text) if draft.announced == "K" else None
-    if codes and all(_CODES.fullmatch(text) for _, text in codes.options):
+    if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
         draft.options = list(codes.options)
         draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
 
@@ -382,10 +367,6 @@ def _share_case(draft: Draft, group: Group | None) -> None:
 
 def _without_own_number(stem: str, number: int) -> str:
     """A stem without the dot of its number on another page, or the number again before its options: （69）. （69）A."""
-    stem = _LOST_DOT.sub("", stem)
-    again = _NUMBER_AGAIN.search(stem)
+    stem = _P.lost_dot.sub("", stem)
+    again = _P.number_again.search(stem)
     return stem[: again.start()] if again and int(again[1]) == number else stem
-
-
-_LOST_DOT = re.compile(r"^[.．、]\s*(?!\d)")
-_NUMBER_AGAIN = re.compile(r"(?<=[。．.？?：:])\s*[(（]\s*(\d{1,4})\s*[)）]\s*$")

@@ -8,35 +8,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from pipeline.parse.options import TERMS
+from pipeline.patterns import Patterns
+
+_P = Patterns("cell_labels")
 
 Pairs = list[tuple[str, str]]
 """Options as (label, text)."""
-OPEN, CLOSE = r"[(（\[【]", r"[)）\]】]"
-AFTER = r"(?:[.．、:：)）]|[-—–](?=\s))"
-"""The end of a label: A. A、 A: A) A - ."""
-MARK = rf"(?!\s+[.．])\s*{AFTER}"
-"""The end of a label, also after a space; not a point that begins the text: B .5 mg, B .css."""
-_AT_LINE = re.compile(
-    rf"(?:^|\n)\s*(?:{OPEN}\s*([A-Ka-k])\s*{CLOSE}[.．、:：]?|([A-Ka-k]){MARK}"
-    r"|([A-K])(?:[ \t]+|(?=[\u4e00-\u9fff])))\s*"
-)
-"""A label at the start of a line: (A) 甲, a. 甲, A 甲, A甲. There a space or a Chinese character is mark enough."""
-_IN_LINE = re.compile(
-    rf"(?:^|\s|(?<=[。；;，,/|$]))\s*(?:{OPEN}\s*([A-K])\s*{CLOSE}[.．、:：]?|([A-K]){MARK})\s*"
-)
-"""A label within a line: only what no word can be (（A）甲 B. 乙 C、丙)."""
-_ANYWHERE = re.compile(
-    rf"(?:{OPEN}\s*([A-Ka-k1-9①-⑨Ⓐ-Ⓚ])\s*{CLOSE}[.．、:：]?|([A-K]|(?<![A-Za-z])[a-k]){MARK}"
-    rf"|(?<![\d.])([1-9]){MARK}(?!\d)|([①-⑨Ⓐ-Ⓚ]){AFTER}?|(?:^|(?<=[\s。；;，,、/|]))([A-Ka-k])(?=[\s\u4e00-\u9fff]))\s*"
-)
-"""A label wherever it stands, as of a run whose options touch: A.甲B.乙, (1)甲(2)乙, ①甲②乙, A 甲 B 乙."""
+OPEN, CLOSE, AFTER = (_P.whole(f"@{name}@") for name in ("open", "close", "after"))
+"""Brackets around a label and the end of one: A. A、 A: A) A - ."""
 _ALPHABETS = ("ABCDEFGHIJK", "abcdefghijk", "123456789")
 _APART = " \t\n。；;，,、/|$"
 """Signs after which a label stands apart from the option before it."""
-_LITERAL_BREAK = re.compile(r"(?:\\r)?\\n(?![a-z])|(?i:<br\s*/?>)")
-"""A line break that was written out: A 甲\\nB 乙, A 甲<br>B 乙. Before a small letter it may be LaTeX (\\nu)."""
-_ENDS = re.compile(r"\s*(?:\|\||\$\$|[；;、，,/|])$")
-"""A mark between labelled options: A.甲;B.乙;C.丙."""
 
 
 def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
@@ -57,7 +39,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
 
 def broken_lines(text: str) -> str:
     """A text with line breaks where they were written out, as ``<br>`` or a backslash and n."""
-    return _LITERAL_BREAK.sub("\n", text)
+    return _P.literal_break.sub("\n", text)
 
 
 def cut(value: str) -> tuple[str, Pairs]:
@@ -66,7 +48,7 @@ def cut(value: str) -> tuple[str, Pairs]:
     A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.
     """
     text = broken_lines(value)
-    at_lines, within = (_chain(list(pattern.finditer(text))) for pattern in (_AT_LINE, _IN_LINE))
+    at_lines, within = (_chain(list(pattern.finditer(text))) for pattern in (_P.at_line, _P.in_line))
     lines = sum(bool(line.strip()) for line in text.split("\n"))
     # Where each line is an option there is no doubt; else the longer chain of labels is right.
     marks = at_lines if len(at_lines) == lines > 1 or len(at_lines) >= len(within) else within
@@ -77,8 +59,8 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
     """The options after labels, each up to the next label and the mark before it."""
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     pairs = [(label_in(mark), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
-    if 2 * sum(bool(_ENDS.search(one)) for _, one in pairs[:-1]) >= len(pairs) - 1:
-        pairs = [(label, _ENDS.sub("", one)) for label, one in pairs]
+    if 2 * sum(bool(_P.ends.search(one)) for _, one in pairs[:-1]) >= len(pairs) - 1:
+        pairs = [(label, _P.ends.sub("", one)) for label, one in pairs]
     return pairs
 
 
@@ -106,7 +88,7 @@ def _touching(text: str) -> list[re.Match[str]]:
 
     Where some stand apart, one that touches a word such as 维生素 belongs to it.
     """
-    every = list(_ANYWHERE.finditer(text))
+    every = list(_P.anywhere.finditer(text))
     run = _longest_run(every)
     if any(_is_apart(text, mark) for mark in run[1:]):
         run = _longest_run([mark for mark in every if not _ends_term(text, mark)])
@@ -161,7 +143,7 @@ def _hidden(pairs: Pairs) -> list[str]:
     """Labels of options in which a label stands that the run lacks, or, apart, one that it has there twice."""
     found = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
-        for mark in _ANYWHERE.finditer(text):
+        for mark in _P.anywhere.finditer(text):
             sign, bare = (
                 _sign(mark),
                 bool(mark[5]) or _ends_term(text, mark),

@@ -11,7 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
+from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain, vocabulary
+
+_P = Patterns("cells")
 
 Fields = Mapping[str, Any]
 """A row's values by the name of their column."""
@@ -19,11 +22,6 @@ Fields = Mapping[str, Any]
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
 """Cells that hold nothing, as pandas and people write them."""
-_IN_LIST = re.compile(
-    rf"\s*(?:{OPEN}\s*([A-Ka-k])\s*{CLOSE}[.．、:：]?|([A-Ka-k])\s*{AFTER}|([A-Ka-k])[ \t]+)\s*"
-)
-_NUMBERED = re.compile(rf"\s*(?:{OPEN}\s*(\d{{1,2}})\s*{CLOSE}|(\d{{1,2}})\s*[.．、:：)）](?!\d))\s*")
-"""A numbered item of a list: 1. 甲, (2) 乙; 1.5 g is none."""
 _SEPARATORS = ("||", "|", "；", ";", "\t", "  ")
 """Marks between options without labels, the surest first: 甲|乙|丙."""
 _MOST_PEOPLE = 2**31 - 1
@@ -194,13 +192,13 @@ def _from_list(value: list[Any]) -> Options:
             return _flagged(firsts, seconds)
         return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
-    for pattern in (_IN_LIST, _NUMBERED):
+    for pattern in (_P.in_list, _P.numbered):
         if run := _printed(texts, pattern):
             return labelled(run)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
     pairs = [(chr(65 + index), text) for index, text in enumerate(texts) if text is not None]
     # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label.
-    numbered = [label for label, text in pairs if _NUMBERED.match(text)]
+    numbered = [label for label, text in pairs if _P.numbered.match(text)]
     return Options(pairs, inside=numbered if 2 * len(numbered) >= len(pairs) else ())
 
 
@@ -213,7 +211,7 @@ def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tupl
     ranks = [int(label) if label.isdigit() else ord(label) for label in labels]
     started = labels[0] in ("A", "1") and ranks == list(range(ranks[0], ranks[0] + len(ranks)))
     # Labels that do not begin at A are believed where each has a mark of its own (B. 甲, not B 超).
-    marked = pattern is _IN_LIST and all(mark[3] is None for mark in marks)
+    marked = pattern is _P.in_list and all(mark[3] is None for mark in marks)
     rising = len(ranks) > 1 and ranks == sorted(set(ranks))
     if not (started or (marked and rising)):
         return []
@@ -260,7 +258,7 @@ def _from_text(value: str) -> Options:
     if len(lines) < 2:
         return found
     options = _from_list(list(lines))
-    marked = any(_printed(lines, pattern) for pattern in (_IN_LIST, _NUMBERED))
+    marked = any(_printed(lines, pattern) for pattern in (_P.in_list, _P.numbered))
     return replace(options, cut_at_marks=not marked)
 
 

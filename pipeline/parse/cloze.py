@@ -15,21 +15,12 @@ from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidat
 from pipeline.parse.options import OptionRun, find_run, find_runs
 from pipeline.parse.running import is_title
 from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
+
+_P = Patterns("cloze")
 
 SURE = 0.9
 """The weight from which on a number opens an item of its own, under which blanks may stand."""
-_OPTION_LINE = re.compile(
-    r"(?:^|(?<=\n))[ \t]*[(（]\s*(\d{1,3})\s*[)）]\s*(?:[·•‧∙.．,，、'`]\s*)?(?=[A-K]\s?[.．、])"
-)
-_PART_LINE = re.compile(
-    r"(?:^|(?<=\n))[ \t]*(?:[(（]\s?(\d{1,3})\s?[)）]|(?:问题|問題)\s?(\d{1,2})\s?[:：])[ \t]*"
-    r"(?:[选選][項项][ \t]?[:：]?)?\s{0,4}(?=[A-K]\s?[.．、])"
-)
-"""（1）A. 甲; （1）选项： or 问题1： over the options."""
-BOOK_TITLE = r"[试試][题題]\s*[(（]\d+[)）](?:\s*[、，,~～—-]+\s*[(（]\d+[)）])*"
-"""试题（4）、（5）: the head of a stem names its blanks itself."""
-_BOOK_TITLE = re.compile(rf"\s*{BOOK_TITLE}")
-_BLANK = re.compile(r"[(（]\s*(\d{1,3})\s*[)）]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ def named(number: int) -> re.Pattern[str]:
 
 def is_option_line(text: str) -> bool:
     """Return whether a line gives the options of a blank: （5）A. 甲."""
-    return _OPTION_LINE.match(text) is not None
+    return _P.option_line.match(text) is not None
 
 
 def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
@@ -75,7 +66,7 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     owner: int | None = None
     for index, piece in enumerate(pieces):
         mark = None if piece.kind in REGIONS else number_candidate(index, piece.text)
-        if mark is None or _BOOK_TITLE.match(piece.text):
+        if mark is None or _P.book_title.match(piece.text):
             owner = owner if mark is None else None
             continue
         values[index] = mark.value
@@ -116,14 +107,14 @@ def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, in
 
 def read_blanks(head: str) -> Cloze | None:
     """The blanks of an item and their options; None where its text and its options do not name the same ones."""
-    if not _BLANK.search(head):  # most items: looking for runs of options takes long
+    if not _P.blank.search(head):  # most items: looking for runs of options takes long
         return None
-    labels = list(_OPTION_LINE.finditer(head))
+    labels = list(_P.option_line.finditer(head))
     edges = [*(label.start() for label in labels[1:]), len(head)]
     cut = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
     runs = [run for run in cut if run is not None] if labels else find_runs(head)
     lead = head[: labels[0].start() if labels else runs[0].start if runs else 0]
-    asked = list(dict.fromkeys(int(number) for number in _BLANK.findall(lead)))
+    asked = list(dict.fromkeys(int(number) for number in _P.blank.findall(lead)))
     if not asked or len(runs) != len(asked) or (labels and [int(label[1]) for label in labels] != asked):
         return None
     return Cloze(join_lines(lead), tuple(map(Blank, asked, runs)), labelled=bool(labels))
@@ -131,7 +122,7 @@ def read_blanks(head: str) -> Cloze | None:
 
 def read_parts(head: str, numbers: Sequence[int]) -> Cloze | None:
     """The options of an item of several questions, 第4-5题, that stand behind （1） and （2）, or （4） and （5）."""
-    labels = list(_PART_LINE.finditer(head))
+    labels = list(_P.part_line.finditer(head))
     names = [int(label[1] or label[2]) for label in labels]
     if names not in ([*numbers], [*range(1, len(numbers) + 1)]):
         return None
@@ -153,9 +144,6 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
     )
 
 
-_BULLET = re.compile(rf"\s*(?:[●•○◆■▪·]|{BOOK_TITLE})\s*")
-_OPTION_FIRST = re.compile(r"\s*[A-K]\s?[.．、,，)）]")
-_HAS_OPTION = re.compile(r"(?:^|[\s)）])[A-K]\s?[.．、]")
 FAR = 80
 """The most lines that a lead may have."""
 
@@ -172,11 +160,11 @@ def find_leads(
     """
     leads: dict[int, GroupHead] = {}
     for index, mark in marks.items():
-        if not _OPTION_FIRST.match(pieces[index].text, mark.end):
+        if not _P.option_first.match(pieces[index].text, mark.end):
             continue
         start = _lead_start(pieces, index, mark.value, marks, taken)
         if start is not None:
-            bullet = _BULLET.match(pieces[start].text)
+            bullet = _P.bullet.match(pieces[start].text)
             leads[start] = GroupHead(None, None, options=False, end=bullet.end() if bullet else 0)
     return leads
 
@@ -195,13 +183,17 @@ def _lead_start(
         piece = pieces[place]
         if is_title(piece.text) and not any(line < place for line in marks):
             break
-        if place in taken or place in marks or (piece.kind not in REGIONS and _HAS_OPTION.search(piece.text)):
+        if (
+            place in taken
+            or place in marks
+            or (piece.kind not in REGIONS and _P.has_option.search(piece.text))
+        ):
             break
         if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
             return named_at
         if blank.search(piece.text):
             found, named_at = True, place
         start = place
-        if _BULLET.match(piece.text):
+        if _P.bullet.match(piece.text):
             return start
     return start if found else None

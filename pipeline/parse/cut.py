@@ -30,6 +30,9 @@ from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, KeyLine, Outline, PointedItem, Pointing, Role
+from pipeline.patterns import Patterns
+
+_P = Patterns("cut")
 
 BOUNDARIES = {
     Role.SECTION: Boundary(0.5),
@@ -38,17 +41,12 @@ BOUNDARIES = {
     Role.KEY_HEAD: Boundary(0.3, key=True),
     Role.ANSWERS: Boundary(0.5, key=True),
 }
-_NUMERAL_END = re.compile(rf"[试試][题題]\s*[{CHINESE}]+|[)）、.．,，]")
 RIVAL = 1.4
 """The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
 UNCLEAR = 0.3
 """The weight, by its form alone, up to which a number may be a quantity: 38.5℃, 20支/日."""
 SHORT = 24
 """A line shorter than this may be the end of the words before it."""
-_LABELLED = re.compile(r"\s*[(（【]?[A-K]\s?[.．、)）】]")
-"""A line that begins with an option's label."""
-_PROBLEM = re.compile(rf"\s*[试試][题題]\s*[{CHINESE}]{{1,3}}\s*[(（][^)）]{{0,6}}\d\s*分")
-"""试题一（共15分）"""
 
 
 @dataclass
@@ -142,7 +140,7 @@ def _keys(cutting: _Cutting) -> None:
 def _heads(cutting: _Cutting) -> None:
     """Heads of sections and of shared texts, by their words."""
     for index, piece in cutting.texts():
-        if _LABELLED.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
+        if _P.labelled.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
             continue
         head = group_head(piece.text)
         if head:
@@ -190,7 +188,7 @@ def _case_start(cutting: _Cutting, last: int) -> int | None:
     told: int | None = None
     for index in range(last, max(-1, last - CASE_LINES), -1):
         piece = cutting.pieces[index]
-        if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _LABELLED.match(piece.text):
+        if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _P.labelled.match(piece.text):
             break
         mark = number_candidate(index, piece.text) if index < last else None
         if opens_case(piece.text, named=True) is not None:
@@ -208,7 +206,7 @@ def _problems(cutting: _Cutting) -> None:
     heads = [
         index
         for index, role in enumerate(cutting.roles)
-        if role is Role.SECTION and _PROBLEM.match(cutting.pieces[index].text)
+        if role is Role.SECTION and _P.problem.match(cutting.pieces[index].text)
     ]
     for head, end in pairwise([*heads, len(cutting.pieces)]):
         run = find_run("\n".join(piece.text for piece in cutting.pieces[head + 1 : end]))
@@ -224,7 +222,7 @@ def _problems(cutting: _Cutting) -> None:
 
 
 def _numeral_mark(line: int, text: str) -> NumberCandidate:
-    end, value = _NUMERAL_END.search(text), numeral_value(text) or 1
+    end, value = _P.numeral_end.search(text), numeral_value(text) or 1
     return NumberCandidate(line, value, NumberStyle.TITLE, end.end() if end else 0, 1.0, value, worded=True)
 
 
@@ -291,16 +289,12 @@ def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:
     return [mark for mark in marks if mark.style is NumberStyle.TITLE or mark.line not in inside]
 
 
-_NAMES_PART = re.compile(r"\s*(?:[(（]|问题|問題)\s?\d")
-"""（1）A. or 问题1： under 第4-5题."""
-
-
 def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Marks without those that name a part of the item above, where that is one of several questions: 第4-5题."""
     kept: list[NumberCandidate] = []
     parts = 0
     for mark in marks:
-        names_part = _NAMES_PART.match(pieces[mark.line].text) is not None
+        names_part = _P.names_part.match(pieces[mark.line].text) is not None
         if names_part and mark.value <= parts:
             continue
         if not names_part and mark.style is NumberStyle.TITLE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,9 +13,12 @@ from pipeline.parse.lines import REGIONS, ParsedLine, spans
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, NumberedItem, PointedItem
 from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
 from schemas.documents import Box, LineKind
 from schemas.questions import Region
 from schemas.trace import Part, Step
+
+_P = Patterns("draft")
 
 BLANKS = 0.6
 """Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
@@ -24,9 +26,6 @@ SHOWN = 3
 """In how many stems the bracket must hold the letter that stands behind the mark of the answer too."""
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
-_TITLE_BEFORE = re.compile(r"^[^\n]{0,30}\n+(?=[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：])")
-"""A title between the number and the words before the stem: 1. 变量与赋值 / 题目：交换两个变量的是"""
-_LETTER_END = re.compile(r"\n[ \t]*[A-K][ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Habits:
             for head, found in zip(heads, fields, strict=True)
             if fills_blank(head) and found.answers
         ]
-        ends = sum(_LETTER_END.search(text) is not None for text in texts)
+        ends = sum(_P.letter_end.search(text) is not None for text in texts)
         return cls(
             3 * ends >= len(texts) and (ends > 1 or len(texts) == 1),
             run_on([read_blanks(head) for head in heads]),
@@ -67,7 +66,7 @@ class ItemText:
         self.head, letters = fields.head, None
         if not fields.answers and not item.given:
             self.head, letters = letter_line(fields.head, single=habits.single_letters)
-        self.head = _TITLE_BEFORE.sub(lambda found: "\n" * found[0].count("\n"), self.head)
+        self.head = _P.title_before.sub(lambda found: "\n" * found[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
         cloze = None if item.worded else read_blanks(self.head)
@@ -201,35 +200,18 @@ def _around(one: Box, other: Box) -> Box:
     )
 
 
-_TAG = re.compile(
-    r"[\[【(（]\s*((?:[ABX][1-4]?型|[单單多][项項]?[选選]?(?:择|擇)?|不定项(?:选择)?|判断|配伍|填空|简答|问答|论述|名词解释)[题題]?"
-    r"|[单單多][选選])\s*(?:[,，、]\s*\d{1,3}(?:\.\d+)?\s*分\s*)?[\]】)）]\s*"
-)
-"""The type of an item before its stem, with its mark: [多选题], (单选题, 1.0 分)."""
-_SCORE = re.compile(r"^[(（\[【]\s*(?:每[小]?[题題]|本[题題])?\s*\d{1,2}(?:\.\d+)?\s*分\s*[)）\]】]\s*")
-_STEM_FOLLOWS = re.compile(r"^\s*[【\[]?(?:[题題][目干幹]|[试試][题題])[】\]]?\s?[:：]\s*")
-"""题目：首选药物是"""
-_OPTIONS_FOLLOW = re.compile(
-    r"(?<=[\s。．？?）)：:])[【\[]?(?:[备備]?[选選][项項]|[备備][选選]答案)[】\]]?\s?[:：]\s{0,4}$"
-)
-"""首选药物是（ ）。选项："""
-
-
 def take_tag(draft: Draft) -> None:
     """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
-    draft.stem = _OPTIONS_FOLLOW.sub("", _STEM_FOLLOWS.sub("", draft.stem)) if draft.options else draft.stem
-    found = _TAG.match(draft.stem)
+    draft.stem = (
+        _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem)) if draft.options else draft.stem
+    )
+    found = _P.tag.match(draft.stem)
     if found:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
     if draft.options:
-        draft.stem = _SCORE.sub("", draft.stem)
+        draft.stem = _P.score.sub("", draft.stem)
 
 
-_NOTE = re.compile(
-    r"\s*[（(\[【]\s*(?:难度(?:系数|等级)?\s*[:：]?\s*[A-E易中难较\d.]{1,4}|较?[易难]|中等?|[本每]?[题小]{0,2}\s*\d{1,2}(?:\.\d)?\s*分"
-    r"|(?:19|20)\d\d\s?年?[\u4e00-\u9fff\d]{0,12}[真考][题]?)\s*[）)\]】]$"
-)
-"""A note behind an item, on the line of its last option: （难度系数B）, [2分], 【2019年真题】."""
 NOTED = 3
 """The least number of items with such a note for it to be none of an option."""
 
@@ -237,7 +219,9 @@ NOTED = 3
 def take_notes(drafts: Sequence[Draft]) -> None:
     """Take the notes off the last options, in place, where several items have one."""
     noted = [
-        (draft, found) for draft in drafts if draft.options and (found := _NOTE.search(draft.options[-1][1]))
+        (draft, found)
+        for draft in drafts
+        if draft.options and (found := _P.note.search(draft.options[-1][1]))
     ]
     for draft, found in noted if len(noted) >= NOTED else ():
         label, text = draft.options[-1]

@@ -11,16 +11,17 @@ from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
-from pipeline.parse.heads import CHINESE
 from pipeline.parse.kinds import announcement, is_case
 from pipeline.parse.lines import ParsedLine, place_of
-from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.rooms import check_rivals, check_rooms, is_whole, labelled
-from pipeline.parse.text import CJK
+from pipeline.patterns import Patterns
 from schemas.documents import Box
 from schemas.trace import Part
+
+_P = Patterns("examine")
+FOOT = _P.foot
 
 ALIKE = 0.9
 """From which share of a section's questions a number of options is the section's own."""
@@ -36,51 +37,7 @@ LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 NEGATIONS = "不无非未否除"
 
-_UNREADABLE = re.compile(
-    "[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff\x00-\x08\x0b-\x1f\x7f-\x9f]|(?<=[A-Z0-9])[\u00c0-\u00d6\u00d8-\u00de](?=[A-Z0-9])"
-)
-"""Characters without a meaning: a font's own glyphs (3NFÌ2NF is 3NF⊂2NF), what could not be decoded, control
-characters."""
-_REFERENCE = re.compile(
-    r"(?:回答|作答|完成|解答)[^。\d]{0,10}\d{1,3}\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*\d{1,3}"
-    r"|\d{1,3}\s*[~～\-－—–至到]\s*\d{1,3}\s*[题題]?[^。]{0,8}(?:共用|共享|公用|使用)|(?:共用|共享|公用)(?:[题題]干|[题題]幹|[备備][选選])"
-)
-"""A case or shared options inside a text: 依此回答下列第29題至第32題."""
-_EMPTY_END = re.compile(r"\w\s*[=＝≈≥≤＞＜<>×÷]\s*$")
-_NAMED = re.compile(
-    r"(?:回答|作答|完成|解答|共用|答)[^。\d]{0,12}(\d{1,3})\s*[题題]?\s*(?:[~～\-－—–至到、及和與与]|\.{2})\s*第?\s*(\d{1,3})"
-    r"|(?<!\d)(\d{1,3})\s?[~～\-－—–至到]\s?(\d{1,3})\s?[题題]?\s?(?:共用|共享|公用)"
-)
-_STRANGE = re.compile(
-    rf"[{CHINESE}]、\S{{0,8}}(?:[选選][择擇][题題]|型[题題]|[填判简簡]\S{{1,3}}[题題])|【(?:答案|解析|分析|点评|考点|[{CHINESE}AB]\S{{0,6}}[题題])】|答案(?:[:：]\s*\S|\s?[A-K](?![A-Za-z]))"
-    r"|(?:此|本|该|該)[题题題](?:主要)?(?:考[查察核]|[应應][选選]|答案)"
-)
-"""A head, the mark of an answer or an explanation inside a text: 立即手术二、X型题, 两者均无 答案：B, 本题考查激素."""
-_BROKEN = re.compile(r"\s*[)）】\]，。；、,;]")
-"""No option begins so: the text before was taken for something else."""
-_LABELS_INSIDE = {
-    "dotted": re.compile(rf"(?<![A-Za-z0-9、维生素抗子])([A-K])(?:[.．](?!\d)|、(?=[{CJK}]{{2}}))"),
-    "paren": re.compile(r"[(（【\[]([A-K])[)）】\]]"),
-    "circled": re.compile(r"([\u24b6-\u24c0])"),
-    "comma": re.compile(r"(?<![A-Za-z0-9])([A-K])[:：]"),
-    "lower": re.compile(r"(?<![A-Za-z0-9.])([a-k])[.．、)）](?!\d)"),
-}
-"""A label inside a text, by the form of the labels of its question: …炎【G】B超, …E、甲, 维生素C e.口服."""
-_LISTED = re.compile(r"\n(\d{1,3})[.．、](?!\d)")
-FOOT = re.compile(
-    r"(?:第|共)\s*\d{1,4}\s*[页頁](?!码|面)|版权[所归]|侵权必究|上一[节题页章]|下一[节题页章]"
-    r"|扫码(?:关注|下载|获取|领取)|(?:关注|微信)公众号|更多(?:真题|试题|资料)"
-)
-"""Text that pages and sites print under a text: 第3页, 上一节, 扫码关注."""
-_LATER_LABEL = re.compile(r"\s*[(（【\[]?([A-H])[)）】\].．、:：]")
-"""A label that opens a line: before the line of A it is left of another question's options. I. is a Roman number."""
-_ASKS_IN_CASE = re.compile(r"[(（]\s{0,3}(?:[A-K]{1,8}\s{0,3})?[)）]\s*$")
-"""A case that ends with a blank is a question whose number was not read."""
-_ASKED_BEFORE = re.compile(
-    r"(?:該|该|此|本例|上述|这[位名个])(?:名|位|例)?(?:患者|病人|病患|患儿|患兒|孕妇|孕婦|产妇)"
-)
-_EMPTY_PLACE = re.compile(rf"[=＝≈≥≤＞＜×÷]\s*[，,。；;]|[{CJK}][(（]\s?[,，、]|[，,、]\s*[，,、。]")
-"""A formula that was lost leaves its signs: x＝，则 …"""
+_LABELS_INSIDE = _P.table("labels_inside")
 
 
 def examine(
@@ -108,25 +65,14 @@ def examine(
     check_rivals(outline.rivals, drafts)
 
 
-_SHOWN = re.compile(r"[（(]\s?([A-K])\s?[)）]")
-"""（B） in the text that parts share: its blank shows the answer."""
-
-
 def _check_shown(draft: Draft) -> None:
     """The text that the parts of an item share shows the answer of one of them."""
     labels = {label for label, _ in draft.options}
-    shown = {found[1] for found in _SHOWN.finditer(draft.shared_stem or "")} & labels
+    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & labels
     if shown and _explained_together(draft):
         draft.flag(
             "answer_in_text", f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
         )
-
-
-_FLAT_POWER = re.compile(
-    r"[×xX*]\s?10(?:[2-9]|1[0-9]|[-−－]\d)(?![\d.,])|[-+−＋－=]\s?[A-Za-z]\w?\)[2-9](?![\d.])"
-    r"|[OΘΩ]\(n[2-9]\)"
-)
-"""An exponent that is printed, or was made, as large as its line: 4×109/L, 1-(1-R)3, O(n2). 5×100 is a product."""
 
 
 def _check_readings(draft: Draft) -> None:
@@ -136,7 +82,7 @@ def _check_readings(draft: Draft) -> None:
             draft.flag("readings_differ", f"read as {piece.text!r} and as {piece.other!r}")
             break
     for name, text in _texts(draft):
-        if found := _FLAT_POWER.search(text):
+        if found := _P.flat_power.search(text):
             draft.flag("flat_power", f"an exponent may stand on the line in {name}: {_near(text, found)}")
             break
 
@@ -152,21 +98,21 @@ def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
 def _check_texts(draft: Draft) -> None:
     """Characters without a meaning, lost formulas, feet of pages, references to other questions."""
     for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
-        found = _UNREADABLE.search(text)
+        found = _P.unreadable.search(text)
         if found:
             draft.flag("unreadable_characters", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
             break
     for name, text in _texts(draft):
-        asks_elsewhere = name != "case" and _REFERENCE.search(text)
+        asks_elsewhere = name != "case" and _P.reference.search(text)
         if asks_elsewhere:
             draft.flag("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
         elif foot := FOOT.search(text):
             draft.flag("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
-        elif place := _EMPTY_PLACE.search(text) or (name[0] == "o" and _EMPTY_END.search(text)) or None:
+        elif place := _P.empty_place.search(text) or (name[0] == "o" and _P.empty_end.search(text)) or None:
             draft.flag("empty_place", f"something is missing in {name}: {_near(text, place)}")
-        elif head := _STRANGE.search(text):
+        elif head := _P.strange.search(text):
             draft.flag("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
-    if _BROKEN.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
+    if _P.broken.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
         draft.flag(
             "text_left_over", f"its explanation begins in the middle: {(draft.explanation or '')[:20]!r}"
         )
@@ -176,18 +122,20 @@ def _check_texts(draft: Draft) -> None:
 def _check_options(draft: Draft) -> None:
     """Options that begin in the middle, hold a label, or tell of a patient as none of the others does."""
     _check_labels(draft)
-    follows = [found[0] for found in _LISTED.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1]
-    if follows and len(_LISTED.findall(draft.stem)) == 1:
+    follows = [
+        found[0] for found in _P.listed.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1
+    ]
+    if follows and len(_P.listed.findall(draft.stem)) == 1:
         draft.flag("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
     for label, text in draft.options:
-        if _BROKEN.match(text):
+        if _P.broken.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
     if _ends_with_case(draft):
         draft.flag("case_inside", f"option {draft.options[-1][0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
         draft.flag("case_inside", "options stand in the case")
-    if draft.stem and draft.shared_stem and _ASKS_IN_CASE.search(draft.shared_stem):
+    if draft.stem and draft.shared_stem and _P.asks_in_case.search(draft.shared_stem):
         draft.flag("case_inside", f"a question stands in the case: {draft.shared_stem[-20:]!r}")
     begins = _first_label(draft.pieces)
     if begins not in (None, "A"):
@@ -218,7 +166,7 @@ def _check_labels(draft: Draft) -> None:
 def _first_label(pieces: Sequence[ParsedLine]) -> str | None:
     """The label of an item's first line that opens with one; None where A stands inside a line before it."""
     for place, piece in enumerate(pieces):
-        if place and (found := _LATER_LABEL.match(piece.text)):
+        if place and (found := _P.later_label.match(piece.text)):
             return found[1]
         if any(label.letter == "A" and label.strength > 1 for label in find_labels(piece.text)):
             return None
@@ -282,7 +230,7 @@ def _check_case(draft: Draft) -> None:
     """A question on a patient, or under a head of shared cases, without the case."""
     if draft.shared_stem or draft.shared_options or is_case(draft.stem):
         return
-    found = _ASKED_BEFORE.match(draft.stem)
+    found = _P.asked_before.match(draft.stem)
     if found or "A3/A4" in (draft.announced, announcement(draft.key_head).kind):
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
@@ -302,7 +250,7 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
     """Questions that another item's text names, and that have no case: it stands there, or nowhere."""
     for holder in drafts:
         texts = [text for _, text in _texts(holder)] if holder.options else [text_of(holder.pieces)]
-        found = next((found for text in texts if (found := _NAMED.search(text))), None)
+        found = next((found for text in texts if (found := _P.named.search(text))), None)
         if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in found.groups() if number)
@@ -389,8 +337,4 @@ def _under_options(draft: Draft) -> list[str]:
     end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
     labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
     last = max(labels, default=0)
-    return [text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and not _GOES_ON.match(text)]
-
-
-_GOES_ON = re.compile(rf"[{CIRCLED_DIGITS}a-z]|[A-K][{CJK} ]")
-"""No foot begins so: ①, a bare option (C 丙), the rest of a phrase (acute / nephritis)."""
+    return [text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and not _P.goes_on.match(text)]

@@ -9,6 +9,9 @@ from enum import StrEnum
 from pipeline.parse.answers import answers_of_parts, leading_letters
 from pipeline.parse.options import find_run
 from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
+
+_P = Patterns("fields")
 
 
 class FieldMarker(StrEnum):
@@ -22,64 +25,9 @@ class FieldMarker(StrEnum):
     """The answer of a candidate: neither kept nor believed."""
 
 
-_ANSWER = (
-    r"(?:(?:(?:正确|正確|参考|參考|标准|標準|本题|本題)\s{0,2})?答\s{0,2}案(?:要点)?"
-    r"|(?i:correct\s+answer|answer|ans)|答)"
-)
-_EXPLANATION = (
-    r"(?:答案解析|试题分析|試題分析|试题解析|题目解析|解题思路|考点分析"
-    r"|解析|解答|分析|详解|詳解|点评|考点|評析|讲解|(?i:explanation|rationale))"
-)
-_COLON = r"[:：∶;；]"
-_LINE = r"(?:^|(?<=\n))\s*"
-_FORMS: tuple[tuple[FieldMarker, str], ...] = (
-    # 我的答案：B, 我的答案:正确答案:A
-    (
-        FieldMarker.GUESS,
-        r"(?:^|(?<=\s))[【\[]?(?:我的|您的|你的|考生|学生|學生)答案[】\]]?\s*[:：]?"
-        rf"(?:(?!{_ANSWER}\s{{0,2}}[:：])[^\n\t ])*",
-    ),
-    # 【答案】 【解析】：
-    (FieldMarker.ANSWER, rf"[【\[]\s*{_ANSWER}\s*[】\]]\s*{_COLON}?"),
-    (FieldMarker.EXPLANATION, rf"[【\[]\s*{_EXPLANATION}\s*[】\]]\s*{_COLON}?"),
-    # 答案：, 答案是C, 正确答案 C, 答案（1）C
-    (
-        FieldMarker.ANSWER,
-        rf"(?:^|(?<=[\s。；;:：()（）.])){_ANSWER}\s*(?:{_COLON}|[.．](?=\s*[A-K]\s*$)|[是为為](?=\s*[A-K](?![A-Za-z]))"
-        r"|(?=(?:[(（【\[]\s{0,3})?[A-K]+(?:(?:\s?[、,，]\s?|[ \t])[A-K]){0,10}\s{0,3}[)）】\]]?\s{0,3}"
-        r"(?:$|[\n。（(，,【\[]))"
-        r"|(?=(?:[(（]\d{1,3}[)）]|(?:问题|問題)\s?\d{1,2}\s?[:：])\s{0,3}[A-K](?![A-Za-z])))",
-    ),
-    # …个人防护用品答案：B, glued to the end of an option
-    (FieldMarker.ANSWER, r"(?<=[^\s的])(?:正确|参考)?答案[:：](?=\s{0,3}[A-K]{1,11}\s*(?:\n|$))"),
-    # 故选C
-    (
-        FieldMarker.CONCLUSION,
-        rf"{_LINE}(?:故|因此|所以)?(?:本题|本題|答案)?[应應]?[选選为為]\s*[:：]?(?=\s*[(（]?[A-K]{{1,11}}[)）]?\s*[。.．]?\s*(?:\n|$))",
-    ),
-    # 解析：, 解析 alone on its line, 试题（1）、（2）分析
-    (FieldMarker.EXPLANATION, rf"{_LINE}{_EXPLANATION}\s*(?:[:：]|(?=\n))"),
-    (
-        FieldMarker.EXPLANATION,
-        rf"{_LINE}试题\s*[(（]\d+[)）](?:\s*[~～、，,\-—]+\s*[(（]\d+[)）])*\s*分析\s*(?=\n|$)",
-    ),
-)
-"""Words that open an answer or an explanation; of two that begin at one place the first counts."""
 _MARK = re.compile(
-    "|".join(f"(?P<{kind}_{place}>{form})" for place, (kind, form) in enumerate(_FORMS)), re.MULTILINE
-)
-_EXPLAINED_AFTER = re.compile(rf"\s*[【\[(（]?\s*{_EXPLANATION}\s*(?:[】\])）]\s*{_COLON}?|[:：])\s*")
-"""The mark of an explanation right after letters: 答案：C 解析：…"""
-_PLATFORM = re.compile(
-    r"^[ \t]*(?:[【\[]?(?:知识点|难易(?:程)?度|难度(?:系数)?|正确率|得分|分数|能力水平"
-    r"|答题人数|作答人数|答对率)[】\]]?[ \t]*[:：][^\n]{0,40}"
-    r"|\d{1,3}(?:\.\d{1,2})?[ \t]*分[ \t]*|[-=*—~@]{3,})$"
-    r"|(?<=[A-K√×✓✗对错;；\s])\d{1,3}(?:\.\d{1,2})?[ \t]*分[ \t]*(?:AI讲解)?[ \t]*$|AI讲解[ \t]*$",
+    "|".join(f"(?P<{row['opens']}_{place}>{row['pattern']})" for place, row in enumerate(_P.rows("forms"))),
     re.MULTILINE,
-)
-"""Text that a platform prints around an answer: 知识点：…, 0.0分, 难易程度：易, 0.6分AI讲解; lines of signs."""
-_VERDICT = re.compile(
-    r"\s*[(（]?\s*(正确|正確|错误|錯誤|对|對|错|錯|是|否|√|×|✓|✗)\s*[)）]?(?=$|[\s。，,；;（(])"
 )
 
 
@@ -133,15 +81,15 @@ def stated_answers(segment: str) -> tuple[list[str], str]:
     if not parts:
         letters, rest = leading_letters(segment)
         parts = [letters] if letters else []
-    mark = _EXPLAINED_AFTER.match(rest) if parts else None
+    mark = _P.explained_after.match(rest) if parts else None
     return parts, rest[mark.end() :] if mark else rest
 
 
 def split_fields(text: str) -> Fields:
     """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = _marks(text)
-    if marks and _PLATFORM.search(text, marks[0].start()):
-        text = text[: marks[0].start()] + _PLATFORM.sub("", text[marks[0].start() :])
+    if marks and _P.platform.search(text, marks[0].start()):
+        text = text[: marks[0].start()] + _P.platform.sub("", text[marks[0].start() :])
         marks = _marks(text)
     head = text[: marks[0].start()].rstrip("(（") if marks else text
     answers: list[str] = []
@@ -158,7 +106,7 @@ def split_fields(text: str) -> Fields:
                 answers.extend(letters)
                 head, rest = _options_back(head, rest)
             else:
-                verdict = verdict or _VERDICT.match(segment) is not None
+                verdict = verdict or _P.verdict.match(segment) is not None
             explanations.append(rest)
         elif _kind(mark) is FieldMarker.EXPLANATION:
             first, rest = _letters_first(mark, segment)

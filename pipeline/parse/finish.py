@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +13,14 @@ from pipeline.parse.lines import REGIONS, ParsedLine, spans
 from pipeline.parse.outline import Role
 from pipeline.parse.paper import ParsedPaper
 from pipeline.parse.running import TITLE
+from pipeline.patterns import Patterns
 from schemas.documents import Document
 from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
 from schemas.trace import Part, Step, Trace
 
-_COVER = re.compile(
-    r"[※＊*◎★]|注意|须知|須知|说明|說明|[考時时]间|時間|日期|[总總]分|[满滿]分|得分|阅卷|评卷|[密装]封|姓名|编号|編號|准考|学号|班级"
-    r"|[类類别別科目号號码碼页頁次數数註注]\s*[:：]|^\s*[\d\s/年月日:：~～.-]+$|[（(].{0,12}卷[）)]|^\W*$"
-)
-"""Words of a form, a title or the instructions to candidates."""
+_P = Patterns("finish")
+
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
 
@@ -94,7 +91,7 @@ def _some(part: Part, rule: str, pieces: Sequence[ParsedLine]) -> Iterable[Found
 def _is_cover(piece: ParsedLine) -> bool:
     """Return whether a line outside the items is a title, an instruction or a field of a form, or no text."""
     text = piece.text
-    known = TITLE.search(text) or INSTRUCTION.search(text) or _COVER.search(text)
+    known = TITLE.search(text) or INSTRUCTION.search(text) or _P.cover.search(text)
     return piece.kind in REGIONS or piece.centred or known is not None
 
 

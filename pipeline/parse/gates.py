@@ -15,19 +15,14 @@ from pipeline.parse.numbering import GAP
 from pipeline.parse.numbers import number_candidate
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, Outline
+from pipeline.patterns import Patterns
+
+_P = Patterns("gates")
 
 HABIT = 10
 """Answers in the blanks of stems from which, in half of a section, they are its habit."""
 SOME = 3
 """From this number of items with options on, an item without them in their section is doubtful."""
-_LABEL_INSIDE = re.compile(r"[\u4e00-\u9fff）)。](?<!素)(?<!维)[A-K][.．](?=[\u4e00-\u9fff])")
-
-_LEFT_OVER = re.compile(
-    r"(?:^|[\s。])\d{1,3}\s?[.．、:：]\s*[A-K](?:\s+|[;；,，])\d{1,3}\s?[.．、:：]\s*[A-K](?![A-Za-z])"
-    r"|\d{1,3}\s*[-~～—－]\s*\d{1,3}\s*[题題]?[.．、:： ]\s*[A-K]{3,}"
-    r"|\n\s*(?:参考|正确|标准|習題|习题)?答案"
-)
-"""Answers inside a text: a key whose head was not recognised."""
 
 
 Mismatch = tuple[str, str, str]
@@ -70,10 +65,10 @@ def _check_options(draft: Draft) -> None:
         draft.flag("empty_option", f"no text at {' '.join(empty)}")
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
     if twice or any(
-        _LABEL_INSIDE.search(text) for text in (draft.stem, *(text for _, text in draft.options))
+        _P.label_inside.search(text) for text in (draft.stem, *(text for _, text in draft.options))
     ):
         draft.flag("label_inside_text", "what looks like an option's label stands inside a text")
-    left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _LEFT_OVER.search(text)]
+    left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _P.left_over.search(text)]
     if left:
         draft.flag("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
@@ -212,9 +207,6 @@ def unread_keys(blocks: Sequence[Block], questions: Sequence[Draft], keyed: set[
     return [("key_not_read", head, "no answer was read under this head") for head in heads]
 
 
-_ASKS = re.compile(r"[？?]\s*$|_{3,}|[（(][\s\u3000]+[)）]")
-"""A line that asks: a question mark at its end, a blank to fill in."""
-_EXAMPLE = re.compile(r"例[题題]|例如|示例|[样樣][题題]|作答方式")
 _LABELLED = 2.0
 """The mean strength of labels at the starts of lines."""
 _SHARE_OPTIONS = ("B1", "C", "K")
@@ -227,7 +219,7 @@ def unread_questions(outline: Outline) -> list[Mismatch]:
     shares them are none, nor are those of an example on the cover or in explanations after a key.
     """
     cover = _texts(outline.preamble)
-    example = any(map(_EXAMPLE.search, cover))
+    example = any(map(_P.example.search, cover))
     found = list(_look(cover, "before the first question", options=not example))
     for block in outline.blocks:
         if not block.is_key and announcement(block.text).kind not in _SHARE_OPTIONS:
@@ -255,4 +247,4 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
 
 def _asks(text: str) -> bool:
     """Return whether a line has a number and asks."""
-    return bool(number_candidate(0, text) and _ASKS.search(text)) and not INSTRUCTION.search(text)
+    return bool(number_candidate(0, text) and _P.asks.search(text)) and not INSTRUCTION.search(text)

@@ -8,26 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.parse.text import true_digits
+from pipeline.patterns import Patterns
 
-_LETTERS = r"[A-K](?:\s*+[、,，]?\s*+[A-K])*"
-_OPEN_ANSWER = r"[A-K]+(?:\s*(?:/|或)\s*[A-K]+)+|送分|[一全][律部均][给給]分"
-"""Several answers, or all: what a person must look at."""
-_VERDICT = r"[√×✓✗✘T]|正确|錯誤|错误|对|错"
-_OPEN, _CLOSE = r"[(（【\[]?", r"[)）】\]]?"
-_PAIR = re.compile(
-    rf"\s*(?:第\s*)?{_OPEN}\s*(\d{{1,4}})\s*{_CLOSE}\s*[题題]?\s*{_CLOSE}\s*[.．、:：,，/=\-—]?\s*"
-    rf"{_OPEN}\s*({_OPEN_ANSWER}|{_LETTERS}|{_VERDICT}|#)\s*{_CLOSE}(?![A-Za-z\u4e00-\u9fff])\s*[,，;；、.．。|]?"
-)
-_RANGE = re.compile(
-    rf"\s*(?:第\s*)?{_OPEN}(\d{{1,4}})\s*(?:[-~～—–－─至到]+|\.{{2,3}}|…)\s*(?:第\s*)?(\d{{1,4}}){_CLOSE}"
-    rf"\s*小?[题題]?\s*{_CLOSE}\s*[.．、:：,，]?\s*"
-    r"([A-K](?:[\s,，、;；]*[A-K])*)(?![A-Za-z])\s*[,，;；。.．|]?"
-)
-_NUMBER_LABEL = re.compile(r"\s*(?:题号|題號|题序|題序|题目|題目|序号|序號|No\.?)[\s:：]*", re.IGNORECASE)
-_ANSWER_LABEL = re.compile(r"\s*(?:答案|標準答案|标准答案|Answers?|Key)[\s:：]*", re.IGNORECASE)
-_NUMBERS = re.compile(r"[\s:：]*([第题題\d\s.．|]*)$")
-_ANSWERS = re.compile(r"[\s:：]*([A-K#*井\s|]*)$")
-
+_P = Patterns("keylines")
 
 FAR = 200
 """Numbers further apart than this on one line number no questions: 1000 H 2000 H is a table of addresses."""
@@ -77,14 +60,14 @@ def _pairs(bare: str) -> list[KeyPair]:
     pairs: list[KeyPair] = []
     position = 0
     while position < len(bare):
-        found = _RANGE.match(bare, position)
+        found = _P.range.match(bare, position)
         if found:
             spread = _spread(int(found[1]), int(found[2]), found[3])
             if spread is None:
                 return []
             pairs.extend(spread)
         else:
-            found = _PAIR.match(bare, position)
+            found = _P.pair.match(bare, position)
             if not found or not (_unsure(found[2]) or _one_answer(found[2])):
                 return []
             pairs.append(KeyPair(int(found[1]), "#" if _unsure(found[2]) else found[2]))
@@ -95,7 +78,7 @@ def _pairs(bare: str) -> list[KeyPair]:
 
 
 def _unsure(letters: str) -> bool:
-    return re.fullmatch(_OPEN_ANSWER, letters) is not None
+    return _P.open_answer.fullmatch(letters) is not None
 
 
 def _one_answer(letters: str) -> bool:
@@ -119,12 +102,9 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     return [KeyPair(first + i, group) for i, group in enumerate(groups)]
 
 
-_ROW = re.compile(r"\s*(\d{1,4})\s*[.．、:：]?\s+([A-K](?:\s+[A-K]){2,})\s*$")
-
-
 def letter_rows(upper: str, lower: str) -> list[KeyPair]:
     """The answers of a row ``6 A C B D A`` when the row under it begins five numbers later; otherwise none."""
-    above, below = _ROW.match(upper), _ROW.match(lower)
+    above, below = _P.row.match(upper), _P.row.match(lower)
     if not above or not below:
         return []
     letters = above[2].split()
@@ -134,7 +114,7 @@ def letter_rows(upper: str, lower: str) -> list[KeyPair]:
 
 def last_letter_row(text: str) -> list[KeyPair]:
     """The answers of a row that stands under such a row."""
-    found = _ROW.match(text)
+    found = _P.row.match(text)
     return (
         (_spread(int(found[1]), int(found[1]) + len(found[2].split()) - 1, found[2]) or []) if found else []
     )
@@ -147,8 +127,8 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
     least three cells. Where answers are fewer than numbers the answers fill the row from the left, as official
     grids do for papers shorter than the form.
     """
-    upper = _row(texts, start, _NUMBER_LABEL, _NUMBERS)
-    lower = _row(texts, upper[2], _ANSWER_LABEL, _ANSWERS) if upper else None
+    upper = _row(texts, start, _P.number_label, _P.numbers)
+    lower = _row(texts, upper[2], _P.answer_label, _P.answers) if upper else None
     if upper is None or lower is None:
         return None
     numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]

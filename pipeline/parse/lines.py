@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from pipeline.parse.heads import split_heads
 from pipeline.parse.running import without_running
-from pipeline.parse.text import CJK, fold, private_labels
+from pipeline.parse.text import fold, private_labels
+from pipeline.patterns import Patterns
 from schemas.documents import Box, Line, LineKind
 from schemas.trace import Span
 
 if TYPE_CHECKING:
     from opencc import OpenCC
+
+_P = Patterns("lines")
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 
@@ -117,7 +119,6 @@ def place_of(piece: ParsedLine) -> tuple[int, int]:
 MANY = 4
 """A traditional paper has so many times more traditional characters than simplified ones. A poor scan of one had
 2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
-_HAN = re.compile(f"[{CJK}]")
 
 
 def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -137,7 +138,7 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def is_traditional(texts: Iterable[str]) -> bool:
     """Return whether texts are in traditional characters, few misread ones aside."""
-    seen = Counter(kind for text in texts for found in _HAN.findall(text) if (kind := _script(found)))
+    seen = Counter(kind for text in texts for found in _P.han.findall(text) if (kind := _script(found)))
     return seen["big5"] > MANY * seen["gb2312"]
 
 
@@ -157,7 +158,7 @@ def _encodes(character: str, encoding: str) -> bool:
 
 
 def _traditional(text: str) -> str:
-    if not any(_script(character) == "gb2312" for character in _HAN.findall(text)):
+    if not any(_script(character) == "gb2312" for character in _P.han.findall(text)):
         return text
     converted = _converter().convert(text)
     if len(converted) != len(text):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,9 @@ from pipeline.parse.fields import opens_explanation, opens_field, split_fields
 from pipeline.parse.heads import GroupHead
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import NumberCandidate, NumberStyle
+from pipeline.patterns import Patterns
+
+_P = Patterns("numbering")
 
 ANNOUNCED = 0.5
 """Added where the head of a shared text above names the number."""
@@ -22,15 +24,6 @@ IN_LIST = 0.5
 OPTIONS_WITHIN = 30
 LIKELY = 0.5
 """The weight from which on a place ends the item before it, when options are looked for."""
-_FIRST_LABEL = re.compile(
-    r"(?:^|[\s（(【）)。？?：:])A\s?[.．、)）】,，]|^\s*A\s?[\u4e00-\u9fff]|\tA\s|[\u24b6\u24d0\u249c\U0001f110\U0001f150]"
-)
-_MARKED = r"(?:[\u2460-\u2473]|[(（]\d{1,2}[)）])"
-_CODES = re.compile(
-    rf"\s*[(（【\[]?A\s?[.．、)）】,，]?\s*(?:{_MARKED}(?:\s*[、,，+和]?\s*{_MARKED})+|\d{{1,2}}(?:\s*[、,，+和]\s*\d{{1,2}})+)"
-    r"\s*(?:$|\s[(（]?B|都?是?正?[确確]|[对對])"
-)
-"""A first option that is the code of a K-type item: A. ①②③, A. 1+2. A year or 120 has one member and is none."""
 
 
 def weigh(
@@ -81,11 +74,11 @@ def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequ
     """Return whether the item from ``before`` on still waits for its options: 既往吸烟 / 30支/日。/ A."""
     if line - before > OPTIONS_WITHIN or _between(boundaries, before, line):
         return False
-    return not any(_FIRST_LABEL.search(piece.text) for piece in pieces[before:line])
+    return not any(_P.first_label.search(piece.text) for piece in pieces[before:line])
 
 
 def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> NumberCandidate:
-    options = any(_FIRST_LABEL.search(text) for text in _texts(pieces, mark, end))
+    options = any(_P.first_label.search(text) for text in _texts(pieces, mark, end))
     supported = options or any(split_fields(text).answered for text in _texts(pieces, mark, end))
     return replace(
         mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported, options=options
@@ -131,14 +124,14 @@ def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> se
 
 
 def _labelled(pieces: Sequence[ParsedLine], first: int, last: int) -> bool:
-    return any(_FIRST_LABEL.search(piece.text) for piece in pieces[first:last])
+    return any(_P.first_label.search(piece.text) for piece in pieces[first:last])
 
 
 def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:
     """Return whether the first options after a line are codes of at least two numbers."""
     within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
-    text = next((piece.text for piece in within if _FIRST_LABEL.search(piece.text)), "")
-    return _CODES.match(text) is not None
+    text = next((piece.text for piece in within if _P.first_label.search(piece.text)), "")
+    return _P.codes.match(text) is not None
 
 
 def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], start: int) -> list[int]:
@@ -284,7 +277,6 @@ def _walk(search: _ChainSearch, marks: Sequence[NumberCandidate]) -> list[Number
     return chain[::-1]
 
 
-_FIRST_OPTION = re.compile(r"[(（【]?A\s?[.．、:：)）】]")
 UNNUMBERED = 3
 """Items from which a paper may have no numbers at all."""
 PLAIN = 0.9
@@ -296,7 +288,7 @@ def unnumbered(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
 
     Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
     """
-    options = [index for index, piece in enumerate(pieces) if index and _FIRST_OPTION.match(piece.text)]
+    options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     stems = [index - 1 for index in options if index == 1 or opens_field(pieces[index - 2].text)]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []

@@ -9,7 +9,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from pipeline.parse.text import CJK, join_lines
+from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
+
+_P = Patterns("options")
+TERMS = _P.terms
 
 
 class Form(StrEnum):
@@ -53,24 +57,7 @@ class OptionRun:
     """The style of most of its labels."""
 
 
-_LETTER_DELIMITED = re.compile(
-    r"(?<![A-Za-z0-9])([A-Ka-k])(\s?)([.．、,，:：)）])(?!\d)|(?<![A-Za-z0-9])([A-Ka-k])\s?([.．、)）])(?=\d)"
-    r"|(?<=[a-z])([A-K])([.．])(?=\s?[A-Z\u4e00-\u9fff])|(?<![^\n\t ])([A-K])([:：])(?=\d)"
-)
-_PAREN = re.compile(r"[(（【\[]\s?([A-Ka-k])\s?[)）】\]]\s?[.．、]?")
-_CIRCLED = re.compile("[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a]")
-_BARE = re.compile(
-    rf"(?:(?<=^)|(?<=[\n\t]))[ ]*([A-K])(?=\s+\S|[{CJK}（(\d]|\s*$)|(?<= )([A-K])(?=[{CJK}]|\s+\S)",
-    re.MULTILINE,
-)
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
-_OPENS_OPTION = re.compile(
-    rf"\s*+(?:[(（【\[]\s?[A-Ka-k]\s?[)）】\]]|[A-Ka-k]\s?[.．、:：)）](?!\d\d)|[A-K](?=[\s{CJK}])"
-    "|[\u24b6-\u24c0\u24d0-\u24da\u249c-\u24a6\U0001f110-\U0001f11a\U0001f150-\U0001f15a])"
-)
-"""A line that begins with a label, in any form: A. 甲, b) 乙, 【C】丙, D:丁, Ⓔ戊, A 甲."""
-TERMS = re.compile(r"(?:维生素|維生素|维他命|维|抗|因子)$")
-"""Words to which the letter after them belongs, so that it is no label: 维生素A, 抗B …"""
 
 _FORM_STRENGTH = {
     Form.DOTTED: 0.0,
@@ -88,19 +75,13 @@ _TIGHT = re.compile(
     re.DOTALL,
 )
 _TIGHT_STRENGTH = 1.5
-_LETTERS_ALONE = re.compile(r"[A-K#\s]{1,40}")
-_GRADE = re.compile(r"[IVX]{1,4}[A-D]?")
-"""A stage of a disease is no row of letters: A.I B.II C.IIIA."""
-_NAMED = re.compile(r"([A-Za-z][a-z]{2,30}|[\u4e00-\u9fff]{2}) ?[A-K][、,，] ?\1")
-"""A letter that belongs to one of a list of like things: protein C、protein S. Bounded: a line of letters without a
-space took quadratic time, as every letter of it begins a word."""
 _THRESHOLD = 0.9
 """The strength from which a label counts for itself; weaker ones are taken to reach stronger ones."""
 
 
 def opens_option(text: str) -> bool:
     """Return whether a line begins with what may be the label of an option."""
-    return _OPENS_OPTION.match(text) is not None
+    return _P.opens_option.match(text) is not None
 
 
 def find_run(text: str, start: int = 0) -> OptionRun | None:
@@ -111,9 +92,9 @@ def find_run(text: str, start: int = 0) -> OptionRun | None:
 
 def _is_row_of_answers(texts: Sequence[str]) -> bool:
     """Return whether supposed options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
-    if all(map(_GRADE.fullmatch, texts)):
+    if all(map(_P.grade.fullmatch, texts)):
         return False
-    return all(map(_LETTERS_ALONE.fullmatch, texts)) and any(len(text) > 2 for text in texts)
+    return all(map(_P.letters_alone.fullmatch, texts)) and any(len(text) > 2 for text in texts)
 
 
 def _find_run(text: str, start: int) -> OptionRun | None:
@@ -145,24 +126,24 @@ def find_runs(text: str) -> list[OptionRun]:
 def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
     """All places that may be labels, in order."""
     found: dict[int, OptionLabel] = {}
-    for match in _BARE.finditer(text, start):
+    for match in _P.bare.finditer(text, start):
         letter = match[1] or match[2]
         _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
-    named = list(_NAMED.finditer(text, start))
-    for match in _LETTER_DELIMITED.finditer(text, start):
+    named = list(_P.named.finditer(text, start))
+    for match in _P.letter_delimited.finditer(text, start):
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
         if mark in "、,，" and any(one.start() < match.start() < one.end() for one in named):
             continue
         _add(found, text, match.start(), match.end(), letter.upper(), form)
-    for match in _PAREN.finditer(text, start):
+    for match in _P.paren.finditer(text, start):
         if match[1].islower() and match[0][0] in "[【":
             continue
         form = Form.LOWER if match[1].islower() else Form.PAREN
         _add(found, text, match.start(), match.end(), match[1].upper(), form)
         found.pop(match.start(1), None)
-    for match in _CIRCLED.finditer(text, start):
+    for match in _P.circled.finditer(text, start):
         base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
         _add(found, text, match.start(), match.end(), chr(65 + ord(match[0]) - base), Form.CIRCLED)
     return [found[position] for position in sorted(found)]

@@ -11,24 +11,12 @@ from pathlib import PurePosixPath
 from pipeline.parse.finish import STAGE, ParseOutcome
 from pipeline.parse.keys import Applied
 from pipeline.parse.paper import ParsedPaper, apply_key
+from pipeline.patterns import Patterns
 from schemas.questions import ReviewItem
 
-_KEY_WORDS = re.compile(
-    r"(?:corrected|answers?|standard|keys?|papers?|questions?|exam(?:ination)?s?|tests?|ans|mod|sol(?:ution)?s?|q"
-    r"|参考答案|解答|詳解|详解|答案(?:与解析|及解析)?|标准答案|標準答案|更正|更正答案|解析|试卷|试题|試題|题目|題目|真题)"
-)
-_CORRECTED_NAME = re.compile(r"corrected|mod(?![a-z])|更正|勘误", re.IGNORECASE)
-_CORRECTED_TEXT = re.compile(r"更正")
-_CODE = re.compile(r"(?:代\s*號|代\s*号|代\s*码|科目代码)\s*[:：]\s*([0-9A-Za-z]{3,8})")
-_SESSIONS: tuple[tuple[str, str], ...] = (
-    ("year", r"(?<!\d)(\d{2,4})\s*(?:学|學)?年"),
-    ("sitting", r"第\s*([一二三四五六七八九十\d]+)\s*(?:次|回|届|屆|期)"),
-    ("half", r"([上下])半年"),
-    ("time of day", r"([上下])午"),
-    ("volume", r"([A-D甲乙丙丁一二三四五六])\s*卷|卷\s*([A-D甲乙丙丁一二三四五六])"),
-)
-"""Marks of a session of an exam: 2020年上半年, 106年第二次, 上午, 甲卷."""
-_SESSION_FORMS = [(kind, re.compile(form)) for kind, form in _SESSIONS]
+_P = Patterns("pairing")
+
+_SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400
 """The length of a document's head, which names its session. Questions below speak of years too."""
 _ENOUGH = 3
@@ -63,15 +51,15 @@ def name_stem(document: str) -> str:
 def _bare_name(name: str) -> str:
     apart = re.sub(r"([a-z])(?=\d)|(\d)(?=[a-z])", r"\1\2 ", name.lower())
     tokens = [token for token in re.split(r"[\s_\-.()（）【】\[\]]+", apart) if token]
-    return " ".join(kept for token in tokens if (kept := _KEY_WORDS.sub("", token)))
+    return " ".join(kept for token in tokens if (kept := _P.key_words.sub("", token)))
 
 
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
     return bool(
-        _CORRECTED_NAME.search(name)
-        or _CORRECTED_TEXT.search(paper.text)
+        _P.corrected_name.search(name)
+        or _P.corrected_text.search(paper.text)
         or paper.key.corrections
         or any(run.noted for run in paper.key.runs)
     )
@@ -201,7 +189,7 @@ def _evidence(key: ParsedPaper, paper: ParsedPaper) -> int:
     if _sessions_differ(*heads):
         return 0
     points = 1 if keyed == numbers else 0
-    points += 2 if set(_CODE.findall(_flat(paper.text))) & set(_CODE.findall(_flat(key.text))) else 0
+    points += 2 if set(_P.code.findall(_flat(paper.text))) & set(_P.code.findall(_flat(key.text))) else 0
     points += 1 if all("year" in _sessions(head) for head in heads) else 0
     return points + (1 if _folder(paper) == _folder(key) else 0)
 
@@ -239,8 +227,8 @@ def _some_of(values: Iterable[str]) -> str:
 
 def _sessions(text: str) -> dict[str, set[str]]:
     flat = _flat(text)
-    found = {kind: {"".join(one) for one in form.findall(flat)} for kind, form in _SESSION_FORMS}
-    found["code"] = set(_CODE.findall(flat))
+    found = {kind: {"".join(one) for one in form.findall(flat)} for kind, form in _SESSIONS.items()}
+    found["code"] = set(_P.code.findall(flat))
     return {kind: values for kind, values in sorted(found.items()) if values}
 
 

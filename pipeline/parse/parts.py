@@ -18,16 +18,11 @@ from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run, find_runs
 from pipeline.parse.outline import NumberedItem
-from pipeline.parse.text import CJK, join_lines
+from pipeline.parse.text import join_lines
+from pipeline.patterns import Patterns
 from schemas.trace import Part
 
-_PART = re.compile(rf"(?:^|(?<=\n))[ \t]*([{CIRCLED_DIGITS}]|[(（]\s*(\d{{1,2}})\s*[)）])")
-_ANSWERED_STEM = re.compile(
-    rf"^(?P<stem>.*[{CJK}].*?)(?:[:：]\s*|\t\s*| {{2,}}|[（(]\s*(?=[A-K]+\s*[)）]))"
-    r"(?P<letters>[A-K]{1,11})\s*(?:[)）]|(?P<rest>[（(].*))?$"
-)
-_CIRCLED_STEM = re.compile(rf"[{CIRCLED_DIGITS}]\s*([^{CIRCLED_DIGITS}]+)")
-_LETTERS_ONLY = re.compile(r"^[ \t]*[A-K]{1,11}(?:[ \t]+[A-K]{1,11})*[ \t]*$")
+_P = Patterns("parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class Parts:
 
 def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     """A case followed by parts ① ② ③, each with its own options; ``answers`` hold one letter a part."""
-    starts = list(_PART.finditer(head))
+    starts = list(_P.part.finditer(head))
     if len(starts) < 2:
         return None
     edges = [match.start() for match in starts] + [len(head)]
@@ -99,10 +94,10 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
 
 
 def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
-    found = _ANSWERED_STEM.match(line.strip())
+    found = _P.answered_stem.match(line.strip())
     if (
         not found
-        or _MARK_ALONE.fullmatch(found["stem"].strip())
+        or _P.mark_alone.fullmatch(found["stem"].strip())
         or not set(found["letters"]) <= labels
         or len(set(found["letters"])) < len(found["letters"])
     ):
@@ -119,10 +114,10 @@ def _circled_parts(
     stems: list[str] = []
     letters: list[str] = []
     for line in lines[first:]:
-        if _LETTERS_ONLY.match(line):
+        if _P.letters_only.match(line):
             letters.extend(line.split())
         else:
-            stems.extend(join_lines(stem) for stem in _CIRCLED_STEM.findall(line))
+            stems.extend(join_lines(stem) for stem in _P.circled_stem.findall(line))
     if len(stems) < 2:
         return None
     doubt = None
@@ -143,13 +138,9 @@ def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], .
     )
 
 
-_MARK_ALONE = re.compile(r"[【\[]?(?:正确|参考|标准)?答案?[】\]]?")
-_ANSWERED = re.compile(r"(?:^|\n)[^\S\n]*+(?:[【\[]\s*+)?(?:正确答案|参考答案|答案|答)\s*+[】\]]?\s*+[:：]")
-
-
 def split_off(text: str) -> tuple[str, str | None]:
     """An item that runs on, after its answer, into options with stems and answers: the item, and that rest."""
-    answer = _ANSWERED.search(text)
+    answer = _P.answered.search(text)
     if answer is None:
         return text, None
     run = find_run(text, answer.end())
@@ -158,11 +149,6 @@ def split_off(text: str) -> tuple[str, str | None]:
     if stems_after_options(text, run) is None:
         return text, None
     return text[: run.start - 1], text[run.start :]
-
-
-_EACH = re.compile(r"\s*[A-K](?:(?:\s?[、,，;；]\s?|[ \t])[A-K]){1,9}(?![A-Za-z])")
-"""C，C or A B B: a letter for each part, which may be the same."""
-_EACH_LEFT = re.compile(r"^[A-K](?:(?:\s?[、,，;；]\s?|[ \t])[A-K]){0,9}\n")
 
 
 def draft_of(item: NumberedItem, pieces: list[ParsedLine], fields: Fields) -> Draft:
@@ -219,12 +205,12 @@ def blank_drafts(
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
     answers: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    each = next((found for text in fields.answer_texts if (found := _EACH.match(text))), None)
+    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)
     if each and len(answers) != count:
         answers = re.findall(r"[A-K]", each[0])
     for index, blank in enumerate(cloze.blanks):
         draft = draft_of(item, pieces, fields)
-        draft.explanation = _EACH_LEFT.sub("", draft.explanation or "") or None
+        draft.explanation = _P.each_left.sub("", draft.explanation or "") or None
         draft.group = f"n{item.run}.{item.number}"
         draft.shared_stem = cloze.lead or None
         draft.options = list(blank.run.options)
@@ -293,22 +279,16 @@ def unnumbered(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Itera
         yield draft
 
 
-_REFERS = re.compile(
-    r"(?:该|該|此|上述|本例)(?:名|位|例)?(?:患者|病人|患儿|患兒|病例|病患|女|男|孕妇|孕婦|产妇|患)"
-)
-
 COPY = 0.8
 """From which likeness on two questions of one number are one, printed twice: others of a subject reach 0.5."""
 SEVERAL = 3
 """The least number of questions printed again."""
 
-_AS_ABOVE = re.compile(r"[(（]?(?:承|接|续|續|同)(?:上(?:[一1]?[题題例]|[，,])|第?\s*(\d{1,3})\s*[题題])")
-
 
 def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
     for before, draft in pairwise(drafts):
-        found = _AS_ABOVE.match(draft.stem)
+        found = _P.as_above.match(draft.stem)
         if not found or draft.shared_stem:
             continue
         number = int(found[1]) if found[1] else None
@@ -385,7 +365,7 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
 
 def _share(drafts: list[Draft], letters: str) -> None:
     first, *others = drafts
-    if is_case(first.stem) and all(_REFERS.search(draft.stem) for draft in others):
+    if is_case(first.stem) and all(_P.refers.search(draft.stem) for draft in others):
         for draft, letter in zip(drafts, letters, strict=True):
             draft.group = first.group or f"j{first.run}.{first.number}"
             draft.take_answer(letter, "letter_each")

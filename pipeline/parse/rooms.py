@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
@@ -13,7 +12,10 @@ from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run
+from pipeline.patterns import Patterns
 from schemas.documents import Box
+
+_P = Patterns("rooms")
 
 FAR, USUAL = 0.9, 0.95
 """From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
@@ -25,8 +27,6 @@ BEFORE_LABEL = 1.5
 """The room, in lines, that may stand before the line of an option."""
 CASE_LINES = 2
 """The room that the head of a shared text and its text take at least."""
-_ENDS = re.compile(r"[？?。：:]$|[（(]\s*[)）]$|_{2,}$|(?:[是为為有]|包括|属于|屬於)$")
-"""The end of a stem, even on a full line: …首选的是, …错误的是（ ）."""
 
 LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
@@ -34,7 +34,7 @@ Place = tuple[int, int]
 
 def is_whole(piece: ParsedLine, boxes: Sequence[Box], *, by_words: bool = True) -> bool:
     """Return whether a line ends what it says: by its words, or short of the edge of its column."""
-    if piece.box is None or (by_words and _ENDS.search(piece.text.rstrip())):
+    if piece.box is None or (by_words and _P.ends.search(piece.text.rstrip())):
         return True
     edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
     return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,23 +9,14 @@ from itertools import pairwise
 
 from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options
+from pipeline.patterns import Patterns
 from schemas.columns import vocabulary
+
+_P = Patterns("row_texts")
 
 Doubts = list[tuple[str, str]]
 """Open points of a row that was read: (reason, detail)."""
 
-_DECORATION = re.compile(r"[\s\u2500-\u259f]+")
-"""Box-drawing signs that a layout left before a stem: ┆下列……."""
-_NUMBER = re.compile(
-    r"(?:第\s*|[\[(（](?=\d{1,5}\s*/))?(\d{1,5})\s*(?:/\s*\d{1,5}\s*[\])）]|[、.．)）]|[题題][：:]?)(?!\d)\s*"
-)
-"""The number of a question before its stem: 3、 第3题： [3/50]."""
-_KIND = re.compile(r"[(（【\[]\s*((?:单|單|多|不定|判断|判斷)[^)）】\]\d]{1,6})[^)）】\]]{0,12}[)）】\]]\s*")
-"""The kind of an item and its marks at the head of a stem: (单选题, 1分)."""
-_RANGE = re.compile(
-    r"([【\[（(]?)\s*(\d{1,4})\s*[-~～—–至到]\s*(\d{1,4})\s*([题題]?)\s*((?:共用|共享)[^】\]）)]{0,12})?[】\]）)]?\s*$"
-)
-"""A range of questions at the end of a stem: … 的饮片是【45-47】, …（45～47题）, … 45～47题共用备选答案."""
 _WIDEST = 20
 """Questions that such a range names at most; a wider one is a quantity."""
 _NUMBERED = 0.9
@@ -37,17 +27,19 @@ _COPIED = 0.8
 
 def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
-    found = [int(mark[1]) for stem in stems if (mark := _NUMBER.match(_DECORATION.sub("", stem, count=1)))]
+    found = [
+        int(mark[1]) for stem in stems if (mark := _P.number.match(_P.decoration.sub("", stem, count=1)))
+    ]
     rising = sum(one < other for one, other in pairwise(found))
     return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
 
 
 def without_head(stem: str, *, numbered: bool) -> tuple[str, str | None]:
     """Return a stem without decoration, number and kind, and the kind that it names."""
-    if found := _DECORATION.match(stem):
+    if found := _P.decoration.match(stem):
         stem = stem[found.end() :]
-    number = _NUMBER.match(stem)
-    kind = _KIND.match(stem, number.end() if number else 0)
+    number = _P.number.match(stem)
+    kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
         return stem[kind.end() :], kind[1]
     return (stem[number.end() :] if numbered and number else stem), None
@@ -60,7 +52,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
         stem: of a row.
         number: of the row; a range in round brackets or none counts where it begins after it (疗程为（3-5）is none).
     """
-    found = _RANGE.search(stem, max(0, len(stem) - 60))
+    found = _P.range.search(stem, max(0, len(stem) - 60))
     if not found or not found.start():
         return stem, None
     first, last = int(found[2]), int(found[3])
@@ -116,19 +108,13 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     return stem.strip()
 
 
-_LABEL_AGAIN = re.compile(r"[(（【\[]?([A-K])\s*(?:[.．)）】\]](?!\s?[a-z]{3})|、(?!\s*[A-K]))\s*(?=\S)")
-"""A label before the text of an option: B.滋养肝肾, (B) 5 mg; not B、C均对, E.coli."""
-_RULE = re.compile(r"={5,}|-{8,}|\*{5,}")
-"""A line between parts of a document: =====."""
-
-
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
-    found = [(label, text, _LABEL_AGAIN.match(text)) for label, text in options.pairs]
+    found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     others = [label for label, _, mark in found if mark and mark[1] != label]
     if others:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    if any(_RULE.search(text) for _, text, _ in found):
+    if any(_P.rule.search(text) for _, text, _ in found):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     pairs = [
         (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
@@ -151,26 +137,14 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
     return replace(options, pairs=left) if set(key) <= {label for label, _ in left} else options
 
 
-_PICTURE = re.compile(
-    r"DISPIMG\(|<img\b|!\[[^\]\n]{0,200}\]\(|^\S{1,500}\.(?:png|jpe?g|gif|webp|bmp|svg)$", re.IGNORECASE
-)
-"""A picture where a text should be: =DISPIMG("ID_1",1) of WPS, <img src=…>, ![](a.png), figures/17.png."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
-"""An option that a spreadsheet took for a date: 3-5 became 2024-03-05 00:00:00."""
-_LEFT_BY_CONVERTER = re.compile(
-    r"System\.\w+(?:\.\w+)*|\[object \w+\]|#(?:REF!|N/A|VALUE!|NAME\?|DIV/0!|NULL!|NUM!)"
-)
-"""Texts that programs write where they cannot show a value: System.Xml.XmlElement, [object Object], #REF!."""
-
-
 def strange(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     doubts = []
-    if any(map(_PICTURE.search, texts)):
+    if any(map(_P.picture.search, texts)):
         doubts.append(("picture_not_read", "a picture stands where a text should be"))
-    if any(map(_DATE.fullmatch, texts)):
+    if any(map(_P.date.fullmatch, texts)):
         doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
-    if any(map(_LEFT_BY_CONVERTER.fullmatch, texts)):
+    if any(map(_P.left_by_converter.fullmatch, texts)):
         doubts.append(
             (
                 "unreadable_characters",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +16,15 @@ from pipeline.parse.cells import Fields
 from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
 from pipeline.parse.mapping import Columns, Unclear
 from pipeline.parse.row_texts import Doubts
+from pipeline.patterns import Patterns
 from schemas.columns import roles_of, vocabulary
 from schemas.documents import Document, SourceRow
 from schemas.identity import content_hash, row_id, sha256
 from schemas.questions import Option, Question, QuestionType
 from schemas.sources import SourceParams
 from schemas.wording import counted
+
+_P = Patterns("rows")
 
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 
@@ -315,18 +317,12 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
     return RowError("no_options", f"row {row.row} has no options that can be read")
 
 
-_SEVERAL = re.compile(
-    r"multiple.{0,3}(?:answer|response|select)|multi[- ]?select|不定项|多项|多选", re.IGNORECASE
-)
-"""An item type for several answers, as banks in English call it: multiple-response, MCQ(multiple) is none of A1–B1."""
-
-
 def _type(
     stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None
 ) -> QuestionType:
     if stated in set(QuestionType):
         return QuestionType(stated)
-    announced = "X" if kind == "X" or (stated and _SEVERAL.search(stated)) else None
+    announced = "X" if kind == "X" or (stated and _P.several.search(stated)) else None
     return question_type(announced, stem, letters, shared_case=shared is not None, shared_options=False)
 
 

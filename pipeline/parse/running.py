@@ -11,7 +11,11 @@ from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_b
 from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.options import opens_option
 from pipeline.parse.text import CJK, fold
+from pipeline.patterns import Patterns
 from schemas.documents import Line, LineKind
+
+_P = Patterns("running")
+TITLE = _P.title
 
 CLEAR = 0.6
 """The weight from which on a number that is not 1 opens the questions of an excerpt."""
@@ -19,21 +23,6 @@ RUNNING_PAGES = 3
 """On how many pages a line that counts the pages must open or close the text to be a running head."""
 STAMPED = 4
 """The lines from the top or the bottom of a page within which a stamp may stand."""
-_ADDRESS = re.compile(r"(?:https?://)?[\w.-]*\w\.(?:com|cn|net|org|edu)(?:/\S*)?", re.IGNORECASE)
-_OF = r"[页頁]\W{0,3}共\s*\d{1,4}\s*[页頁]"
-_PAGE_LINE = re.compile(
-    r"\s*[(（\-—–]?\s*(?:"
-    rf"(?:[试試][卷题題]|[{CJK} ()（）·]{{1,20}}(?=第\s*\d{{1,4}}\s*{_OF}))?\s*"
-    r"第\s*\d{1,4}\s*[页頁]\s*[,，/(（]?\s*(?:共\s*\d{1,4}\s*[页頁])?|共\s*\d{1,4}\s*[页頁]\s*+[,，/]?\s*+第\s*\d{1,4}\s*[页頁]"
-    r"|[页頁]\s*次\s*[:：]\s*\d{1,3}\s*[-－—–/]\s*\d{1,3}|(?i:page)\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?"
-    r"|[-—–]\s*\d{1,4}\s*[-—–])\s*[)）\-—–]?\s*"
-    r"|\s*[(（※*【\-—]*\s*(?:[试試][题題卷]结?結?束|[试試][题題]完|全卷完|以下空白|[(（]完[)）])\s*[)）※*】\-—]*\s*"
-)
-"""A line that is the number of a page, or the end of the paper, and nothing else."""
-TITLE = re.compile(
-    r"[试試][卷题題]|考[试試]|代\s*[號号码]|[類类]\s*科|科\s*目|等\s*[別别]|座\s*[號号]|真[题題]|模[拟擬]|大[学學]|[学學]院|[学學]年|姓名|练习题|[习習][题題]|题库|題庫|训练|測驗|测试题|选择题"
-)
-"""Words that name an exam or its form."""
 REPEATED = 3
 """The least number of times that a refrain comes, word for word."""
 OF_PAGES, OF_ITEMS = 0.5, 0.1
@@ -43,16 +32,6 @@ MOSTLY = 0.8
 """In which share of its places a line must stand like a refrain: of site text all but those beside a broken item."""
 _REFRAIN = 4
 """Characters of a refrain at least; shorter lines are part of one only beside it: 上一节."""
-_FIELD = re.compile(
-    r"\s*【|\s*[\[(（]?\s*(?:(?:参考|參考|正确|正確|标准)?答案|[解分]析|[解分]答|答[:：]|考点|点评|命题|题[号目]|題[號目]|故选|選項|选项)"
-)
-"""Words that open a part of an item or a row of a key."""
-_BEGINS = re.compile(rf"[{CJK}]+|[A-Z][A-Za-z.]{{3}}|[A-Za-z]*\.[A-Za-z]")
-"""The beginning of a refrain: words or an address, not a label, a sign or the rest of a phrase (acute / nephritis)."""
-_LETTERS = re.compile(r"[\sA-K\d.．、,，√×✓✗对错TF()（）\-—~～:：]*")
-"""A line of answers."""
-_ASKS = re.compile(r"[？?。；;]|[（(]\s*[）)]|_{2}|[:：]\s*$")
-_SENTENCE = re.compile(r"[。？?；;]")
 
 
 def without_running(lines: list[Line]) -> list[Line]:
@@ -75,7 +54,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         for index, line in enumerate(lines)
         if line.kind is not LineKind.TEXT
         or not (
-            _PAGE_LINE.fullmatch(fold(line.text))
+            _P.page_line.fullmatch(fold(line.text))
             or (index >= first and _titles(line) and _pattern(line.text) in titles)
         )
     ]
@@ -88,7 +67,7 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
     A stamp that was read as the end of a line is cut off it. Its name must have been recognised so on several pages:
     what stands on lines of its own may be the end of a stem, which repeats too.
     """
-    addresses = {line.page for line in lines if _ADDRESS.fullmatch(_last_cell(line))}
+    addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
     names: dict[str, set[int]] = {}
     for page in _pages(lines):
         for line in (*page[:STAMPED], *page[-STAMPED:]):
@@ -98,7 +77,7 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
     kept: list[Line] = []
     for line in lines:
         cell = _last_cell(line)
-        stamped = cell in stamps or (len(addresses) >= RUNNING_PAGES and _ADDRESS.fullmatch(cell))
+        stamped = cell in stamps or (len(addresses) >= RUNNING_PAGES and _P.address.fullmatch(cell))
         rest = line.text.rstrip().removesuffix(cell).rstrip() if stamped else line.text
         if rest or not stamped:
             kept.append(line.model_copy(update={"text": rest}) if stamped else line)
@@ -196,7 +175,7 @@ def _place_kind(text: str) -> str:
     folded = fold(text)
     if opens_option(folded):
         return "first" if folded.lstrip("(（【[ ")[:1] in "Aa" else "later"
-    if _FIELD.match(folded) or opens_explanation(folded):
+    if _P.field.match(folded) or opens_explanation(folded):
         return "answer"
     return "number" if number_candidate(0, folded) else "text"
 
@@ -213,9 +192,14 @@ def _once_a_page(found: list[int], pages: int) -> bool:
 def _spaceless(line: Line) -> str:
     """Return the text of a line without spaces; nothing for a line that cannot be a refrain."""
     folded = fold(line.text)
-    if line.kind is not LineKind.TEXT or len(folded) > 80 or _BEGINS.match(folded) is None:
+    if line.kind is not LineKind.TEXT or len(folded) > 80 or _P.begins.match(folded) is None:
         return ""
-    asks = _FIELD.match(folded) or opens_option(folded) or _ASKS.search(folded) or _LETTERS.fullmatch(folded)
+    asks = (
+        _P.field.match(folded)
+        or opens_option(folded)
+        or _P.asks.search(folded)
+        or _P.letters.fullmatch(folded)
+    )
     if asks or number_candidate(0, folded) or opens_explanation(folded) or group_head(folded):
         return ""
     if is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded):
@@ -313,7 +297,7 @@ def is_title(text: str) -> bool:
         and TITLE.search(text) is not None
         and number_candidate(0, text) is None
         and not opens_option(text)
-        and not (_SENTENCE.search(text) or opens_explanation(text))
+        and not (_P.sentence.search(text) or opens_explanation(text))
         and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
     )
 
@@ -360,7 +344,7 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 def _offsets(line: Line) -> set[int]:
     """Return the distances of the numbers in a line from that of its page; none if they may number questions."""
     mark = number_candidate(0, fold(line.text))
-    if _SENTENCE.search(line.text) or opens_explanation(fold(line.text)) or group_head(fold(line.text)):
+    if _P.sentence.search(line.text) or opens_explanation(fold(line.text)) or group_head(fold(line.text)):
         return set()
     if mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page):
         return set()

@@ -21,9 +21,9 @@ CASES: list[tuple[str, Callable[[str], object], str, str]] = [
     ("an opened bracket", answers.leading_letters, "（", "x"),
     ("a conclusion", answers.concluded, "故选", "x"),
     ("a conclusion with a letter", answers.concluded, "故选A", "x"),
-    ("a head that gives an answer", heads._GIVES_ANSWER.search, "答案", "x"),
-    ("letters of a key", re.compile(keylines._LETTERS).match, "A", "x"),
-    ("an answered item", parts._ANSWERED.search, "答案", "x"),
+    ("a head that gives an answer", heads._P.gives_answer.search, "答案", "x"),
+    ("letters of a key", re.compile(keylines._P.whole("@letters@")).match, "A", "x"),
+    ("an answered item", parts._P.answered.search, "答案", "x"),
 ]
 
 

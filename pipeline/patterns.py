@@ -1,0 +1,48 @@
+"""Patterns that are data: rows of a TOML file, put together from named fragments and compiled when first used."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def _tables(package: str) -> dict[str, Any]:
+    return tomllib.loads((files(package) / "patterns.toml").read_text(encoding="utf-8"))
+
+
+class Patterns:
+    """The patterns of one module as attributes; ``patterns.toml`` of its package has them, each with its examples.
+
+    ``@name@`` stands for a fragment, the module's own or one of all modules. A list is one pattern in pieces.
+    A fragment is a pattern too.
+    """
+
+    def __init__(self, module: str, package: str = "pipeline.parse") -> None:
+        tables = _tables(package)
+        self._rows = tables[module]
+        self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        row = None if name.startswith("_") else self._rows.get(name, self._fragments.get(name))
+        if row is None:
+            raise AttributeError(name)
+        pattern = re.compile(self.whole(row))
+        setattr(self, name, pattern)
+        return pattern
+
+    def table(self, name: str) -> dict[str, re.Pattern[str]]:
+        """Several patterns by their names, in their order."""
+        return {key: re.compile(self.whole(row)) for key, row in self._rows[name].items()}
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table, each with its pattern put together."""
+        return [{**row, "pattern": self.whole(row["pattern"])} for row in self._rows[name]]
+
+    def whole(self, row: str | list[str]) -> str:
+        """A pattern with its fragments put in."""
+        text = row if isinstance(row, str) else "".join(row)
+        return re.sub(r"@(\w+)@", lambda found: self.whole(self._fragments[found[1]]), text)
