@@ -35,7 +35,6 @@ SHORT = 8
 """Longer lines need to stand in two items only."""
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
-NEGATIONS = "不无非未否除"
 
 _LABELS_INSIDE = _P.table("labels_inside")
 

@@ -84,7 +84,7 @@ def question_type(
         return QuestionType.B1
     if shared_case:
         return QuestionType.A3_A4
-    if announced in _TYPES:
+    if announced and announced in _TYPES:
         return QuestionType(announced)
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
 

@@ -52,8 +52,6 @@ _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
 SPANNED = 0.7
 """The weight of such a span: less than a number with a dot, as ranges begin lines of text too."""
-QUANTITY = -0.2
-"""The weight of a quantity at the start of a line (15.2×10⁹/L, 30 mg): it numbers a question where one is missing."""
 _FORMS = [(NumberStyle(row["style"]), row["weight"], re.compile(row["pattern"])) for row in _P.rows("forms")]
 
 
