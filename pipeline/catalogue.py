@@ -184,7 +184,7 @@ STAGES: tuple[Stage, ...] = (
         uses_labels=True,
         params=EvaluateParams,
         target="pipeline.evaluate.stage:run",
-        check="pipeline.evaluate.preflight:problems",
+        check="pipeline.evaluate.stage:problems",
         examples=(
             "evaluate",
             "evaluate --model NAME --base-url http://127.0.0.1:8000/v1 --prompt chain_of_thought",

@@ -13,8 +13,8 @@ Offsets hold for the text as given. It imports nothing heavy, takes time linear 
 
 from collections.abc import Mapping
 
-from pipeline.claims.folding import fold, shown, spoken
 from pipeline.claims.grammar import Claim, Stance, Text
+from pipeline.claims.mentions import fold, shown, spoken
 
 __all__ = ["Claim", "Stance", "Text", "fold", "read", "shown", "spoken"]
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.claims.folding import fold
 from pipeline.claims.grammar import Text
-from pipeline.claims.mentions import patterns
+from pipeline.claims.mentions import fold, patterns
 from pipeline.dedup.meaning import meaning
 
 Letters = frozenset[str]

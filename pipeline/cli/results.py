@@ -189,8 +189,7 @@ def finetune(
     overrides: Overrides = None,
 ) -> None:
     """Fine-tune a model on the training split, as the papers did."""
-    from pipeline.finetune.recipe import load_recipe
-    from pipeline.finetune.train import tune
+    from pipeline.finetune.train import load_recipe, tune
     from pipeline.runtime.publish import read_table
     from schemas.release import ReleaseRow
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
+from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
 from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.extraction.reader import Reader, Unread, estimate
+from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
 from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of, rubric
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from pipeline.evaluate.params import EvaluateParams, OpenAiModel
-from pipeline.evaluate.provenance import asking, facts, fingerprint, libraries, run_file, told_of
+from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
+from pipeline.evaluate.prompting import load_template
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.scoring import Graded, human_scores
-from pipeline.evaluate.slices import by_slice
-from pipeline.evaluate.tasks import Material, Reading, Splits, TaskWork, Written, open_task
-from pipeline.evaluate.tasks.answer import AnswerWork
+from pipeline.evaluate.scoring import Graded, by_slice, human_scores
+from pipeline.evaluate.tasks import AnswerWork, Material, Reading, Splits, TaskWork, Written, open_task
+from pipeline.evaluate.tasks.freetext import load_cases
 from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.evaluation import (
     AnswerScore,
@@ -346,3 +350,46 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
         *([f"{waiting} without an output ({reasons}): run evaluate again"] if reasons else []),
         *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
     ]
+
+
+def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
+    """A line for every model that cannot be asked as configured; empty when nothing stands in the way."""
+    try:
+        models = params.all_models()
+        params.judges()
+    except UserError as error:
+        return [str(error)]
+    found: list[str] = []
+    for model in models:
+        if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
+            found.append(f"evaluate, {model.run_name()}: {missing}")
+        found += _unusable(model, params.cases)
+    for name in ("judge", "second_judge", "reader"):
+        options = getattr(params, name)
+        if options is not None and (missing := options.missing()) is not None:
+            found.append(f"evaluate.{name}: {missing}")
+    if params.expert_scores is not None:
+        found += _said(partial(load_expert_scores, params.expert_scores))
+    return list(dict.fromkeys(found))
+
+
+def _unusable(model: Asked, cases: Path | None) -> list[str]:
+    """Return the problems of the files that a model is asked with."""
+    found = _said(partial(load_template, model.template(), model.task))
+    if (
+        isinstance(model, LocalModel | MultipleChoiceModel)
+        and (missing := missing_packages(model)) is not None
+    ):
+        found.append(missing)
+    elif isinstance(model, LocalModel) and (away := out_of_reach(model)) is not None:
+        found.append(f"evaluate, {model.run_name()}: {away}")
+    return found + (_said(partial(load_cases, cases)) if model.task is Task.CLINICAL else [])
+
+
+def _said(attempt: Callable[[], object]) -> list[str]:
+    """Return the error of an attempt."""
+    try:
+        attempt()
+    except UserError as error:
+        return [str(error)]
+    return []

@@ -16,7 +16,7 @@ from pipeline.evaluate.extraction import answers_first, extract
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded
-from pipeline.evaluate.tasks.answer import sliced
+from pipeline.evaluate.tasks import sliced
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score, Task

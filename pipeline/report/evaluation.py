@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from pipeline.evaluate.provenance import from_facts
+from pipeline.evaluate.grading import from_facts
 from pipeline.evaluate.results.build import NOTES, Evaluated, groups, unreviewed
 from pipeline.evaluate.results.figures import judge_plots, plots
 from pipeline.evaluate.results.papers import table_name

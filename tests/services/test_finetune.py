@@ -15,8 +15,11 @@ pytest.importorskip("peft", reason="needs the extra 'local'")
 from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel  # noqa: E402
 from pipeline.evaluate.stage import run  # noqa: E402
 from pipeline.finetune import train as training  # noqa: E402
-from pipeline.finetune.recipe import Recipe, load_recipe  # noqa: E402
-from pipeline.finetune.train import tune  # noqa: E402
+from pipeline.finetune.train import (  # noqa: E402
+    Recipe,
+    load_recipe,
+    tune,
+)
 from schemas.errors import UserError  # noqa: E402
 from schemas.questions import Option  # noqa: E402
 from tests.pipeline.evaluate.conftest import make_question, splits  # noqa: E402, F401

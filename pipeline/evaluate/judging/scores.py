@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
-from pipeline.evaluate.scoring import ScoreBuilder
-from pipeline.evaluate.slices import OVERALL
+from pipeline.evaluate.scoring import OVERALL, ScoreBuilder
 from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task

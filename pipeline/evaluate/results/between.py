@@ -11,9 +11,9 @@ import polars as pl
 
 from annotation.rubric import aspects
 from pipeline.evaluate.comparing import ranking
+from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric
-from pipeline.evaluate.provenance import Asking
 from pipeline.evaluate.results.view import REFERENCES, p_value, ranked, run_name, value
 from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipeline.evaluate.provenance import Asking, from_facts
+from pipeline.evaluate.grading import Asking, from_facts
 from pipeline.evaluate.results import between, papers
 from pipeline.evaluate.results.view import View, cell, title
-from pipeline.evaluate.scoring import HUMAN
-from pipeline.evaluate.slices import REVIEWED
+from pipeline.evaluate.scoring import HUMAN, REVIEWED
 from pipeline.rendering import markdown as md
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean as mean_of
 
+from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.metrics import Metric, Shown, shown_in
-from pipeline.evaluate.provenance import Asking
 from pipeline.evaluate.results.view import (
     REFERENCES,
     View,

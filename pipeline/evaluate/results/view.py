@@ -7,8 +7,7 @@ from functools import cached_property
 
 import polars as pl
 
-from pipeline.evaluate.scoring import HUMAN
-from pipeline.evaluate.slices import OVERALL, dimension_names
+from pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
 from pipeline.rendering.tables import Cell
 from schemas.evaluation import Score, Task
 

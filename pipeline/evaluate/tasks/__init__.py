@@ -1,19 +1,22 @@
-"""Tasks that models are given: one module a task, one row here."""
+"""Tasks that models are given, one row each; choosing the right options is the first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from pipeline.evaluate.backends import Backend, Generation
-from pipeline.evaluate.extraction.reader import Reader
-from pipeline.evaluate.params import ModelOptions
-from pipeline.evaluate.prompting import Examples, Prompt
-from pipeline.evaluate.scoring import Graded, accepted
+from pipeline.evaluate.extraction import answers_first
+from pipeline.evaluate.extraction.reader import LLM, Reader, Unread
+from pipeline.evaluate.grading import grade
+from pipeline.evaluate.metrics import score_items
+from pipeline.evaluate.params import Asked, ModelOptions
+from pipeline.evaluate.prompting import Examples, Prompt, load_template, messages, versions
+from pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted, by_slice
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
 from schemas.questions import Rejection
@@ -106,7 +109,7 @@ class TaskWork(Protocol):
 
 
 TASKS: dict[Task, str] = {
-    Task.ANSWER: "pipeline.evaluate.tasks.answer:AnswerWork",
+    Task.ANSWER: "pipeline.evaluate.tasks:AnswerWork",
     Task.EXPLANATION: "pipeline.evaluate.tasks.freetext:ExplanationWork",
     Task.CLINICAL: "pipeline.evaluate.tasks.freetext:ClinicalWork",
 }
@@ -121,3 +124,97 @@ def open_task(options: ModelOptions, material: Material) -> TaskWork:
     """
     module, _, name = TASKS[options.task].partition(":")
     return cast("TaskWork", getattr(import_module(module), name)(options, material))
+
+
+class AnswerWork:
+    """Every question of the split, as often as asked, and its further versions."""
+
+    def __init__(self, options: Asked, material: Material) -> None:
+        self._template = load_template(options.template(), options.task)
+        self._keep_prompts = material.keep_prompts
+        self._reader = material.reader
+        self._examples = material.examples(options.shots)
+        self.left_out = [
+            left_out(row, "no_answer_key", "the question has no key to score against")
+            for row in material.keyless
+        ]
+        self.prompts = [
+            prompt for row in material.questions for prompt in self._of(row, options, material.seed)
+        ]
+
+    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
+        """See ``TaskWork``. Scores are of the printed question; its other versions only show how steady a model is."""
+        graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
+        expected = {prompt.id: backend.expected(prompt) for prompt in self.prompts}
+        found = {
+            prompt.id: graded(prompt, made[prompt.id], expected=expected[prompt.id])
+            for prompt in self.prompts
+        }
+        if self._reader is not None:
+            unread = self.unread(prediction for prediction, _ in found.values())
+            letters = self._reader.read(run, unread)
+            for prompt in (prompt for prompt in self.prompts if prompt.id in letters):
+                read = replace(made[prompt.id], letters=letters[prompt.id], read_by=LLM)
+                found[prompt.id] = graded(prompt, read, expected=expected[prompt.id])
+        reading = Reading([prediction for prediction, _ in found.values()])
+        everything = [item for _, item in found.values() if item is not None]
+        reading.graded = [item for item in everything if item.variant is None]
+        reading.scores = [
+            score for part, items in sliced(reading.graded) for score in score_items(run, part, items)
+        ]
+        reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
+        return reading
+
+    def unread(self, predictions: Iterable[Prediction]) -> list[Unread]:
+        """Return the outputs of a run that hold text and that no rule read."""
+        rows = {
+            (row.question_id, row.repeat, row.variant): row.raw_output
+            for row in predictions
+            if row.outcome is Outcome.NO_ANSWER
+        }
+        found = (
+            (prompt, rows.get((prompt.printed.question_id, prompt.repeat, prompt.variant)))
+            for prompt in self.prompts
+        )
+        return [Unread(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()]
+
+    def _of(self, row: ReleaseRow, options: Asked, seed: int) -> Iterator[Prompt]:
+        examples = self._examples.of(row)
+        for repeat in range(options.repeats):
+            name = row.question_id if repeat == 0 else f"{row.question_id}#{repeat}"
+            yield Prompt(name, messages(self._template, row, examples), row, repeat=repeat)
+        for shown, template in versions(row, self._template, options.shuffles, options.perturbations, seed):
+            asked = messages(template, shown.question, examples)
+            yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
+
+    def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
+        """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.
+
+        Where it asks for the answer first, a model that obeys is read so; one that reasons all the same is read text
+        by text, so that its analysis of option A is not taken for its answer.
+        """
+        if not self._template.answer_first:
+            return False
+        texts = ((made[prompt.id].text, prompt) for prompt in self.prompts)
+        return answers_first(
+            (text, [option.label for option in prompt.asked().options])
+            for text, prompt in texts
+            if text is not None
+        )
+
+
+def sliced(items: Sequence[Graded]) -> Iterable[tuple[Any, list[Graded]]]:
+    """Graded answers by the slices of their questions."""
+    by_id: dict[str, list[Graded]] = {}
+    for item in items:
+        by_id.setdefault(item.question.question_id, []).append(item)
+    for part, ids in by_slice([found[0].question for found in by_id.values()]).items():
+        yield part, [item for question_id in ids for item in by_id[question_id]]
+
+
+def _versions(items: Sequence[Graded]) -> list[Versions]:
+    """All that was asked of each question, together."""
+    found: dict[str, list[Graded]] = {}
+    for item in items:
+        found.setdefault(item.item_id, []).append(item)
+    return [Versions(tuple(asked)) for asked in found.values()]

@@ -14,8 +14,7 @@ from pipeline.evaluate.grading import READABLE, provenance, read_text
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Message, Prompt, Template, load_template, messages
-from pipeline.evaluate.scoring import GradedText, Slice, cluster, compare
-from pipeline.evaluate.slices import OVERALL, slices_of
+from pipeline.evaluate.scoring import OVERALL, GradedText, Slice, cluster, compare, slices_of
 from pipeline.evaluate.tasks import Material, Reading, Written, left_out
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Task

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pipeline.evaluate.comparing import gather, leaderboard
-from pipeline.evaluate.provenance import fingerprint
+from pipeline.evaluate.grading import fingerprint
 from pipeline.runtime import publish
 from pipeline.runtime.publish import sealed
 from schemas.errors import UserError

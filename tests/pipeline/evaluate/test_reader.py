@@ -7,8 +7,7 @@ import json
 import pytest
 
 from pipeline.evaluate.params import EvaluateParams, ReaderOptions
-from pipeline.evaluate.preflight import problems
-from pipeline.evaluate.stage import estimate_reader, run
+from pipeline.evaluate.stage import estimate_reader, problems, run
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.evaluation import Prediction

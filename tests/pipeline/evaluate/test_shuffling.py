@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.metrics import metric, score_items
-from pipeline.evaluate.perturbations import shufflable, shuffled, with_none_option
-from pipeline.evaluate.scoring import Graded, Versions, accepted
-from pipeline.evaluate.slices import OVERALL
+from pipeline.evaluate.prompting import shufflable, shuffled, with_none_option
+from pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted
 from schemas.evaluation import Outcome
 from schemas.questions import Option
 from tests.pipeline.evaluate.conftest import make_question

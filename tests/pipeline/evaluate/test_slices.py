@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pipeline.evaluate.slices import by_slice, dimension_names
+from pipeline.evaluate.scoring import by_slice, dimension_names
 from tests.pipeline.evaluate.conftest import make_question
 
 

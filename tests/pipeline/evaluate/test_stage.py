@@ -8,9 +8,8 @@ import pytest
 from rich.console import Console
 
 from pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
-from pipeline.evaluate.preflight import problems
 from pipeline.evaluate.results.build import Evaluated, headlines, markdown, terminal
-from pipeline.evaluate.stage import run
+from pipeline.evaluate.stage import problems, run
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score
 from schemas.identity import sha256

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.evaluate.prompting import load_template
-from pipeline.finetune.recipe import IGNORED, to_write
+from pipeline.finetune.train import IGNORED, to_write
 from schemas.evaluation import Task
 from tests.pipeline.evaluate.conftest import make_question
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.finetune.recipe import load_recipe
+from pipeline.finetune.train import load_recipe
 from schemas.errors import UserError
 
 

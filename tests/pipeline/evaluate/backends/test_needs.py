@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.evaluate.backends.local import loading as needs
 from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
-from pipeline.evaluate.preflight import problems
+from pipeline.evaluate.stage import problems
 from schemas.dataset import DatasetParams
 
 

@@ -10,8 +10,7 @@ import pytest
 from annotation.llm.messages import BadAnswerError
 from pipeline.evaluate.judging.judge import read_preference, read_scores
 from pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
-from pipeline.evaluate.preflight import problems
-from pipeline.evaluate.stage import run
+from pipeline.evaluate.stage import problems, run
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 

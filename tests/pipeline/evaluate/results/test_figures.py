@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.rubric import aspects
-from pipeline.evaluate.provenance import Asking
+from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.figures import _drawn, judge_plots, plots
 from pipeline.evaluate.results.view import View

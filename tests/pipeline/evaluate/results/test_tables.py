@@ -7,7 +7,7 @@ import io
 import polars as pl
 import pytest
 
-from pipeline.evaluate.provenance import Asking, facts, from_facts
+from pipeline.evaluate.grading import Asking, facts, from_facts
 from pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Score, Task

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from pipeline.evaluate.params import EvaluateParams
-from pipeline.evaluate.preflight import problems
-from pipeline.evaluate.stage import run
+from pipeline.evaluate.stage import problems, run
 from pipeline.evaluate.tasks.freetext import load_cases
 from schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
