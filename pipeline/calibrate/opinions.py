@@ -54,9 +54,6 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
 
     The lexicon and the learned annotator are asked anew: they cost nothing, and the learned one labels each
     reviewed question by a model that had not seen it.
-
-    Raises:
-        UserError: another annotations table cannot be read.
     """
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))

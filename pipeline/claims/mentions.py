@@ -268,18 +268,22 @@ def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
 
 _FOLDING = patterns("folding")
 
-_WIDTHS = {0xFEE0 + code: code for code in range(0x21, 0x7F)} | {0x3000: 0x20, 0xA0: 0x20}
-_CIRCLED = {0x24B6 + index: ord("A") + index for index in range(26)}
-_STYLED = (
-    {
-        code: plain
-        for code in (*range(0x1D400, 0x1D6A4), *range(0x1F130, 0x1F14A))
-        if len(plain := normalize("NFKC", chr(code))) == 1 and plain.isascii()
-    }
-    | {0x1F150 + index: chr(0x41 + index) for index in range(26)}
-    | {0x1F170 + index: chr(0x41 + index) for index in range(26)}
+_LOOKS = (
+    (0xA0, 0xA1),
+    (0x24B6, 0x24D0),
+    (0x3000, 0x3001),
+    (0xFF01, 0xFF5F),
+    (0x1D400, 0x1D6A4),
+    (0x1F130, 0x1F14A),
 )
-"""Letters that are bold, in boxes, or white on black, in blocks of their own."""
+"""Blanks and signs of full width; letters in circles, bold, or in boxes: NFKC makes plain ones of them."""
+_STYLED = {
+    code: plain
+    for start, end in _LOOKS
+    for code in range(start, end)
+    if len(plain := normalize("NFKC", chr(code))) == 1 and plain.isascii()
+} | {block + index: chr(0x41 + index) for block in (0x1F150, 0x1F170) for index in range(26)}
+"""And white letters on black, which have no plain form."""
 _LIKE = {
     ord(one): ord(other)
     for rows in GRAMMAR["folding"]["characters"]
@@ -287,7 +291,7 @@ _LIKE = {
 }
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
-_TABLE = _STYLED | _WIDTHS | _CIRCLED | _LIKE | _MARKUP
+_TABLE = _STYLED | _LIKE | _MARKUP
 
 _MARKS = re.compile(
     "|".join(

@@ -10,7 +10,17 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.evaluate.metrics import metric, shown_in
-from pipeline.evaluate.results.view import REFERENCES, View, cell, mean, p_value, ranked, run_name, value
+from pipeline.evaluate.results.view import (
+    REFERENCES,
+    Rival,
+    View,
+    cell,
+    compared,
+    mean,
+    p_value,
+    run_name,
+    value,
+)
 from pipeline.evaluate.scoring import Graded, cluster
 from pipeline.rendering.tables import Table, number
 from pipeline.runtime.publish import read_manifest, read_table
@@ -129,9 +139,6 @@ def gather(folders: Sequence[Path]) -> list[Entry]:
 
     Baselines and people that give the same in several builds stand once.
 
-    Args:
-        folders: build folders (or their folder ``evaluate``).
-
     Raises:
         UserError: nothing was evaluated in one of them, or they asked different questions.
     """
@@ -212,44 +219,27 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
     against = _against_best(models)
     several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
     columns = shown_in("leaderboard")
-    rows, records = [], []
+    rows: list[list[str | Rival]] = []
+    records = []
     for entry in entries:
         rank = models.index(entry) + 1 if entry in models else None
         score = entry.view.overall(entry.run, "accuracy") or entry.view.overall(entry.run, "mean_accuracy")
         assert score is not None
         name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
         told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]
-        rows.append(
-            (
-                name,
-                entry.source,
-                number(rank),
-                number(score.questions),
-                cell(score),
-                *told,
-                "–" if rank is None else against[rank - 1],
-            )
-        )
+        accuracy = Rival(cell(score), "accuracy", entry.run, entry.accuracy)
+        p = "–" if rank is None else against[rank - 1]
+        rows.append([name, entry.source, number(rank), number(score.questions), accuracy, *told, p])
         records.append(score)
-    best, second = ranked([[((at, 4), entry.run, entry.accuracy) for at, entry in enumerate(entries)]])
-    return Table(
+    titles = (metric("accuracy").title, *(column.title for column in columns))
+    return compared(
         "leaderboard",
         "Leaderboard 排行榜, in percent; brackets hold 95 % intervals. p: McNemar's exact test against the best model, "
         "corrected for the number of models (Holm).",
         Score.to_frame(records),
-        (
-            "模型 Model",
-            "来源 Build",
-            "名次 Rank",
-            "题数 n",
-            metric("accuracy").title,
-            *(column.title for column in columns),
-            "p",
-        ),
+        ("模型 Model", "来源 Build", "名次 Rank", "题数 n", *titles, "p"),
         rows,
         left=2,
-        best=best,
-        second=second,
     )
 
 

@@ -92,14 +92,6 @@ def grade(
 ) -> tuple[Prediction, Graded | None]:
     """Read one generation.
 
-    Args:
-        run: the model's name in the results.
-        prompt: what was asked.
-        made: what came back.
-        answer_first: whether the model's outputs open with the answer; see ``extract``.
-        expected: probability of a right answer where the model guesses.
-        keep_prompt: whether the prediction holds the prompt itself.
-
     Returns:
         The prediction, and the grade; None when the request failed, as there is nothing to grade.
     """
@@ -260,14 +252,7 @@ def run_file(
     predictions: Sequence[Prediction],
     questions: str,
 ) -> bytes:
-    """Return the file: what was asked, and of each run its options, template, model and prompts.
-
-    Args:
-        params: of the stage.
-        told: see ``told_of``, by run.
-        predictions: of all runs.
-        questions: the fingerprint of the questions.
-    """
+    """Return the file: what was asked, and of each run its options, template, model and prompts."""
     prompts: dict[str, list[str]] = {}
     for row in predictions:
         prompts.setdefault(row.run, []).append(row.prompt_hash or "")

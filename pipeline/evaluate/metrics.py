@@ -209,11 +209,7 @@ METRICS: tuple[Metric, ...] = (
 
 
 def metric(name: str) -> Metric:
-    """Return the row of that name.
-
-    Raises:
-        KeyError: there is none.
-    """
+    """Return the row of that name."""
     return {row.name: row for row in METRICS}[name]
 
 

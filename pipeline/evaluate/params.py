@@ -285,22 +285,14 @@ class EvaluateParams(Params):
         }
 
     def judges(self) -> list[JudgeOptions]:
-        """The models that score free text.
-
-        Raises:
-            UserError: two of them have the same name.
-        """
+        """The models that score free text."""
         found = [options for options in (self.judge, self.second_judge) if options is not None]
         if len({options.judge_name() for options in found}) < len(found):
             raise UserError("[evaluate.second_judge]: is the same model as [evaluate.judge]; name another")
         return found
 
     def all_models(self) -> list[ModelOptions]:
-        """The configured models, and the one that the command line names.
-
-        Raises:
-            UserError: two of them have the same name, or an openai model has none.
-        """
+        """The configured models, and the one that the command line names."""
         models = [*self.models, *([self._named()] if self.model else [])]
         names = [model.run_name() for model in models]
         twice = sorted({name for name in names if names.count(name) > 1})

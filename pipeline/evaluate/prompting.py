@@ -118,11 +118,7 @@ def is_multiple(question: ReleaseRow) -> bool:
 
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
-    """A shipped template by name, or one of the user's own by path.
-
-    Raises:
-        UserError: there is no such template, it is for another task, lacks a part or names an unknown field.
-    """
+    """A shipped template by name, or one of the user's own by path."""
     return _checked(name, shipped_or_own(files("pipeline.evaluate") / "prompts", name, "prompt"), task)
 
 
@@ -268,37 +264,17 @@ _REFERS = re.compile(
 NONE_OF_THEM = ("以上都不是", "None of the above")
 
 
-@dataclass(frozen=True)
-class Perturbation:
-    """A kind of change that leaves the right answer as it is.
-
-    Attributes:
-        name: in ``evaluate.perturbations`` and in names of variants.
-        make: the question's version of a number, from 1 on, by a seed; None for a question that has none.
-        reworded: whether the template's ``paraphrase`` asks it.
-    """
-
-    name: str
-    make: Callable[[ReleaseRow, int, int], Shown | None]
-    reworded: bool = False
-
-
 def versions(
     row: ReleaseRow, template: Template, shuffles: int, chosen: Sequence[str], seed: int
 ) -> Iterator[tuple[Shown, Template]]:
     """Every further version of a question, and the template that asks it.
 
-    Args:
-        row: the question as printed.
-        template: of the run.
-        shuffles: number of other orders of its options.
-        chosen: names of further perturbations.
-        seed: of the dataset.
+    They are ``shuffles`` other orders of its options, and one version of each ``chosen`` perturbation.
     """
-    wanted = [(PERTURBATIONS["order"], number) for number in range(1, shuffles + 1)]
-    for kind, number in [*wanted, *((PERTURBATIONS[name], 1) for name in chosen)]:
-        if (shown := kind.make(row, number, seed)) is not None:
-            yield shown, _reworded(template) if kind.reworded else template
+    wanted = [*(("order", number) for number in range(1, shuffles + 1)), *((name, 1) for name in chosen)]
+    for name, number in wanted:
+        if (shown := PERTURBATIONS[name](row, number, seed)) is not None:
+            yield shown, _reworded(template) if name == "paraphrase" else template
 
 
 def _reworded(template: Template) -> Template:
@@ -367,12 +343,12 @@ def with_none_option(question: ReleaseRow, number: int, seed: int) -> Shown | No
     return _shown(question, dict(zip(texts, order, strict=True)), texts, "none_of_the_above")
 
 
-PERTURBATIONS = {
-    row.name: row
-    for row in (
-        Perturbation("order", shuffled),
-        Perturbation("paraphrase", unchanged, reworded=True),
-        Perturbation("none_of_the_above", with_none_option),
-    )
+PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Shown | None]] = {
+    "order": shuffled,
+    "paraphrase": unchanged,
+    "none_of_the_above": with_none_option,
 }
-"""By name; ``evaluate.shuffles`` is the number of orders, ``evaluate.perturbations`` names the others."""
+"""Changes that leave the right answer as it is: from a question, a number from 1 on and a seed, its version.
+
+``evaluate.shuffles`` is the number of orders, ``evaluate.perturbations`` names the others.
+"""

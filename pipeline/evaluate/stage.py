@@ -88,17 +88,9 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
 
     Outputs are kept as they arrive; scoring them again asks nothing. A request that failed waits for the next run.
 
-    Args:
-        tables: ``train``, ``validation`` and ``test`` (``ReleaseRow``); ``answer_scores`` where experts gave any.
-        params: models, tasks, prompts, the split.
-        context: from the runner.
-
     Returns:
         ``predictions`` (one row a model and prompt), what they were asked in free text (``open_questions``), ``scores``
         and ``comparisons``; counts are of prompts.
-
-    Raises:
-        UserError: a model, a prompt or a file of cases cannot be used.
     """
     splits = _splits(tables)
     reader = None if params.reader is None else Reader(params.reader, context.store)
@@ -134,11 +126,7 @@ def material_of(splits: Splits, params: EvaluateParams, seed: int, reader: Reade
 
 
 def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
-    """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody.
-
-    Raises:
-        UserError: no reader is configured.
-    """
+    """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
     if params.reader is None:
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
     splits = _splits(tables)

@@ -78,11 +78,7 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
 
 
 def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
-    """Write rows with ``correct`` as JSONL, whole or not at all, and count them.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
+    """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
     counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
     lines = []
     for row in scored:
@@ -100,15 +96,7 @@ def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str,
 
 
 def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[str, Any]:
-    """One row with ``extracted``, ``rule`` and ``correct`` added.
-
-    Args:
-        row: see ``score_file``.
-        answer_first: for a row that does not say.
-
-    Raises:
-        ValidationError: the row lacks something.
-    """
+    """One row with ``extracted``, ``rule`` and ``correct`` added."""
     known = _OutputRow.model_validate(row)
     multiple = _multiple(known.question_type)
     first = answer_first if known.answer_first is None else known.answer_first
@@ -244,9 +232,6 @@ def submission(predictions: Sequence[Prediction], run: str) -> bytes:
     """A run's first answers to the printed questions as a submission.
 
     A question without a readable answer goes out with its raw output, so that others may read it their way.
-
-    Raises:
-        UserError: no such run chose options.
     """
     own = [
         row
@@ -270,11 +255,7 @@ def submission(predictions: Sequence[Prediction], run: str) -> bytes:
 
 
 def predictions_of(build: Path) -> list[Prediction]:
-    """The stored predictions of a build.
-
-    Raises:
-        UserError: nothing was evaluated.
-    """
+    """The stored predictions of a build."""
     path = build / "evaluate" / "predictions.parquet"
     if not path.is_file():
         raise UserError(f"{path} is not there: run `build-dataset evaluate` first")

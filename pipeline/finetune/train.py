@@ -56,17 +56,7 @@ def to_write(
     max_input: int,
     max_target: int,
 ) -> Usable:
-    """Every question with its answer as the template writes it; nothing is cut, what is too long is left out.
-
-    Args:
-        rows: of the training split.
-        template: of the prompt; its ``answer`` is the target.
-        render: the chat as text.
-        encode: text as tokens, with the tokens that open a text.
-        end: the token that ends an answer.
-        max_input: most tokens of a prompt.
-        max_target: most tokens of an answer, its end included.
-    """
+    """Every question with its answer as the template writes it; nothing is cut, what is too long is left out."""
     found, too_long, incomplete = [], 0, 0
     explains = "{explanation}" in template.answer
     for row in rows:
@@ -128,11 +118,7 @@ class Recipe(Params):
 
 
 def load_recipe(name: str) -> Recipe:
-    """A shipped recipe by name, or one of the user's own by path.
-
-    Raises:
-        UserError: there is no such recipe, or a key is unknown or wrong.
-    """
+    """A shipped recipe by name, or one of the user's own by path."""
     content = shipped_or_own(files("pipeline.finetune") / "recipes", name, "recipe")
     try:
         return Recipe.model_validate(content)
@@ -146,15 +132,6 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
 
     A checkpoint is kept every epoch; the same call goes on from the last one. When all is done the folder holds the
     weights (the adapter alone, where there is one) and ``training.json``, and the same call does nothing.
-
-    Args:
-        model: folder of the model, or its name on a hub.
-        rows: what is learned.
-        recipe: how.
-        out: the folder; made if need be.
-
-    Returns:
-        What ``training.json`` says.
 
     Raises:
         UserError: packages are missing, the model cannot be loaded, the folder holds something else, or no row can be

@@ -33,12 +33,7 @@ class Resampling:
 
 
 def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> LabelCounts:
-    """Return ratings as counts of shape (units with at least two ratings, labels).
-
-    Args:
-        units: ratings unit by unit.
-        labels: the columns; by default the labels that were used, sorted.
-    """
+    """Return ratings as counts of shape (units with at least two ratings, labels)."""
     kept = [unit for unit in units if len(unit) >= 2]
     index = {label: column for column, label in enumerate(labels or _used(kept))}
     counts = np.zeros((len(kept), len(index)), dtype=np.int64)

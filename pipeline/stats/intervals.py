@@ -31,16 +31,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class Unit:
-    """One observation: ``count`` of ``total``, of shares 0 or 1 of 1."""
+    """One observation: its value, of shares 0 or 1."""
 
     cluster: str
     """Observations of one cluster are not independent: questions of one case, one question asked repeatedly."""
-    count: float
-    total: float = 1.0
+    value: float
 
 
 def interval_of_share(units: Iterable[Unit]) -> Interval | None:
-    """Return the interval of Σ count / Σ total; None where a single cluster of several units shows no spread.
+    """Return the interval of a share; None where a single cluster of several units shows no spread.
 
     Clusters of one unit each give Wilson's interval. Others give Wilson's interval of the effective number of units:
     that number of independent ones whose share varies as much as this share does between clusters (Kish 1965), made
@@ -48,7 +47,7 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     1 shows no variance; then every cluster counts as one unit.
     """
     found = list(units)
-    sums = _cluster_sums([unit.cluster for unit in found], [(unit.count, unit.total) for unit in found])
+    sums = _cluster_sums([unit.cluster for unit in found], [(unit.value, 1.0) for unit in found])
     total = float(sums[:, 1].sum())
     if not total:
         return None
@@ -66,7 +65,7 @@ def _certain(share: float) -> bool:
 
 
 def _effective_size(sums: Floats, share: float, total: float) -> float:
-    """Return the number of independent units that tell as much; ``sums`` is clusters × (count, total)."""
+    """Return the number of independent units that tell as much; ``sums`` is clusters × (sum, number)."""
     from scipy.stats import t
 
     clusters = len(sums)
@@ -78,9 +77,9 @@ def _effective_size(sums: Floats, share: float, total: float) -> float:
 
 
 def interval_of_mean(units: Iterable[Unit]) -> Interval | None:
-    """Return the cluster-bootstrap interval of a mean, or of a mean difference: ``count`` is one unit's value."""
+    """Return the cluster-bootstrap interval of a mean, or of a mean difference."""
     found = list(units)
-    rows = np.array([(unit.count, unit.total) for unit in found], dtype=float)
+    rows = np.array([(unit.value, 1.0) for unit in found], dtype=float)
     return bootstrap([unit.cluster for unit in found], rows, lambda sums: sums[..., 0] / sums[..., 1])
 
 

@@ -95,11 +95,7 @@ BACKENDS: dict[str, str] = {
 
 
 def open_backend(options: ModelOptions, setting: Setting) -> Backend:
-    """The backend that serves ``options``.
-
-    Raises:
-        UserError: the options lack something (a key, a model).
-    """
+    """The backend that serves ``options``."""
     module, _, name = BACKENDS[options.kind].partition(":")
     return cast("Backend", getattr(import_module(module), name)(options, setting))
 

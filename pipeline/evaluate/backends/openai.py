@@ -13,11 +13,7 @@ from pipeline.stage import Failure
 
 
 class OpenAiBackend(Backend):
-    """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing.
-
-    Raises:
-        UserError: no model is named, or its key is missing.
-    """
+    """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing."""
 
     def __init__(self, options: OpenAiModel, setting: Setting) -> None:
         self._client = LlmClient(options)

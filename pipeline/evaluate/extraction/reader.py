@@ -52,11 +52,7 @@ class Reader:
     """Outputs that the model gave no usable reply on; it is asked again on the next run."""
 
     def read(self, run: str, unread: Sequence[Unread]) -> dict[str, tuple[str, ...]]:
-        """Return the letters that outputs give as their answers, by prompt; those that give none are absent.
-
-        Raises:
-            UserError: the reader cannot be asked.
-        """
+        """Return the letters that outputs give as their answers, by prompt; those that give none are absent."""
         found: dict[str, tuple[str, ...]] = {}
         labels = {each.prompt_id: _labels(each.question) for each in unread}
         self.requests += len(unread)

@@ -170,17 +170,7 @@ def judge(
     store: Store,
     advance: Callable[[int], None],
 ) -> Verdicts:
-    """Score every text of every run and, if asked, compare runs pair by pair in both orders.
-
-    Args:
-        texts: by run.
-        options: of the judge.
-        store: keeps its replies.
-        advance: called with the number of verdicts that came.
-
-    Raises:
-        UserError: the judge cannot be asked.
-    """
+    """Score every text of every run and, if asked, compare runs pair by pair in both orders."""
     asks = list(plan(texts, compare=options.compare))
     by_id = {ask.request.id: ask for ask in asks}
     found = Verdicts(requests=len(asks))

@@ -56,16 +56,7 @@ class GivenAnswer:
 def open_questions(
     tasks: Container[Task], rows: Iterable[ReleaseRow], cases: Path | None
 ) -> list[OpenQuestion]:
-    """Return the questions in free text as people see them.
-
-    Args:
-        tasks: what models are asked to do.
-        rows: of the split; those that the paper explains are asked.
-        cases: file of those that the task ``clinical`` asks; read where one does.
-
-    Raises:
-        UserError: the file of cases cannot be used.
-    """
+    """Return the questions in free text as people see them."""
     found = [_of_row(row) for row in rows if row.explanation] if Task.EXPLANATION in tasks else []
     if Task.CLINICAL in tasks:
         found += _of_cases(load_cases(cases))
@@ -206,15 +197,6 @@ def push(
 
     An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
     the old one is withdrawn unless somebody scored it.
-
-    Args:
-        params: of the evaluation: the sample, the experts for each answer.
-        review: where Label Studio is.
-        context: of the evaluation.
-        adopt: take over another folder's project.
-
-    Raises:
-        UserError: no token, no server, it refuses; or there are no free texts.
     """
     from annotation.label_studio import push as pushing
     from annotation.label_studio.tasks import scoring_tasks
@@ -252,11 +234,7 @@ def pull(
     full: bool = False,
     adopt: bool = False,
 ) -> PullReport:
-    """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build.
-
-    Raises:
-        UserError: no token, no server, it refuses, or there is no project.
-    """
+    """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build."""
     from annotation.label_studio import pull as pulling
 
     kind = _kind(params)
@@ -272,15 +250,7 @@ def pull(
 
 
 def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
-    """Return the progress of scoring, and the agreement of experts with each other and with the models that judged.
-
-    Args:
-        build: folder of the dataset.
-        experts: whose scores count; everyone's when empty.
-
-    Raises:
-        UserError: nothing was sent.
-    """
+    """Return the progress of scoring, and the agreement of experts with each other and with the models that judged."""
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(SentAnswer.from_frame(read_table(build / SENT)))
@@ -309,11 +279,7 @@ def _kind(params: EvaluateParams) -> Kind:
 
 
 def _given(build: Path) -> list[GivenAnswer]:
-    """The free texts of the last evaluation.
-
-    Raises:
-        UserError: there are none.
-    """
+    """The free texts of the last evaluation."""
     home = build / "evaluate"
     if not (home / "predictions.parquet").exists():
         raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")

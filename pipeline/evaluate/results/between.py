@@ -14,7 +14,7 @@ from pipeline.evaluate.comparing import ranking
 from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric
-from pipeline.evaluate.results.view import REFERENCES, p_value, ranked, run_name, value
+from pipeline.evaluate.results.view import REFERENCES, Rival, compared, p_value, run_name, value
 from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 
@@ -102,23 +102,21 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
             own.setdefault((who.rstrip(")"), score.run), {})[metric] = score
     if not own:
         return None
-    rows, lines = [], {}  # type: ignore[var-annotated]
-    for at, ((who, run), found) in enumerate(own.items()):
-        cells = [_grade(found.get(aspect)) for aspect, _, _ in columns]
+    rows: list[list[str | Rival]] = []
+    for (who, run), found in own.items():
         asked = max(score.questions for score in found.values())
-        rows.append((run_name(run), "专家 experts" if who == "experts" else who, number(asked), *cells))
-        for column, (aspect, _, _) in enumerate(columns):
-            lines.setdefault((who, aspect), []).append(((at, column + 3), run, value(found.get(aspect))))
-    best, second = ranked(lines.values())
-    return Table(
+        grades = [
+            Rival(_grade(found.get(aspect)), (who, aspect), run, value(found.get(aspect)))
+            for aspect, _, _ in columns
+        ]
+        rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
+    return compared(
         name,
         f"{_CAPTIONS[task]} scored from 1 to 5 (CMB's tables 5, 6 and 8), with 95 % intervals over cases.",
         Score.to_frame([score for found in own.values() for score in found.values()]),
         ("模型 Model", "评分者 Judge", "答案数 n", *(f"{zh} {en}" for _, zh, en in columns)),
         rows,
         left=2,
-        best=best,
-        second=second,
     )
 
 

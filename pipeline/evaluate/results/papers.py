@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from statistics import mean as mean_of
 
 from pipeline.evaluate.grading import Asking
-from pipeline.evaluate.metrics import Metric, Shown, shown_in
+from pipeline.evaluate.metrics import Shown, shown_in
 from pipeline.evaluate.results.view import (
     REFERENCES,
+    Rival,
     View,
     cell,
+    compared,
     label_name,
     mean,
     prompt_name,
-    ranked,
     run_name,
     title,
     value,
 )
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.rendering.tables import Cell, Table, number
-from schemas.evaluation import Score
+from pipeline.rendering.tables import Table, number
 from schemas.taxonomy import cmb_catalogue
 from schemas.wording import counted
 
@@ -59,42 +59,26 @@ def _by_metric(view: View, table: Shown, name: str, caption: str) -> Table | Non
     metrics = [metric for metric in wanted if any(view.overall(run, metric.name) for run in runs)]
     if not runs:
         return None
-    rows, lines = [], {metric.name: [] for metric in metrics}  # type: ignore[var-annotated]
-    for at, run in enumerate(runs):
+    rows: list[list[str | Rival]] = []
+    for run in runs:
         found = [view.overall(run, metric.name) for metric in metrics]
         asked = max(score.questions for score in found if score is not None)
-        cells = []
-        for column, (metric, score) in enumerate(zip(metrics, found, strict=True)):
+        row: list[str | Rival] = [run_name(run), number(asked)]
+        for metric, score in zip(metrics, found, strict=True):
             few = None if score is None or score.questions == asked else asked
-            cells.append(cell(score, few) if metric.brackets else mean(score))
-            if metric.higher is not None:
-                lines[metric.name].append(((at, column + 2), run, _merit(metric, score)))
-        rows.append((run_name(run), number(asked), *cells))
-    best, second = ranked(lines.values())
-    return Table(
-        name,
-        caption,
-        view.data(["overall"], [metric.name for metric in metrics]),
-        ("模型 Model", "题数 n", *(metric.title for metric in metrics)),
-        rows,
-        best=best,
-        second=second,
-    )
-
-
-def _merit(metric: Metric, score: Score | None) -> float | None:
-    """Return the value that a run is ranked by: the higher, the better."""
-    found = value(score)
-    return found if found is None or metric.higher else -found
+            text = cell(score, few) if metric.brackets else mean(score)
+            merit = value(score)
+            if merit is not None and not metric.higher:
+                merit = -merit
+            row.append(text if metric.higher is None else Rival(text, metric.name, run, merit))
+        rows.append(row)
+    data = view.data(["overall"], [metric.name for metric in metrics])
+    head = ("模型 Model", "题数 n", *(metric.title for metric in metrics))
+    return compared(name, caption, data, head, rows)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
     """Tables 4 to 8, and the like for any other dimension: a row a label, a column a run.
-
-    Args:
-        view: scores of answers.
-        dimension: e.g. ``disease_group``.
-        more_than: labels with so many questions or fewer are left out, and counted in the caption.
 
     Returns:
         The table; None where no question has such a label.
@@ -105,35 +89,30 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than}
     models = [run for run in runs if run not in REFERENCES]
-    rows, lines = [], []
-    for at, (label, english) in enumerate(kept.items()):
-        asked = view.asked(dimension, label)
-        found = [view.accuracy(run, dimension, label) for run in runs]
-        known = [value(score) for run, score in zip(runs, found, strict=True) if run in models]
-        together = [share for share in known if share is not None]
-        average = (f"{100 * mean_of(together):.1f}" if together else "–",) if len(models) > 1 else ()
-        cells = [cell(score, asked) for score in found]
-        rows.append((label_name(label, english), number(asked), *cells, *average))
-        lines.append(_line(at, 2, runs, found))
-    best, second = ranked(lines)
+    rows: list[list[str | Rival]] = []
+    for label, english in kept.items():
+        shares = [value(view.accuracy(run, dimension, label)) for run in models]
+        known = [share for share in shares if share is not None]
+        average = [f"{100 * mean_of(known):.1f}" if known else "–"] if len(models) > 1 else []
+        rows.append([label_name(label, english), *_shares(view, dimension, label, runs), *average])
     average_name = ("平均 Average of models",) if len(models) > 1 else ()
-    return Table(
+    return compared(
         table_name(dimension),
         _caption(view, dimension, len(labels) - len(kept), more_than),
         view.data([dimension], ["accuracy", "mean_accuracy"]),
         (title(dimension), "题数 n", *map(run_name, runs), *average_name),
         rows,
-        best=best,
-        second=second,
     )
 
 
-def _line(
-    row: int, first: int, runs: Sequence[str], scores: Sequence[Score | None]
-) -> list[tuple[Cell, str, float | None]]:
-    """The cells of a row that are compared, from a column on."""
-    pairs = enumerate(zip(runs, scores, strict=True), start=first)
-    return [((row, column), run, value(score)) for column, (run, score) in pairs]
+def _shares(view: View, dimension: str, label: str, runs: Sequence[str]) -> list[str | Rival]:
+    """Return the number of questions of a label, and every run's accuracy."""
+    asked = view.asked(dimension, label)
+    scores = [view.accuracy(run, dimension, label) for run in runs]
+    rivals = [
+        Rival(cell(score, asked), label, run, value(score)) for run, score in zip(runs, scores, strict=True)
+    ]
+    return [number(asked), *rivals]
 
 
 def table_name(dimension: str) -> str:
@@ -169,29 +148,25 @@ def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
     labels = view.labels("exam_type")
     if not labels:
         return None
-    rows, lines = [], [[] for _ in range(len(labels) + 2)]  # type: ignore[var-annotated]
-    pairs = _pairs(view.runs_of("exam_type"), askings)
-    for at, row in enumerate(pairs):
-        cells = []
+    rows: list[list[str | Rival]] = []
+    for pair in _pairs(view.runs_of("exam_type"), askings):
+        row: list[str | Rival] = [pair.name]
         for column in range(len(labels) + 2):
-            both = [_column(view, run, list(labels), column) for run in (row.zero, row.several)]
+            both = [_column(view, run, list(labels), column) for run in (pair.zero, pair.several)]
             (zero, _), (several, _) = both
-            cells.append(f"{zero or '–'} ({several})" if several else zero)
-            values = [found for _, found in both if found is not None]
-            lines[column].append(((at, column + 1), row.zero or row.several or "", max(values, default=None)))
-        rows.append((row.name, *cells))
-    best, second = ranked(lines)
+            best = max((found for _, found in both if found is not None), default=None)
+            text = f"{zero or '–'} ({several})" if several else zero
+            row.append(Rival(text, column, pair.zero or pair.several or "", best))
+        rows.append(row)
     shots = sorted({askings[run].shots for run in askings if askings[run].shots})
     told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
     head = (label_name(label, english) for label, english in labels.items())
-    return Table(
+    return compared(
         "cmb_table3",
         f"Accuracy by exam category, in percent (CMB's tables 3 and 4).{told} Average: over the categories.",
         view.data(["exam_type", "overall"], ["accuracy", "mean_accuracy"]),
         ("模型 Model", *head, "平均 Average", "全部题目 All questions"),
         rows,
-        best=best,
-        second=second,
     )
 
 
@@ -241,21 +216,15 @@ def subcategories(view: View) -> Table | None:
         for part in cmb_catalogue()
         for subcategory in part.subcategories
     }
-    rows, lines = [], []
-    for at, (label, english) in enumerate(found.items()):
-        asked = view.asked("exam_class", label)
-        scores = [view.accuracy(run, "exam_class", label) for run in runs]
-        shown = (cell(score, asked) for score in scores)
-        rows.append((category.get(label, "–"), label_name(label, english), number(asked), *shown))
-        lines.append(_line(at, 3, runs, scores))
-    best, second = ranked(lines)
-    return Table(
+    rows: list[list[str | Rival]] = [
+        [category.get(label, "–"), label_name(label, english), *_shares(view, "exam_class", label, runs)]
+        for label, english in found.items()
+    ]
+    return compared(
         "cmb_subcategories",
         "Accuracy by exam subcategory 按考试.",
         view.data(["exam_class"], ["accuracy", "mean_accuracy"]),
         ("类别 Category", "考试 Exam", "题数 n", *map(run_name, runs)),
         rows,
         left=2,
-        best=best,
-        second=second,
     )

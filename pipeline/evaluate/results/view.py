@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
-from pipeline.rendering.tables import Cell
+from pipeline.rendering.tables import Cell, Table
 from schemas.evaluation import Score, Task
 
 REFERENCES = (HUMAN, "random", "majority")
@@ -133,25 +134,43 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def ranked(
-    lines: Iterable[Sequence[tuple[Cell, str, float | None]]],
-) -> tuple[frozenset[Cell], frozenset[Cell]]:
-    """The best and the second best cells of every line of cells that are compared.
+@dataclass(frozen=True)
+class Rival:
+    """A cell that is compared with the others of its line."""
 
-    Args:
-        lines: cells with their run and value. Baselines and people do not compete; a line with fewer than two models
-            has no best, ties share their rank.
+    text: str
+    line: Hashable
+    run: str
+    value: float | None
+    """The higher, the better."""
+
+
+def compared(
+    name: str,
+    caption: str,
+    data: pl.DataFrame,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str | Rival]],
+    left: int = 1,
+) -> Table:
+    """Return a table with the best and the second best cell of every line marked.
+
+    Baselines and people do not compete; a line with fewer than two models has no best, ties share their rank.
     """
+    lines: dict[Hashable, list[tuple[Cell, float]]] = {}
+    for at, row in enumerate(rows):
+        for column, each in enumerate(row):
+            if isinstance(each, Rival) and each.run not in REFERENCES and each.value is not None:
+                lines.setdefault(each.line, []).append(((at, column), each.value))
     best: set[Cell] = set()
     second: set[Cell] = set()
-    for line in lines:
-        values = [(place, value) for place, run, value in line if run not in REFERENCES and value is not None]
-        order = sorted({value for _, value in values}, reverse=True)
-        if len(values) < 2 or len(order) < 2:
-            continue
-        best |= {place for place, value in values if value == order[0]}
-        second |= {place for place, value in values if value == order[1]}
-    return frozenset(best), frozenset(second - best)
+    for cells in lines.values():
+        order = sorted({value for _, value in cells}, reverse=True)
+        if len(order) > 1:
+            best |= {place for place, value in cells if value == order[0]}
+            second |= {place for place, value in cells if value == order[1]}
+    texts = [tuple(each if isinstance(each, str) else each.text for each in row) for row in rows]
+    return Table(name, caption, data, head, texts, left, frozenset(best), frozenset(second))
 
 
 def value(score: Score | None) -> float | None:

@@ -117,11 +117,7 @@ TASKS: dict[Task, str] = {
 
 
 def open_task(options: ModelOptions, material: Material) -> TaskWork:
-    """The work that ``options`` ask for, its prompts made.
-
-    Raises:
-        UserError: a template or a file of cases cannot be used.
-    """
+    """The work that ``options`` ask for, its prompts made."""
     module, _, name = TASKS[options.task].partition(":")
     return cast("TaskWork", getattr(import_module(module), name)(options, material))
 

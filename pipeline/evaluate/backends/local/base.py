@@ -89,11 +89,7 @@ class PreparedPrompt:
 
 
 class LocalBackend(Backend, ABC):
-    """Asks one model on this machine; every output is kept the moment it is made.
-
-    Raises:
-        UserError: packages are not installed, or the model cannot be loaded.
-    """
+    """Asks one model on this machine; every output is kept the moment it is made."""
 
     def __init__(self, options: LocalModel, setting: Setting) -> None:
         if (missing := missing_packages(options) or out_of_reach(options)) is not None:

@@ -67,11 +67,7 @@ def choice_batch(batch: Sequence[Chosen], *, tokenizer: Any, longest: int) -> di
 
 
 class MultipleChoiceBackend(Backend):
-    """Chooses the option with the highest score; where several are asked for, all above one half, two at least.
-
-    Raises:
-        UserError: torch or transformers is not installed, or the model cannot be loaded.
-    """
+    """Chooses the option with the highest score; where several are asked for, all above one half, two at least."""
 
     def __init__(self, options: MultipleChoiceModel, setting: Setting) -> None:
         if (missing := missing_packages(options)) is not None:

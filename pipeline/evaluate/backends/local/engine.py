@@ -16,16 +16,7 @@ class OutOfMemoryError(Exception):
 
 
 class Engine:
-    """One model on one device.
-
-    Args:
-        options: the model.
-        device: ``cuda:0``, ``cpu`` …
-        tokenizer: where it is loaded already.
-
-    Raises:
-        UserError: the model cannot be loaded.
-    """
+    """One model on one device."""
 
     def __init__(self, options: TransformersModel, device: str, tokenizer: Any = None) -> None:
         import torch
@@ -65,15 +56,7 @@ class Engine:
         ]
 
     def choose(self, batch: PromptBatch, letters: Letters) -> list[Made]:
-        """The likeliest letter as the next token, prompt by prompt, in one forward pass.
-
-        Args:
-            batch: prompts of the same labels.
-            letters: each label and its token.
-
-        Raises:
-            OutOfMemoryError: it does not fit.
-        """
+        """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
         with self._torch.inference_mode(), _memory():
             inputs = self._padded(batch, whole=False)
             if batch.head:
@@ -87,11 +70,7 @@ class Engine:
         ]
 
     def likelihoods(self, batch: PromptBatch) -> list[float]:
-        """The log-likelihood of every prompt's scored tokens, summed.
-
-        Raises:
-            OutOfMemoryError: it does not fit.
-        """
+        """The log-likelihood of every prompt's scored tokens, summed."""
         wanted = [tail.scored for tail in batch.tails]
         with self._torch.inference_mode(), _memory():
             inputs = self._padded(batch, whole=False)

@@ -137,11 +137,7 @@ _ENDS = {"system": "\n\n", "user": "\n", "assistant": "\n\n"}
 
 
 def load_tokenizer(options: LocalModel) -> Any:
-    """The model's tokenizer, with a token to pad with.
-
-    Raises:
-        UserError: there is none.
-    """
+    """The model's tokenizer, with a token to pad with."""
     from transformers import AutoTokenizer
     from transformers.utils import logging
 
@@ -175,11 +171,7 @@ def _config(options: LocalModel) -> Any:
 
 
 def load_model(options: TransformersModel, device: str) -> Any:
-    """The model with its adapter, ready to read.
-
-    Raises:
-        UserError: it cannot be loaded.
-    """
+    """The model with its adapter, ready to read."""
     from transformers import AutoModelForCausalLM
 
     model = _of_model(AutoModelForCausalLM, options, "model", dtype=_dtype(options, device))
@@ -206,11 +198,7 @@ def _of_model(kind: Any, options: LocalModel, what: str, **settings: Any) -> Any
 
 
 def pretrained(kind: Any, model: str, what: str, **settings: Any) -> Any:
-    """Return a tokenizer, configuration or model of transformers.
-
-    Raises:
-        UserError: it cannot be loaded.
-    """
+    """Return a tokenizer, configuration or model of transformers."""
     try:
         return kind.from_pretrained(model, **settings)
     except (OSError, ValueError, KeyError) as error:
