@@ -17,6 +17,7 @@ from pipeline.evaluate.scoring import accepted
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
+from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
 
 Message = dict[str, str]
@@ -110,6 +111,14 @@ class Prompt:
     def asked(self) -> ReleaseRow:
         """The question as the model sees it; raises as ``printed`` does."""
         return self.shown.question if self.shown else self.printed
+
+
+def waiting(prompt_id: str, reason: str, detail: str) -> ReviewItem:
+    """Return the item of a prompt that is asked again on the next run."""
+    question_id = prompt_id.partition("#")[0].partition("~")[0]
+    return ReviewItem(
+        item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail
+    )
 
 
 def is_multiple(question: ReleaseRow) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from statistics import mean, stdev
+from typing import TypeVar
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -312,12 +313,15 @@ def review_status(question: ReleaseRow) -> str:
     return "partly reviewed" if settled else "unreviewed"
 
 
-def by_slice(questions: Iterable[ReleaseRow]) -> dict[Slice, list[str]]:
-    """The ids of the questions of every slice, slices in the order of tables."""
-    found: dict[Slice, list[str]] = {}
-    for question in questions:
-        for part in slices_of(question):
-            found.setdefault(part, []).append(question.question_id)
+Sliced = TypeVar("Sliced", ReleaseRow, Graded)
+
+
+def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
+    """The questions, or graded answers to questions, of every slice; slices in the order of tables."""
+    found: dict[Slice, list[Sliced]] = {}
+    for item in items:
+        for part in slices_of(item.question if isinstance(item, Graded) else item):
+            found.setdefault(part, []).append(item)
     order = _order()
     return {part: found[part] for part in sorted(found, key=order)}
 

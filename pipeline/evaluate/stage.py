@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of, rubric
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
-from pipeline.evaluate.prompting import load_template
+from pipeline.evaluate.prompting import load_template, waiting
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
@@ -108,7 +108,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
             _ask(each, made, advance)
     if made.ended and len(made.ended) == len(runs):
         raise next(iter(made.ended.values()))
-    made.scores += _people(material.questions)
+    for part, rows in by_slice(material.questions).items():
+        made.scores += human_scores(part, rows)
     made.verdicts = _judged(params, made, context)
     if "answer_scores" in tables:
         _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, params)
@@ -160,7 +161,11 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
     made.add(each.name, each.work.read(each.name, each.backend, given))
     made.facts[each.name] = _facts(given.values())
     made.told[each.name] = told_of(each.backend.identity, given.values())
-    made.waiting += _waiting(each.name, (given[prompt.id] for prompt in each.work.prompts))
+    made.waiting += [
+        waiting(prompt.id, failed.reason, f"{each.name}: {failed.detail}")
+        for prompt in each.work.prompts
+        if (failed := given[prompt.id].failure) is not None
+    ]
 
 
 def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdicts:
@@ -183,16 +188,6 @@ def _add_experts(scores: Sequence[AnswerScore], made: _Outcomes, params: Evaluat
         made.verdicts.judgements += found
 
 
-def _people(questions: Sequence[ReleaseRow]) -> list[Score]:
-    """The human line, slice by slice."""
-    by_id = {row.question_id: row for row in questions}
-    return [
-        score
-        for part, ids in by_slice(questions).items()
-        for score in human_scores(part, [by_id[question_id] for question_id in ids])
-    ]
-
-
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
     """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say."""
     given = [made for made in generations if made.text is not None]
@@ -210,28 +205,24 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
-    """Return the judge, its rubric, and the number and cost of its verdicts."""
-    judges = params.judges()
-    if not judges:
-        return {}
-    found = made.verdicts
-    return {
-        "judge": {
+    """Return the judge with its rubric and the reader, and the number and cost of what they said."""
+    found, told = made.verdicts, {}
+    if judges := params.judges():
+        told["judge"] = {
             "name": ", ".join(options.judge_name() for options in judges),
             "rubric": rubric().version,
             "requests": found.requests,
             "without_verdict": len(found.waiting),
             "cost": found.cost,
         }
-    }
-
-
-def _reader_facts(reader: Reader | None) -> dict[str, Any]:
-    """Return the reader, and the number and cost of its readings."""
-    if reader is None:
-        return {}
-    found = {"model": reader.options.model, "requests": reader.requests, "without_reply": len(reader.waiting)}
-    return {"reader": found | {"cost": reader.cost}}
+    if made.reader is not None:
+        told["reader"] = {
+            "model": made.reader.options.model,
+            "requests": made.reader.requests,
+            "without_reply": len(made.reader.waiting),
+            "cost": made.reader.cost,
+        }
+    return told
 
 
 def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
@@ -251,21 +242,8 @@ def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     return {"cost": _sum(costs), "currency": currencies.pop()}
 
 
-def _waiting(run_name: str, generations: Iterable[Generation]) -> Iterator[ReviewItem]:
-    """Prompts whose request failed; they are asked again on the next run."""
-    for given in generations:
-        if given.failure is not None:
-            yield ReviewItem(
-                item_id=given.prompt_id,
-                question_ids=[given.prompt_id.partition("#")[0].partition("~")[0]],
-                stage="evaluate",
-                reason=given.failure.reason,
-                detail=f"{run_name}: {given.failure.detail}",
-            )
-
-
 def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Result:
-    waiting = len(made.waiting)
+    unanswered = len(made.waiting)
     rejects = [
         left.model_copy(update={"detail": f"{each.name} was not asked: {left.detail}"})
         for each in runs
@@ -301,7 +279,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "judge_agreement": JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(
-            n_input=asked + len(rejects), kept=asked - waiting, rejected=len(rejects), waiting=waiting
+            n_input=asked + len(rejects), kept=asked - unanswered, rejected=len(rejects), waiting=unanswered
         ),
         rejects=rejects,
         review=made.waiting,
@@ -318,7 +296,6 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "asked": facts(askings),
             "more_than": params.more_than(),
             **_judge_facts(params, made),
-            **_reader_facts(made.reader),
             **_cost(params, made),
         },
         complete=not made.waiting,
@@ -330,12 +307,12 @@ def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     if not made.predictions:
         return [f"the {params.split} split holds no questions: nothing was asked"]
     reasons = tallied((item.reason, item.detail) for item in made.waiting)
-    waiting = counted(len(made.waiting), "prompt")
+    unanswered = counted(len(made.waiting), "prompt")
     stray = counted(made.stray, "expert score of an answer", "expert scores of answers")
     return [
         *results.headlines(made.scores),
         *(f"{run} could not go on: {error}" for run, error in made.ended.items()),
-        *([f"{waiting} without an output ({reasons}): run evaluate again"] if reasons else []),
+        *([f"{unanswered} without an output ({reasons}): run evaluate again"] if reasons else []),
         *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
     ]
 

@@ -15,8 +15,7 @@ from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first, extract
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.scoring import Graded
-from pipeline.evaluate.tasks import sliced
+from pipeline.evaluate.scoring import Graded, by_slice
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score, Task
@@ -207,16 +206,14 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
     given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
-    rows = [_row(item, given.get(found)) for found, item in keys.items()]
-    habit = answers_first(
-        (row["raw_output"], row["options"]) for row in rows if row["raw_output"] is not None
-    )
-    scored = [_scored(row, habit, key) for row in rows]
+    rows = [_row(item, given.get(found), key) for found, item in keys.items()]
+    habit = _habit(rows)
+    scored = [score_row(row, habit) for row in rows]
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
     run = name or path.stem
     scores = [
         score
-        for part, items in sliced(graded)
+        for part, items in by_slice(graded).items()
         if part.dimension in _SLICES
         for score in score_items(run, part, items)
     ]
@@ -331,28 +328,21 @@ def _items(path: Path) -> Iterator[Any]:
         yield from found if isinstance(found, list) else [found]
 
 
-def _row(key: _Key, given: _Given | None) -> dict[str, Any]:
+def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
     """The question as ``score_row`` takes it; options as the submission prints them, else the key."""
+    options = (given.options if given else {}) or item.options or dict.fromkeys(_LETTERS, "")
+    answer = sorted(set(fold(item.answer).upper()) & set(options))
+    if not answer:
+        where = f"{key}, id {str(item.id)[:40]!r}"
+        raise UserError(f"{where}: the answer {item.answer[:20]!r} names none of {', '.join(options)}")
     return {
-        "id": key.id,
-        "options": (given.options if given else {}) or key.options or dict.fromkeys(_LETTERS, ""),
-        "answer": key.answer,
+        "id": item.id,
+        "options": options,
+        "answer": item.answer,
         "raw_output": given.model_answer if given else None,
-        "question_type": key.question_type,
+        "question_type": item.question_type,
+        "letters": answer,
     }
-
-
-def _scored(row: Mapping[str, Any], habit: bool | None, key: Path) -> dict[str, Any]:
-    where = f"{key}, id {str(row['id'])[:40]!r}"
-    if not _letters(row):
-        raise UserError(
-            f"{where}: the answer {row['answer'][:20]!r} names none of {', '.join(row['options'])}"
-        )
-    return score_row(row, habit)
-
-
-def _letters(row: Mapping[str, Any]) -> list[str]:
-    return sorted(set(fold(row["answer"]).upper()) & set(row["options"]))
 
 
 def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
@@ -367,7 +357,7 @@ def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
             "question_type": key.question_type or "未注明",
             "stem": "",
             "options": [],
-            "answer": _letters(row),
+            "answer": row["letters"],
             "document": "",
         }
     )

@@ -21,7 +21,7 @@ from annotation.llm.messages import (
 )
 from pipeline.claims import shown
 from pipeline.evaluate.params import ReaderOptions
-from pipeline.evaluate.prompting import is_multiple
+from pipeline.evaluate.prompting import is_multiple, waiting
 from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
 
@@ -59,7 +59,8 @@ class Reader:
         for outcome in LlmClient(self.options).complete_many([_request(each) for each in unread], self.store):
             name = outcome.request.id
             if isinstance(outcome, Failed):
-                self.waiting.append(_waiting(run, name, outcome))
+                detail = f"{run}: the output was not read: {outcome.detail}"
+                self.waiting.append(waiting(name, f"reader_{outcome.reason}", detail))
                 continue
             known = self.cost is not None and outcome.cost is not None
             self.cost = (self.cost or 0.0) + (outcome.cost or 0.0) if known else None
@@ -128,13 +129,3 @@ def _letters(labels: Sequence[str], reply: str) -> tuple[str, ...]:
             f"answer 只能含 {'、'.join(labels)}。",
         )
     return tuple(sorted(set(said)))
-
-
-def _waiting(run: str, prompt_id: str, failed: Failed) -> ReviewItem:
-    return ReviewItem(
-        item_id=prompt_id,
-        question_ids=[prompt_id.partition("#")[0].partition("~")[0]],
-        stage="evaluate",
-        reason=f"reader_{failed.reason}",
-        detail=f"{run}: the output was not read: {failed.detail}",
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
@@ -155,9 +155,8 @@ class AnswerWork:
         reading = Reading([prediction for prediction, _ in found.values()])
         everything = [item for _, item in found.values() if item is not None]
         reading.graded = [item for item in everything if item.variant is None]
-        reading.scores = [
-            score for part, items in sliced(reading.graded) for score in score_items(run, part, items)
-        ]
+        slices = by_slice(reading.graded).items()
+        reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
         reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
         return reading
 
@@ -197,15 +196,6 @@ class AnswerWork:
             for text, prompt in texts
             if text is not None
         )
-
-
-def sliced(items: Sequence[Graded]) -> Iterable[tuple[Any, list[Graded]]]:
-    """Graded answers by the slices of their questions."""
-    by_id: dict[str, list[Graded]] = {}
-    for item in items:
-        by_id.setdefault(item.question.question_id, []).append(item)
-    for part, ids in by_slice([found[0].question for found in by_id.values()]).items():
-        yield part, [item for question_id in ids for item in by_id[question_id]]
 
 
 def _versions(items: Sequence[Graded]) -> list[Versions]:

@@ -24,9 +24,9 @@ def test_what_is_not_known_of_a_question_makes_no_slice():
 
 def test_every_question_is_in_the_overall_slice_once():
     slices = by_slice([make_question(number) for number in range(5)])
-    overall = [ids for part, ids in slices.items() if part.dimension == "overall"]
+    overall = [rows for part, rows in slices.items() if part.dimension == "overall"]
     assert len(overall) == 1
-    assert len(set(overall[0])) == 5
+    assert len({row.question_id for row in overall[0]}) == 5
 
 
 def test_reviewed_and_unreviewed_labels_are_apart():
