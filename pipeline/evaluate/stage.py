@@ -13,7 +13,7 @@ from pipeline.evaluate.backends.local.loading import missing_packages, out_of_re
 from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.extraction.reader import Reader, Unread, estimate
 from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
-from pipeline.evaluate.judging.judge import Verdicts, judge, requests_of, rubric
+from pipeline.evaluate.judging.judge import Verdicts, judge, plan, rubric
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
@@ -172,7 +172,7 @@ def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdic
     """Return the judge's and the experts' verdicts on the free texts."""
     verdicts = Verdicts()
     for options in params.judges() if made.written else ():
-        requests = requests_of(made.written, compare=options.compare)
+        requests = sum(1 for _ in plan(made.written, compare=options.compare))
         with context.progress(requests, "verdicts") as advance:
             verdicts.add(judge(made.written, options, context.store, advance))
     if params.expert_scores is not None:

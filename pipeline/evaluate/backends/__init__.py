@@ -37,7 +37,6 @@ class Generation:
         letters: the answer, for backends that choose letters instead of writing text.
         read_by: the rule of those letters where a reader read them; None where the backend chose them.
         failure: why there is no output; it is asked again on the next run.
-        stored: whether it was there already and nothing was asked.
         prompt_tokens: tokens read; None where not known.
         completion_tokens: tokens written; None where not known.
         cost: in the options' currency; None where no price is configured.
@@ -54,7 +53,6 @@ class Generation:
     letters: tuple[str, ...] | None = None
     read_by: str | None = None
     failure: Failure | None = None
-    stored: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost: float | None = None

@@ -43,7 +43,6 @@ def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
         outcome.request.id,
         _whole(outcome.text),
         outcome.finish_reason,
-        stored=outcome.stored,
         prompt_tokens=outcome.usage.prompt_tokens,
         completion_tokens=outcome.usage.completion_tokens,
         cost=outcome.cost,

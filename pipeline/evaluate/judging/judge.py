@@ -57,30 +57,22 @@ def score_messages(conversation: Sequence[Message], reference: str, answer: str)
         + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
         for aspect in aspects()
     )
-    asked = (
-        rubric()
-        .question.strip("\n")
-        .format(conversation=_spoken(conversation), reference=reference, answer=answer)
-    )
-    return (
-        {"role": "system", "content": f"{rubric().system.strip()}\n{scales}"},
-        {"role": "user", "content": asked},
-    )
+    asked = rubric().question.strip("\n")
+    asked = asked.format(conversation=_spoken(conversation), reference=reference, answer=answer)
+    return _messages(f"{rubric().system.strip()}\n{scales}", asked)
 
 
 def pair_messages(
     conversation: Sequence[Message], reference: str, first: str, second: str
 ) -> tuple[Message, ...]:
     """Ask which of two answers is better."""
-    asked = (
-        rubric()
-        .pair_question.strip("\n")
-        .format(conversation=_spoken(conversation), reference=reference, first=first, second=second)
-    )
-    return (
-        {"role": "system", "content": rubric().pair_system.strip()},
-        {"role": "user", "content": asked},
-    )
+    asked = rubric().pair_question.strip("\n")
+    asked = asked.format(conversation=_spoken(conversation), reference=reference, first=first, second=second)
+    return _messages(rubric().pair_system.strip(), asked)
+
+
+def _messages(system: str, asked: str) -> tuple[Message, ...]:
+    return {"role": "system", "content": system}, {"role": "user", "content": asked}
 
 
 def score_format() -> dict[str, Any]:
@@ -193,11 +185,6 @@ def judge(
     found.preferences = list(_preferred(asks, name, replies))
     found.waiting.sort(key=lambda item: item.item_id)
     return found
-
-
-def requests_of(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> int:
-    """Return the number of requests to a judge."""
-    return sum(1 for _ in plan(texts, compare=compare))
 
 
 def plan(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> Iterator[_Ask]:

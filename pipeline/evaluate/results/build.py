@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -133,14 +133,8 @@ def files(found: Evaluated) -> Mapping[str, bytes]:
     return {name: data for _, table in tables(found) for name, data in table.files().items()}
 
 
-def terminal(found: Evaluated) -> Iterator[RichTable]:
-    """The same tables for ``rich.print``; texts of papers are never read as markup."""
-    for name, table in tables(found):
-        yield rich_table(name, table)
-
-
 def rich_table(name: str, table: Table) -> RichTable:
-    """A table for ``rich.print``."""
+    """A table for ``rich.print``; texts of papers are never read as markup."""
     from rich.table import Table as RichTable
     from rich.text import Text
 

@@ -80,7 +80,6 @@ class Written:
     task: Task
     item_id: str
     prompt: Prompt
-    outcome: Outcome
     said: str
     """The part that a reader is meant to see."""
     reference: str

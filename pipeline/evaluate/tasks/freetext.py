@@ -82,7 +82,7 @@ class _TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = Written(run, self.task, about.item_id, prompt, outcome, said, about.reference)
+                text = Written(run, self.task, about.item_id, prompt, said, about.reference)
                 reading.written.append(text)
             counts = compare(said, about.reference)
             item = GradedText(about.item_id, about.cluster, outcome, counts, prompt.repeat)

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
-from pipeline.evaluate.results.build import Evaluated, headlines, markdown, terminal
+from pipeline.evaluate.results.build import Evaluated, headlines, markdown, rich_table, tables
 from pipeline.evaluate.stage import problems, run
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Score
@@ -340,8 +340,8 @@ def test_results_of_an_empty_split_say_that_nothing_was_asked(context, splits):
 def test_tables_for_the_terminal_show_every_run(context, splits):
     scores = list(Score.from_frame(run(splits(TEST, TRAIN), EvaluateParams(), context).tables["scores"]))
     console = Console(width=200, file=StringIO())
-    for table in terminal(Evaluated(scores, more_than={})):
-        console.print(table)
+    for name, table in tables(Evaluated(scores, more_than={})):
+        console.print(rich_table(name, table))
     shown = console.file.getvalue()
     assert "随机 random" in shown
     assert "考生 human" in shown

@@ -106,9 +106,7 @@ class LocalBackend(Backend, ABC):
         for item in asked:
             if item.key in kept:
                 advance(1)
-                yield _generation(
-                    item, Made(**kept[item.key]), stored=True, temperature=self._options.temperature
-                )
+                yield _generation(item, Made(**kept[item.key]), self._options.temperature)
         for item, made in self._fitting([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
@@ -116,7 +114,7 @@ class LocalBackend(Backend, ABC):
             else:
                 made = replace(made, made_with=versions(self._options))
                 self._store.put(item.key, asdict(made))
-                yield _generation(item, made, stored=False, temperature=self._options.temperature)
+                yield _generation(item, made, self._options.temperature)
 
     def _context(self) -> int:
         """Tokens that the model can read and write together."""
@@ -228,13 +226,12 @@ def _identity(options: LocalModel) -> dict[str, Any]:
     }
 
 
-def _generation(item: PreparedPrompt, made: Made, *, stored: bool, temperature: float) -> Generation:
+def _generation(item: PreparedPrompt, made: Made, temperature: float) -> Generation:
     return Generation(
         item.prompt.id,
         made.text,
         made.finish,
         letters=(made.text,) if made.likelihoods else None,
-        stored=stored,
         prompt_tokens=made.prompt_tokens,
         completion_tokens=made.completion_tokens,
         likelihoods=made.likelihoods,

@@ -86,7 +86,7 @@ class MultipleChoiceBackend(Backend):
         for prompt in prompts:
             if keys[prompt.id] in kept:
                 advance(1)
-                yield _generation(prompt, kept[keys[prompt.id]], stored=True)
+                yield _generation(prompt, kept[keys[prompt.id]])
         # Like lengths together: less padding.
         missing = iter(
             sorted((p for p in prompts if keys[p.id] not in kept), key=lambda p: -len(p.asked().stem))
@@ -96,7 +96,7 @@ class MultipleChoiceBackend(Backend):
             loaded = loaded or self._load()
             for prompt, scores in zip(batch, self._scores(batch, *loaded), strict=True):
                 self._store.put(keys[prompt.id], scores)
-                yield _generation(prompt, scores, stored=False)
+                yield _generation(prompt, scores)
             advance(len(batch))
 
     def _key(self, question: ReleaseRow) -> str:
@@ -131,9 +131,9 @@ class MultipleChoiceBackend(Backend):
             yield [round(score, 6) for score in row[: len(item.options)]]
 
 
-def _generation(prompt: Prompt, scores: Sequence[float], *, stored: bool) -> Generation:
+def _generation(prompt: Prompt, scores: Sequence[float]) -> Generation:
     labels = [option.label for option in prompt.asked().options]
     ranked = sorted(zip(scores, labels, strict=True), key=lambda pair: (-pair[0], pair[1]))
     count = max(2, sum(score > 0 for score in scores)) if is_multiple(prompt.asked()) else 1
     letters = tuple(sorted(label for _, label in ranked[:count]))
-    return Generation(prompt.id, "".join(letters), letters=letters, stored=stored)
+    return Generation(prompt.id, "".join(letters), letters=letters)
