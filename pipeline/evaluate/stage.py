@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.extraction.reader import Reader, Unread, estimate
+from pipeline.evaluate.extraction.reader import OutputReader, UnreadOutput, estimate
 from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
 from pipeline.evaluate.judging.judge import Verdicts, judge, plan, rubric
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
@@ -69,7 +69,7 @@ class _Outcomes:
     """Runs that could not go on, and why."""
     stray: int = 0
     """Experts' scores of answers that no run gave."""
-    reader: Reader | None = None
+    reader: OutputReader | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
@@ -93,7 +93,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         and ``comparisons``; counts are of prompts.
     """
     splits = _splits(tables)
-    reader = None if params.reader is None else Reader(params.reader, context.store)
+    reader = None if params.reader is None else OutputReader(params.reader, context.store)
     material = material_of(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
@@ -121,7 +121,9 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     return _result(params, runs, made)
 
 
-def material_of(splits: Splits, params: EvaluateParams, seed: int, reader: Reader | None = None) -> Material:
+def material_of(
+    splits: Splits, params: EvaluateParams, seed: int, reader: OutputReader | None = None
+) -> Material:
     """Return the source of all runs' prompts."""
     return Material(splits, params.split, params.limit, seed, params.cases, params.keep_prompts, reader)
 
@@ -133,7 +135,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
     splits = _splits(tables)
     material = material_of(splits, params, context.seed)
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
-    unread: list[Unread] = []
+    unread: list[UnreadOutput] = []
     for options in params.all_models():
         work = open_task(options, material)
         if isinstance(work, AnswerWork):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -33,10 +33,6 @@ class Table:
     """Cells in bold: the best of what they are compared with."""
     second: frozenset[Cell] = field(default=frozenset())
     """Cells underlined, where that can be: the second best."""
-
-    def renamed(self, name: str, caption: str) -> Table:
-        """The same table by another name."""
-        return replace(self, name=name, caption=caption)
 
     def files(self) -> Mapping[str, bytes]:
         """``tables/<name>.parquet``, ``.csv``, ``.md`` and ``.tex``."""

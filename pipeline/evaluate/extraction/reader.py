@@ -32,7 +32,7 @@ _LONGEST = 6_000
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadOutput:
     """An output that no rule read, and the question as the model saw it."""
 
     prompt_id: str
@@ -41,7 +41,7 @@ class Unread:
 
 
 @dataclass
-class Reader:
+class OutputReader:
     """Asks a model which option an output gives as its answer; replies are stored, so that none is paid twice."""
 
     options: ReaderOptions
@@ -51,7 +51,7 @@ class Reader:
     waiting: list[ReviewItem] = field(default_factory=list)
     """Outputs that the model gave no usable reply on; it is asked again on the next run."""
 
-    def read(self, run: str, unread: Sequence[Unread]) -> dict[str, tuple[str, ...]]:
+    def read(self, run: str, unread: Sequence[UnreadOutput]) -> dict[str, tuple[str, ...]]:
         """Return the letters that outputs give as their answers, by prompt; those that give none are absent."""
         found: dict[str, tuple[str, ...]] = {}
         labels = {each.prompt_id: _labels(each.question) for each in unread}
@@ -70,7 +70,7 @@ class Reader:
         return found
 
 
-def estimate(options: ReaderOptions, unread: Iterable[Unread], store: AnswerStore) -> str:
+def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
     """Return what reading takes, in one line; asks nobody and needs no key."""
     requests = {request.key(options): request for request in map(_request, unread)}
     stored = store.get_many(requests)
@@ -93,7 +93,7 @@ def _words() -> dict[str, str]:
     return tomllib.loads((files("pipeline.evaluate.extraction") / "reader.toml").read_text(encoding="utf-8"))
 
 
-def _request(each: Unread) -> ChatRequest:
+def _request(each: UnreadOutput) -> ChatRequest:
     row, labels = each.question, _labels(each.question)
     asked = (
         _words()["question"]

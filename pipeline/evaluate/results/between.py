@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import combinations
 
 import polars as pl
@@ -14,12 +12,10 @@ from pipeline.evaluate.comparing import ranking
 from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric
-from pipeline.evaluate.results.view import REFERENCES, Rival, compared, p_value, run_name, value
+from pipeline.evaluate.results.view import REFERENCES, WORDS, Rival, compared, p_value, run_name, value
 from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 
-_WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
-"""Captions and heads of tables."""
 _JUDGED = "judged ("
 
 
@@ -86,9 +82,6 @@ def _measured(
     return found
 
 
-_CAPTIONS = {Task.CLINICAL: "Clinical answers 病例问答", Task.EXPLANATION: "Explanations 解析"}
-
-
 def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     """Tables 5, 6 and 8: what a judge gave, from 1 to 5, an aspect a column; None where nothing was judged."""
     columns = [
@@ -112,9 +105,9 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
     return compared(
         name,
-        f"{_CAPTIONS[task]} scored from 1 to 5 (CMB's tables 5, 6 and 8), with 95 % intervals over cases.",
+        WORDS[name]["caption"],
         Score.to_frame([score for found in own.values() for score in found.values()]),
-        ("模型 Model", "评分者 Judge", "答案数 n", *(f"{zh} {en}" for _, zh, en in columns)),
+        (*WORDS[name]["head"], *(f"{zh} {en}" for _, zh, en in columns)),
         rows,
         left=2,
     )
@@ -137,7 +130,7 @@ def _table(
     best: frozenset[Cell] = frozenset(),
 ) -> Table | None:
     """Return a table with its words from ``tables.toml``; None without rows."""
-    words = _WORDS[name]
+    words = WORDS[name]
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 

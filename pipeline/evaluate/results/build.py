@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.evaluate.grading import Asking, from_facts
 from pipeline.evaluate.results import between, papers
-from pipeline.evaluate.results.view import View, cell, title
+from pipeline.evaluate.results.view import WORDS, View, cell, title
 from pipeline.evaluate.scoring import HUMAN, REVIEWED
 from pipeline.rendering import markdown as md
 from pipeline.rendering.tables import Table
@@ -18,9 +18,6 @@ from schemas.wording import Notice, counted
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
-
-
-_CLINICAL = "Clinical answers 病例问答 (CMB-Clin), in percent, against the reference solutions."
 
 
 @dataclass(frozen=True)
@@ -45,15 +42,14 @@ class Evaluated:
 def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
     answers = View(found.scores)
-    texts = View(found.scores, Task.EXPLANATION)
-    cases = papers.explanations(View(found.scores, Task.CLINICAL))
+    texts, cases = (View(found.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
 
     def by(name: str) -> tuple[str, Table | None]:
         return title(name), papers.by_dimension(answers, name, found.more_than.get(name, 0))
 
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
-            ("总体 Overall", papers.overall(answers)),
+            ("总体 Overall", papers.by_metric(answers, "answers", "cmexam_table3")),
             ("两两比较 Pairs of models", between.pairs(found.comparisons)),
             ("考试类别 Exam categories", papers.categories(answers, found.askings)),
             ("考试 Exam subcategories", papers.subcategories(answers)),
@@ -62,8 +58,8 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
         ],
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
-            ("解析 Explanations", papers.explanations(texts)),
-            ("病例 Clinical answers", None if cases is None else cases.renamed("cmb_clin_texts", _CLINICAL)),
+            ("解析 Explanations", papers.by_metric(texts, "texts", "cmexam_table3_explanations")),
+            ("病例 Clinical answers", papers.by_metric(cases, "texts", "cmb_clin_texts")),
             (
                 "解析评分 Judged explanations",
                 between.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
@@ -94,27 +90,14 @@ def unreviewed(scores: Sequence[Score]) -> Notice | None:
     open_ = sum(count for status, count in asked.items() if status != REVIEWED)
     if not open_:
         return None
+    told = WORDS["unreviewed"]
     return Notice(
-        f"Labels that experts have not settled: {open_} of {sum(asked.values())} questions have such. "
-        "Tables by label rest on them; the table by label status shows reviewed questions apart.",
-        f"{sum(asked.values())} 道题中有 {open_} 道的标签未经专家审定，按标签的各表以此为据；"
-        "按标签状态的表把已审核的题目分开列出。",
+        *(told[name].format(open=open_, asked=sum(asked.values())) for name in ("english", "chinese"))
     )
 
 
-_NOTHING = (
-    "No label has more questions than `evaluate.more_than_disease_group` and `evaluate.more_than_department` demand "
-    "(CMExam: 100 and 50); lower them to see all."
-)
-
-
-NOTES = """\
-Accuracy counts exact sets of letters. Brackets hold 95 % intervals, which keep shared cases and repetitions together:
-Wilson's of shares, else a bootstrap over cases; ± is the standard deviation over repetitions. No answer, refused and
-truncated count as not right in accuracy and are shown apart. Partial credit: a wrong letter loses all, otherwise the
-share of the key's letters that were named. F1 takes the answer string as the class. Human accuracy is weighted by
-respondents; “n =” stands where a score is of fewer questions than its row. In bold:
-the best model; baselines and people do not compete."""
+NOTES = WORDS["notes"]["under_title"].strip()
+"""The reading of the tables' figures, in words."""
 
 
 def markdown(found: Evaluated, title: str) -> str:
@@ -124,7 +107,7 @@ def markdown(found: Evaluated, title: str) -> str:
         lines += [f"{doubt.english} {doubt.chinese}", ""]
     for name, table in tables(found):
         lines += [f"## {md.text(name)}", "", md.text(table.caption), ""]
-        lines += [table.markdown() if table.rows else _NOTHING, ""]
+        lines += [table.markdown() if table.rows else WORDS["notes"]["no_label"], ""]
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.metrics import Shown, shown_in
 from pipeline.evaluate.results.view import (
     REFERENCES,
+    WORDS,
     Rival,
     View,
     cell,
@@ -38,22 +39,8 @@ MINIMUM: Mapping[str, int] = {"disease_group": 100, "clinical_department": 50}
 """The paper shows labels with more questions than that (its section 4.4)."""
 
 
-def overall(view: View) -> Table | None:
-    """Table 3, prediction: a row a run; None where no question was asked."""
-    return _by_metric(view, "answers", "cmexam_table3", "Answers 作答 (CMExam's table 3, prediction).")
-
-
-def explanations(view: View) -> Table | None:
-    """Table 3, reasoning: explanations against the reference; also of clinical answers."""
-    return _by_metric(
-        view,
-        "texts",
-        "cmexam_table3_explanations",
-        "Explanations 解析 (CMExam's table 3, reasoning), in percent; Chinese is compared character by character.",
-    )
-
-
-def _by_metric(view: View, table: Shown, name: str, caption: str) -> Table | None:
+def by_metric(view: View, table: Shown, name: str) -> Table | None:
+    """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, metric.name) for metric in wanted)]
     metrics = [metric for metric in wanted if any(view.overall(run, metric.name) for run in runs)]
@@ -74,7 +61,7 @@ def _by_metric(view: View, table: Shown, name: str, caption: str) -> Table | Non
         rows.append(row)
     data = view.data(["overall"], [metric.name for metric in metrics])
     head = ("模型 Model", "题数 n", *(metric.title for metric in metrics))
-    return compared(name, caption, data, head, rows)
+    return compared(name, WORDS[name]["caption"], data, head, rows)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:

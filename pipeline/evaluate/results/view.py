@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 
 import polars as pl
 
@@ -14,23 +16,18 @@ from schemas.evaluation import Score, Task
 
 REFERENCES = (HUMAN, "random", "majority")
 """Runs to compare models with; they are never the best."""
-_PROMPTS = {
-    "answer_only": "answer-only 直接作答",
-    "chain_of_thought": "chain of thought 思维链",
-    "clinical": "clinical 病例问答",
-    "explanation": "explanation 解析",
-}
-_RUNS = {HUMAN: "考生 human", "random": "随机 random", "majority": "多数 majority"}
+WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
+"""Names, captions and heads of tables, notes."""
 
 
 def run_name(run: str) -> str:
     """A run as tables call it."""
-    return _RUNS.get(run, run)
+    return str(WORDS["runs"].get(run, run))
 
 
 def prompt_name(prompt: str) -> str:
     """A template as tables call it; one of the user's own by its file."""
-    return _PROMPTS.get(prompt, prompt.rpartition("/")[2])
+    return str(WORDS["prompts"].get(prompt, prompt.rpartition("/")[2]))
 
 
 def plain(text: str) -> str:

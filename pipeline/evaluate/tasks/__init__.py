@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
-from pipeline.evaluate.extraction.reader import LLM, Reader, Unread
+from pipeline.evaluate.extraction.reader import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.grading import grade
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked, ModelOptions
@@ -37,7 +37,7 @@ class Material:
     cases: Path | None = None
     keep_prompts: bool = False
     """True if predictions hold their prompts."""
-    reader: Reader | None = None
+    reader: OutputReader | None = None
     """Reads outputs that no rule read."""
 
     @cached_property
@@ -159,7 +159,7 @@ class AnswerWork:
         reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
         return reading
 
-    def unread(self, predictions: Iterable[Prediction]) -> list[Unread]:
+    def unread(self, predictions: Iterable[Prediction]) -> list[UnreadOutput]:
         """Return the outputs of a run that hold text and that no rule read."""
         rows = {
             (row.question_id, row.repeat, row.variant): row.raw_output
@@ -170,7 +170,9 @@ class AnswerWork:
             (prompt, rows.get((prompt.printed.question_id, prompt.repeat, prompt.variant)))
             for prompt in self.prompts
         )
-        return [Unread(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()]
+        return [
+            UnreadOutput(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()
+        ]
 
     def _of(self, row: ReleaseRow, options: Asked, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
