@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
 
 from pipeline.calibrate import page
@@ -156,20 +157,17 @@ def binned(judged: Sequence[JudgedLabel]) -> dict[int, list[JudgedLabel]]:
 
 def _means(items: Sequence[JudgedLabel]) -> tuple[float, float]:
     """Return mean confidence and accuracy."""
-    return sum(item.confidence or 0.0 for item in items) / len(items), sum(
-        item.right for item in items
-    ) / len(items)
+    return fmean(item.confidence or 0.0 for item in items), fmean(item.right for item in items)
 
 
 def calibration_error(bins: Mapping[int, Sequence[JudgedLabel]]) -> float | None:
     """Return the expected calibration error: the bins' distances, weighed by their items (Guo et al. 2017, eq. 3)."""
-    distances = [(len(items), *_means(items)) for items in bins.values()]
-    total = sum(items for items, _, _ in distances)
-    return (
-        sum(n * abs(confidence - accuracy) for n, confidence, accuracy in distances) / total
-        if total
-        else None
-    )
+    total, weighed = 0, 0.0
+    for items in bins.values():
+        confidence, accuracy = _means(items)
+        total += len(items)
+        weighed += len(items) * abs(confidence - accuracy)
+    return weighed / total if total else None
 
 
 def sharing(judged: Sequence[JudgedLabel], fallback_right: Sequence[bool] | None = None) -> list[Point]:
