@@ -13,27 +13,13 @@ from functools import cache
 
 import polars as pl
 
-from pipeline.dedup.meaning import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS, Meaning, meaning
+from pipeline.dedup.meaning import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS, WORDS, Meaning, meaning
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
 
-_LISTED = r"([0-9])、(?-u:\b)|([a-zα-ω])[、,](?-u:\b)"
 _BETWEEN = "¦"
-"""Keeps listed numbers and letters apart: Ⅰ、Ⅳ导联 and Ⅱ、Ⅴ导联 would both be iiv."""
-
-_HEAD = (
-    r"^\s*(?:第?\s*[0-9０-９]{1,4}\s*[题題]|[0-9０-９]{1,4}\s*(?:[．、)）]|\.\s)"
-    r"|[【\[（(〔][^】\]）)〕]{0,16}(?:共用题干|共用備?备?選?选?答案)[^】\]）)〕]{0,4}[】\]）)〕]"
-    r"|[【\[（(〔][^】\]）)〕0-9]{0,4}(?:[0-9]+\s*分|[A-Za-z][0-9]型[題题]|[题題]|[选選])[】\]）)〕])\s*([^0-9０-９\s])"
-)
-"""Numbers, kinds and marks that papers put before a stem: 12．, 【单选题】, （135～136共用题干）. A list of
-numbers is none."""
-_TAIL = r"[（(][^（()）0-9]{0,8}[0-9]{1,5}[^（()）0-9]{0,6}(?:[0-9]{1,4}[题題]|[题題])[)）]\s*$"
-"""The source of a question, after its stem: （模拟卷三第47题）."""
-_ASK_NUMBER = r"([。；？！])\s*[0-9]{1,3}\s*[．.、]\s*([^0-9\s])"
-"""The number of a question between a case and what is asked of it: ……3天。1．最可能的诊断是."""
-
+"""Keeps listed numbers and letters apart."""
 _COUNTED = {
     numeral + unit: digit + unit
     for numeral, digit in zip("一二两三四五六七八九", "1223456789", strict=True)
@@ -67,8 +53,8 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
 def _without_head(text: pl.Expr) -> pl.Expr:
     """A text without what stands before stems: at most three such marks."""
     for _ in range(3):
-        text = text.str.replace(_HEAD, "${1}")
-    return text.str.replace(_TAIL, "").str.replace_all(_ASK_NUMBER, "${1}${2}")
+        text = text.str.replace(WORDS["head"], "${1}")
+    return text.str.replace(WORDS["tail"], "").str.replace_all(WORDS["ask_number"], "${1}${2}")
 
 
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
@@ -78,7 +64,7 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     text = text.str.replace_many(_COUNTED)
     return (
         _replaced(text, SIGNS)
-        .str.replace_all(_LISTED, f"${{1}}${{2}}{_BETWEEN}")
+        .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
         .str.replace_all(r"([0-9])[~\-〜]([0-9])", "${1}~${2}")
         .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")

@@ -13,45 +13,31 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 
-_WORDS = tomllib.loads(files("pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
+WORDS = tomllib.loads(files("pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
 
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"
 """``除 X 外``, which asks for the exception."""
-NEGATIVE_ASK, POSITIVE_ASK = ("|".join(_WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
+NEGATIVE_ASK, POSITIVE_ASK = ("|".join(WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
 FILLER = "|".join(
-    word for name in ("filler", "negative_ask", "positive_ask", "copulas") for word in _WORDS[name].split()
+    word for name in ("filler", "negative_ask", "positive_ask", "copulas") for word in WORDS[name].split()
 )
 """Everything that is taken out of a key to get its core."""
-SYNONYMS = {other: words[0] for line in _WORDS["synonyms"] for words in [line.split()] for other in words[1:]}
-LIGHT, ASKED, OPPOSITES = (frozenset(_WORDS[name].split()) for name in ("light", "asked", "opposites"))
-FUNCTION, MODIFIERS = frozenset(_WORDS["function"]), frozenset(_WORDS["modifiers"])
-SUFFIXES = tuple(map(frozenset, _WORDS["suffixes"].split()))
-VARIANTS = {pair[0]: pair[1] for pair in _WORDS["variants"].split()}
-CLASSES: dict[str, str] = _WORDS["classes"]
-TYPED: list[tuple[str, str]] = _WORDS["typed"]
-SIGNS: list[tuple[str, str]] = _WORDS["signs"]
+SYNONYMS = {other: words[0] for line in WORDS["synonyms"] for words in [line.split()] for other in words[1:]}
+LIGHT, ASKED, OPPOSITES = (frozenset(WORDS[name].split()) for name in ("light", "asked", "opposites"))
+FUNCTION, MODIFIERS = frozenset(WORDS["function"]), frozenset(WORDS["modifiers"])
+SUFFIXES = tuple(map(frozenset, WORDS["suffixes"].split()))
+VARIANTS = {pair[0]: pair[1] for pair in WORDS["variants"].split()}
+CLASSES: dict[str, str] = WORDS["classes"]
+TYPED: list[tuple[str, str]] = WORDS["typed"]
+SIGNS: list[tuple[str, str]] = WORDS["signs"]
 
 _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)
 _EXCEPT = re.compile(EXCEPT)
 _NEGATION = re.compile("[不无未非没否勿莫]")
-_NO_NEGATION = re.compile("不良|不全|不足|不适|不孕|不育|不稳|不规则|非典型|非甾体|无菌|无机|无水|未成年")
-"""Words that name something: 消化不良 negates no statement."""
-_UNIT = (
-    "[a-zα-ωμ%°]+|岁|周|天|日|个?月|月龄|年|小时|分钟|分|秒|毫克|微克|千克|公斤|克|毫升|升|毫米|厘米|米|"
-    "次|片|粒|倍|度|元|级|期|支|滴|个"
+_NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
+    re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
-_QUANTITY = re.compile(rf"(−?[0-9]+(?:·[0-9]+)*)({_UNIT})?")
-_CHINESE_NUMBER = re.compile(r"[二三四五六七八九十百千万两半]|一(?=[级期度型类周天月年次线氧岁])|(?<=第)一")
-_SAME_UNIT = {
-    "日": "天",
-    "小时": "h",
-    "个月": "月",
-    "月龄": "月",
-    "分钟": "min",
-    "毫克": "mg",
-    "毫升": "ml",
-}
 _AGE_UNITS = ("岁", "月", "天")
 _LETTERS = re.compile("[a-zα-ω]+")
 _SEX = re.compile("[男女]")
@@ -81,7 +67,7 @@ class Meaning:
     def quantities(self) -> list[tuple[str, str]]:
         """Numbers with their units, sorted."""
         found = _QUANTITY.findall(self.key)
-        return sorted((number, _SAME_UNIT.get(unit, unit)) for number, unit in found)
+        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in found)
 
     @cached_property
     def chinese_numbers(self) -> list[str]:
