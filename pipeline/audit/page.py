@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pipeline.audit.answers import Answers
@@ -11,7 +11,6 @@ from pipeline.crop import crops
 from pipeline.rendering import html
 from pipeline.rendering.html import data_uri
 from pipeline.stage import Context
-from schemas.audit import AuditItem
 
 if TYPE_CHECKING:
     from pipeline.audit.stage import Audited
@@ -22,14 +21,6 @@ _TEXT = 2000
 _PICTURES = 9_000_000
 """Bytes of all cut-outs together."""
 _PICTURE = 260_000
-KINDS = {
-    "explanation": "解析",
-    "copies": "其他来源",
-    "models": "模型作答",
-    "people": "考生正确率",
-    "options": "选项",
-    "expert": "人工核对",
-}
 
 
 def files(found: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:
@@ -61,8 +52,7 @@ def files(found: Audited, answers: Answers, params: AuditParams, context: Contex
         "suspicious": sum(row.suspicion >= params.verify for row in rows),
         "verify": params.verify,
         "respondents": found.respondents,
-        "kinds": KINDS,
-        "analysis": _analysis(rows),
+        "asked": [row for row in rows if row.respondents],
     }
     return {PAGE: html.render("pipeline.audit:audit.html", **values)}
 
@@ -73,15 +63,3 @@ def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
     for name, letters in sorted(said.items()):
         found.setdefault("".join(sorted(letters)), []).append(name)
     return sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-
-
-def _analysis(rows: Sequence[AuditItem]) -> dict[str, int]:
-    """Questions by what classical item analysis finds."""
-    asked = [row for row in rows if row.respondents]
-    return {
-        "answered 有作答": len(asked),
-        "nobody gives the key 无人选择答案": sum(row.right == 0 for row in asked),
-        "everybody gives the key 全部选择答案": sum(row.right == 1 for row in asked),
-        "the able miss it more often 能力强者反而选错": sum((row.item_total or 0) < 0 for row in asked),
-        "with distractors nobody picks 有无人选择的干扰项": sum(bool(row.unpicked) for row in asked),
-    }

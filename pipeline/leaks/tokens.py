@@ -141,18 +141,8 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         folds[code] = ord(char)
         if unicodedata.category(char)[0] in "LN":
             kinds[code] = _WORD
-    for low, high in _IDEOGRAPHS:
-        block = slice(low, high + 1)
-        kinds[block] = np.where(kinds[block] == _WORD, _IDEOGRAPH, kinds[block])
-    kinds[_folded_into_ideographs(folds)] = _IDEOGRAPH
+    codes = np.arange(_KNOWN, dtype=np.uint32)
+    for low, high in _IDEOGRAPHS:  # half-width kana and the like are folded into them
+        inside = ((codes >= low) & (codes <= high)) | ((folds >= low) & (folds <= high))
+        kinds[inside & (kinds == _WORD)] = _IDEOGRAPH
     return folds, kinds
-
-
-def _folded_into_ideographs(folds: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Half-width kana and the like."""
-    moved = folds != np.arange(_KNOWN, dtype=np.uint32)
-    inside: NDArray[np.bool_] = np.zeros(_KNOWN, bool)
-    for low, high in _IDEOGRAPHS:
-        inside |= (folds >= low) & (folds <= high)
-    found: NDArray[np.bool_] = moved & inside
-    return found
