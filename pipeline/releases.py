@@ -35,6 +35,11 @@ def parse_version(text: str) -> Version:
     return major, minor, patch
 
 
+def is_version(text: str) -> bool:
+    """Return whether a text is a version."""
+    return _VERSION.fullmatch(text) is not None
+
+
 def released(dataset: DatasetParams) -> dict[Version, Path]:
     """The releases in the dataset's folder of releases, lowest version first."""
     if not dataset.releases.is_dir():
@@ -42,7 +47,7 @@ def released(dataset: DatasetParams) -> dict[Version, Path]:
     found = {
         parse_version(path.name): path
         for path in dataset.releases.iterdir()
-        if path.is_dir() and _VERSION.fullmatch(path.name)
+        if path.is_dir() and is_version(path.name)
     }
     return dict(sorted(found.items()))
 

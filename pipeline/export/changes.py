@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ import polars as pl
 from pipeline.releases import (
     CHANGELOG,
     Version,
+    is_version,
     known_again,
     parse_version,
     previous_release,
@@ -79,12 +81,11 @@ def standing(
     """
     folder = previous_release(dataset)
     if folder is None:
-        return ReleaseComparison(dataset.version, None, nothing(), None, "")
+        return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
     changes = compare(read_release(folder), splits, merges)
     version = _version(folder)
-    suggested = _text(bumped(version, changes.level())) if version else None
-    previous = _text(version) if version else folder.name
-    return ReleaseComparison(dataset.version, previous, changes, suggested, _history(folder))
+    suggested = version and ".".join(map(str, bumped(parse_version(version), changes.level())))
+    return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
 
 
 def bumped(version: Version, level: Level) -> Version:
@@ -97,21 +98,13 @@ def bumped(version: Version, level: Level) -> Version:
     return major, minor, patch + 1
 
 
-def _text(version: Version) -> str:
-    return ".".join(map(str, version))
-
-
-def _version(folder: Path) -> Version | None:
+def _version(folder: Path) -> str | None:
     """Return the version that the release states, else that of its folder's name."""
-    try:
+    said = [folder.name]
+    with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return parse_version(manifest["facts"]["release"]["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    try:
-        return parse_version(folder.name)
-    except ValueError:
-        return None
+        said.insert(0, str(manifest["facts"]["release"]["version"]))
+    return next(filter(is_version, said), None)
 
 
 def _history(folder: Path) -> str:
@@ -168,11 +161,6 @@ class Changes:
         return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
-def nothing() -> Changes:
-    """The changes of a first release."""
-    return Changes(Change.to_frame([]))
-
-
 def compare(
     old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
 ) -> Changes:
@@ -190,23 +178,21 @@ def compare(
     )
     pairs = known_again(old, new, Merge.to_frame([]) if merges is None else merges)
     known = pl.DataFrame(
-        {"previous_id": [pair.old for pair in pairs], "new_id": [pair.new for pair in pairs]},
-        schema={"previous_id": pl.String, "new_id": pl.String},
-    ).with_columns(same=pl.Series([pair.same for pair in pairs], dtype=pl.Boolean))
+        [(pair.old, pair.new, pair.same) for pair in pairs],
+        schema={"previous_id": pl.String, "new_id": pl.String, "same": pl.Boolean},
+        orient="row",
+    )
     before = old.rename({"question_id": "previous_id"}).join(known, on="previous_id", how="left")
     gone_rows = before.filter(pl.col("new_id").is_null()).with_columns(question_id="previous_id")
     before = before.filter(pl.col("new_id").is_not_null()).rename({"new_id": "question_id"})
     both = new.join(before, on="question_id", suffix="_before")
+    renamed = both.filter((pl.col("previous_id") != pl.col("question_id")) & pl.col("same"))
+    moved = both.filter(pl.col("split") != pl.col("split_before"))
     rows = [
         _rows(new.join(before, on="question_id", how="anti"), "added", split="split"),
         _rows(gone_rows, "removed", previous="split"),
-        _rows(
-            both.filter((pl.col("previous_id") != pl.col("question_id")) & pl.col("same")),
-            "renamed",
-            "split",
-            "split_before",
-        ),
-        _rows(both.filter(pl.col("split") != pl.col("split_before")), "moved", "split", "split_before"),
+        _rows(renamed, "renamed", "split", "split_before"),
+        _rows(moved, "moved", "split", "split_before"),
         *_edits(both, shared),
     ]
     table = pl.concat(rows).sort("question_id", "change")

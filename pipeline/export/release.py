@@ -19,8 +19,8 @@ from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.identity import file_sha256
 from schemas.questions import Rejection
-from schemas.release import ReleaseRow
-from schemas.taxonomy import dimensions
+from schemas.release import ReleaseRow, label_columns
+from schemas.taxonomy import DIFFICULTY, dimensions
 
 
 @dataclass(frozen=True)
@@ -150,16 +150,16 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     answered = pl.col("answer").list.len().fill_null(0) > 0
     unanswered = rows.filter(~answered)["question_id"].sort().to_list()
     rows = rows.filter(answered)
-    for name in dimensions():
-        rows = _label(rows, tables["labels"], name)
     clusters = tables["clusters"].group_by("question_id").agg(pl.col("cluster_id").min())
     rows = (
-        rows.join(_estimates(tables["labels"]), on="question_id", how="left")
-        .join(_annotators(tables["labels"]), on="question_id", how="left")
+        rows.join(_labels(tables["labels"]), on="question_id", how="left", validate="1:1")
         .join(clusters, on="question_id", how="left")
         .join(_corrected(tables["corrections"]), on="question_id", how="left")
         .join(_sources(tables), on="question_id", how="left")
-        .with_columns(pl.col("corrected").fill_null([]))
+        .with_columns(
+            pl.col("corrected").fill_null([]),
+            pl.col([f"{name}_status" for name in dimensions()]).fill_null(LabelStatus.UNREVIEWED.value),
+        )
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()
@@ -172,30 +172,18 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     ]
 
 
-def _label(rows: pl.DataFrame, labels: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Add the label, its English name and its status in one dimension; a missing label is null, unreviewed."""
-    columns = labels.filter(pl.col("dimension") == name).select(
-        "question_id",
-        pl.col("label").alias(name),
-        pl.col("label_en").alias(f"{name}_en"),
-        pl.col("status").alias(f"{name}_status"),
-    )
-    return rows.join(columns, on="question_id", how="left", validate="1:1").with_columns(
-        pl.col(f"{name}_status").fill_null(LabelStatus.UNREVIEWED.value)
-    )
-
-
-def _estimates(labels: pl.DataFrame) -> pl.DataFrame:
-    """Return whether difficulty is a guess, where there is one."""
-    return labels.filter((pl.col("dimension") == "difficulty") & pl.col("label").is_not_null()).select(
-        "question_id", difficulty_estimate="estimate"
-    )
-
-
-def _annotators(labels: pl.DataFrame) -> pl.DataFrame:
-    """Return the annotators of the labels that are no expert's, sorted and joined with commas."""
-    theirs = labels.filter(pl.col("annotator").is_not_null() & pl.col("label").is_not_null())
-    return theirs.group_by("question_id").agg(pl.col("annotator").unique().sort().str.join(", "))
+def _labels(labels: pl.DataFrame) -> pl.DataFrame:
+    """The columns of labels of each question, whether difficulty is a guess, and who gave the labels no expert gave."""
+    known, own = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()
+    columns = [
+        pl.col(said).filter(pl.col("dimension") == name).first().alias(column)
+        for name in dimensions()
+        for said, column in zip(("label", "label_en", "status"), label_columns(name), strict=True)
+    ]
+    guess = pl.col("estimate").filter((pl.col("dimension") == DIFFICULTY) & known).first()
+    names = pl.col("annotator").filter(known & own).unique().sort()
+    joined = pl.when(names.len() > 0).then(names.str.join(", "))
+    return labels.group_by("question_id").agg(*columns, difficulty_estimate=guess, annotator=joined)
 
 
 def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
