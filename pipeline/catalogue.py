@@ -15,12 +15,21 @@ from pipeline.parse.params import ParseParams
 from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
-from schemas.annotations import Agreement, Annotation, AnnotationRequest, Label
-from schemas.audit import AuditItem, AuditRespondent
-from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.annotations import (
+    Agreement,
+    Annotation,
+    AnnotationRequest,
+    Calibration,
+    Confusion,
+    Label,
+    ReliabilityBin,
+    SharingPoint,
+)
 from schemas.corrections import Correction
 from schemas.documents import Document, Line, Page, SourceRow
 from schemas.evaluation import (
+    AuditItem,
+    AuditRespondent,
     Comparison,
     JudgeAgreement,
     Judgement,

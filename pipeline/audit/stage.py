@@ -28,7 +28,7 @@ from pipeline.claims.explanations import Stated, stated
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
 from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas.audit import AuditItem, AuditRespondent
+from schemas.evaluation import AuditItem, AuditRespondent
 from schemas.questions import Question, QuestionType, ReviewItem
 from schemas.wording import counted
 

@@ -16,7 +16,7 @@ from pipeline.audit.answers import Answers
 from pipeline.audit.consensus import Consensus, consensus
 from pipeline.claims.explanations import Stated
 from pipeline.stats.intervals import wilson
-from schemas.audit import Evidence
+from schemas.evaluation import Evidence
 from schemas.questions import Question
 
 Letters = frozenset[str]

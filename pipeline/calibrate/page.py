@@ -13,7 +13,7 @@ from jinja2 import Environment
 from pipeline.calibrate.opinions import EXPERTS, Opinions
 from pipeline.rendering import html
 from pipeline.rendering.figures import COLOURS, INK, figure, save
-from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pipeline.calibrate.params import CalibrateParams
 from pipeline.stage import Context, Counts, Result, Tables
 from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from pipeline.stats.intervals import wilson
-from schemas.calibration import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 
 _WORST = 10  # pairs of labels that a dimension's confusion lists

@@ -21,7 +21,7 @@ class ExportParams(Params):
     @field_validator("tasks")
     @classmethod
     def _known(cls, value: str) -> str:
-        from pipeline.export.tasks import TASKS
+        from pipeline.export.formats import TASKS
 
         names = [name.strip() for name in value.split(",") if name.strip()]
         if unknown := sorted(set(names) - set(TASKS)):

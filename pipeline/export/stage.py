@@ -9,13 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import Facts, card, changelog, croissant
+from pipeline.export.card import Facts, card, changelog, croissant, distribution, statistics
 from pipeline.export.changes import ReleaseComparison, standing
-from pipeline.export.formats import FORMATS
+from pipeline.export.formats import FORMATS, task_files
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
-from pipeline.export.statistics import distribution, statistics
-from pipeline.export.tasks import task_files
 from pipeline.releases import CHANGELOG
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.taxonomy import dimensions

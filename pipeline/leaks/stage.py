@@ -13,8 +13,7 @@ from pipeline.leaks.embeddings import Embedder, meant_alike
 from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.similar import SplitPair, exact_pairs, near_pairs
-from pipeline.leaks.tokens import tokenise
+from pipeline.leaks.tokens import SplitPair, exact_pairs, near_pairs, tokenise
 from pipeline.releases import SPLITS
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError

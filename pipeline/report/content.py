@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.export.card import distribution
 from pipeline.export.formats import question_text
-from pipeline.export.statistics import distribution
 from pipeline.rendering.tables import Table, number
 from pipeline.report import words
 from pipeline.report.build import Build, Section

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from pipeline.export.card import distribution, statistics
 from pipeline.export.formats import MULTIPLE, SINGLE, question_text
-from pipeline.export.statistics import distribution, statistics
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from pipeline.rendering.tables import Table, number
 from pipeline.report import words

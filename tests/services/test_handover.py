@@ -22,7 +22,7 @@ pytest.importorskip("transformers", reason="needs the extra 'local'")
 from pipeline.evaluate.extraction import extract
 from pipeline.evaluate.params import EvaluateParams, TransformersModel
 from pipeline.evaluate.stage import run
-from pipeline.export.tasks import TASKS, task_files
+from pipeline.export.formats import TASKS, task_files
 from schemas.dataset import DatasetParams
 from tests.services.tiny_model import make_tiny_model
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import yaml
 
-from pipeline.export.statistics import meanings
+from pipeline.export.card import meanings
 from schemas.corrections import Correction, CorrectionStatus
 from schemas.release import ReleaseRow
 

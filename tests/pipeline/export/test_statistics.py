@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.export.statistics import distribution, statistics
+from pipeline.export.card import distribution, statistics
 from schemas.release import ReleaseRow
 
 

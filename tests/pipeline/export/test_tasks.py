@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from pipeline.evaluate.prompting import load_template, messages
+from pipeline.export.formats import TASKS, task_files, task_name
 from pipeline.export.params import ExportParams
-from pipeline.export.tasks import TASKS, task_files, task_name
 from schemas.dataset import DatasetParams
 from schemas.release import ReleaseRow
 from tests.pipeline.evaluate.conftest import make_question
