@@ -8,13 +8,12 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from pipeline.catalogue import STAGES
-from pipeline.runtime.ray_cluster import is_address
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params, non_semantic
@@ -42,15 +41,6 @@ _RESERVED = {
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
 
 
-def _cluster(value: str) -> str:
-    if not is_address(value):
-        raise ValueError("must be auto or host:port, as `ray start` prints it")
-    return value
-
-
-ClusterAddress = Annotated[str, AfterValidator(_cluster)]
-
-
 class ExecutorParams(Params):
     """The ``[executor]`` section: where parallel work runs."""
 
@@ -60,8 +50,10 @@ class ExecutorParams(Params):
     workers: int | None = non_semantic(
         None, "Number of processes; one a core (with num_gpus: one a GPU's share) when absent", ge=1, le=4096
     )
-    address: ClusterAddress = non_semantic(
-        "auto", "Of the Ray cluster: host:port, or auto for this machine's own"
+    address: str = non_semantic(
+        "auto",
+        "Of the Ray cluster: host:port, as `ray start` prints it, or auto for this machine's own",
+        pattern=r"^(?:auto|\[?[\w.:-]+\]?:\d{1,5})$",
     )
     num_gpus: float = non_semantic(0.0, "GPUs that each Ray worker holds; 0.25: four share one", ge=0, le=16)
 

@@ -19,7 +19,7 @@ from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
-from pipeline.runtime.ray_cluster import room
+from pipeline.runtime.ray_executor import room
 from schemas.errors import UserError
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer

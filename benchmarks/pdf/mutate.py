@@ -31,8 +31,7 @@ from benchmarks.pdf.mutants import Mutant, mutants
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.stage import run
 from pipeline.ocr.tasks import recognise_page
-from pipeline.runtime.context import RunContext
-from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime.executor import LocalExecutor, RunContext
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Failure, Result
 from schemas.dataset import DatasetParams

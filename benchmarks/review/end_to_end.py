@@ -27,7 +27,7 @@ from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made
 from pipeline.review import exchange, stage
-from pipeline.runtime.context import RunContext
+from pipeline.runtime.executor import RunContext
 from pipeline.stage import Result
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions

@@ -30,7 +30,7 @@ from pipeline.catalogue import stage
 from pipeline.config import load
 from pipeline.review import exchange
 from pipeline.review.stage import settle
-from pipeline.runtime.context import RunContext
+from pipeline.runtime.executor import RunContext
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Annotation
 from schemas.corrections import Correction

@@ -186,10 +186,9 @@ def status(
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
-    from pipeline.runtime import ledger
-    from pipeline.runtime.publish import read_manifest
+    from pipeline.runtime.publish import last_runs, read_manifest
 
-    runs, states = ledger.last(runner.build), runner.states()
+    runs, states = last_runs(runner.build), runner.states()
     rows = []
     for stage in STAGES:
         manifest = read_manifest(runner.build / stage.name) or {}

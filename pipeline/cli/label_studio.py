@@ -31,7 +31,7 @@ def at_work(
     config: Path, overrides: list[str] | None, options: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[ConfigBase, Runner]]:
     """The configuration and a runner, while no other process writes to the build folder."""
-    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.publish import build_lock
     from pipeline.runtime.runner import Runner
 
     loaded = configure(config, overrides, options)

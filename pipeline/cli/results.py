@@ -157,7 +157,7 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
 
 def _freeze(loaded: ConfigBase) -> None:
     from pipeline.export.release import freeze
-    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.publish import build_lock
     from pipeline.runtime.runner import Runner
 
     runner = Runner(loaded)

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from schemas.identity import sha256
@@ -23,7 +22,6 @@ OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "ann
 """In the wheel they lie below ``build_dataset``."""
 _HOME = Path(__file__).resolve().parents[__name__.count(".")]
 """The folder that holds the outermost package."""
-_PASS = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
 """A name of a module in a string: ``pipeline.clean.stage`` of ``"pipeline.clean.stage:run"``."""
 
@@ -44,7 +42,7 @@ def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str
 def code_hash(module: str) -> str:
     """Return the hash of a module's code, of all of ours that it imports, and of the data files that they open.
 
-    Comments, docstrings and layout are left out: they change no result. Compiling all modules takes 1.3 s, so hashes
+    Comments, docstrings and layout are left out: they change no result. Reading all modules takes 2 s, so hashes
     are kept beside the bytecode that Python keeps, under a hash of every file of our packages.
     """
     state, known = _state(), _read_cache()
@@ -94,11 +92,11 @@ def _write_cache(content: Mapping[str, Any]) -> None:
 def _code_hash(module: str) -> str:
     contents: dict[Path, bytes] = {}
     for name in _closure(module):
-        compiled = _compiled(name)
-        assert compiled is not None
-        contents[compiled.file] = compiled.digest
-        data = [file for package in compiled.opens for file in _data_files(package)]
-        contents |= {file: file.read_bytes() for file in (*data, *_templates(compiled.file))}
+        read = _module(name)
+        assert read is not None
+        contents[read.file] = read.digest
+        data = [file for package in read.opens for file in _data_files(package)]
+        contents |= {file: file.read_bytes() for file in (*data, *_templates(read.file))}
     digest = hashlib.sha256()
     for file, content in sorted(contents.items()):
         digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + content + b"\0")
@@ -106,12 +104,12 @@ def _code_hash(module: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Compiled:
+class _Module:
     """A module of ours."""
 
     file: Path
     digest: bytes
-    """Hash of its bytecode without docstrings, which knows neither comments nor layout."""
+    """Hash of its syntax tree without docstrings, which knows neither comments nor layout."""
     mentions: frozenset[str]
     """Names of modules that it imports, or that a registry in it names; some are no modules."""
     opens: frozenset[str]
@@ -119,71 +117,39 @@ class _Compiled:
 
 
 @cache
-def _compiled(module: str) -> _Compiled | None:
-    """Compile a module; None for what is not a module of ours (a function's name)."""
-    file = _source(module)
+def _module(name: str) -> _Module | None:
+    """Return a module of ours; None for any other name, as that of a function."""
+    file = _source(name)
     if file is None:
         return None
     tree = ast.parse(file.read_bytes())
     _drop_docstrings(tree)
-    code = compile(tree, file.name, "exec", dont_inherit=True)
-    digest = hashlib.sha256()
     mentions: set[str] = set()
     opens: set[str] = set()
-    for part in _parts(code):
-        digest.update(_essence(part))
-        strings = {value for value in part.co_consts if isinstance(value, str)}
-        mentions |= _imports(part)
-        mentions |= {name for value in strings if _DOTTED.fullmatch(name := value.partition(":")[0])}
-        opens |= strings if "files" in part.co_names else set()
-    return _Compiled(file, digest.digest(), frozenset(mentions), frozenset(opens))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                mentions |= {one.name for one in names}
+            case ast.ImportFrom(module=str(origin), names=names):  # may name a module or a function of one
+                mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
+            case ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]):
+                opens.add(package)
+            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(target := text.partition(":")[0]):
+                mentions.add(target)
+    digest = hashlib.sha256(ast.dump(tree).encode(errors="surrogatepass")).digest()
+    return _Module(file, digest, frozenset(mentions), frozenset(opens))
 
 
-def _drop_docstrings(node: ast.AST) -> None:
+def _drop_docstrings(tree: ast.AST) -> None:
     """Remove statements that are mere strings: docstrings, and those below fields."""
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        block = getattr(node, name, None)
-        if isinstance(block, list) and block:
-            block[:] = [part for part in block if not _is_string(part)] or [_PASS]
-            for part in block:
-                _drop_docstrings(part)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not _is_string(part)]  # type: ignore[attr-defined]
 
 
 def _is_string(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _parts(code: CodeType) -> Iterator[CodeType]:
-    """Yield a module's code and that of all functions and classes within it."""
-    yield code
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _parts(value)
-
-
-def _essence(code: CodeType) -> bytes:
-    """Return what a code object does, without where its lines stand; the code within it comes by itself."""
-    constants = [_plain(value) for value in code.co_consts if not isinstance(value, CodeType)]
-    names = (code.co_name, code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars)
-    shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    told = repr((constants, names, shape)).encode(errors="surrogatepass")
-    return code.co_code + getattr(code, "co_exceptiontable", b"") + told
-
-
-def _plain(value: Any) -> str:
-    """Return a constant as text; sets (``x in {"a", "b"}``) have no order of their own."""
-    return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
-
-
-def _imports(code: CodeType) -> set[str]:
-    """Return the dotted names that code imports: ``from pipeline import text`` may name a module or a function."""
-    origins = {name for name in code.co_names if _is_ours(name)}
-    imported = {str(name) for value in code.co_consts if isinstance(value, tuple) for name in value}
-    return origins | {f"{origin}.{name}" for origin in origins for name in imported if name.isidentifier()}
+    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 
 def _closure(module: str) -> set[str]:
@@ -192,10 +158,10 @@ def _closure(module: str) -> set[str]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        compiled = _compiled(name) if name not in reached else None
-        if compiled is not None:
+        read = _module(name) if name not in reached else None
+        if read is not None:
             reached.add(name)
-            waiting.extend(compiled.mentions)
+            waiting.extend(read.mentions)
     return reached
 
 

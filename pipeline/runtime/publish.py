@@ -1,25 +1,77 @@
-"""Publishing a stage's result: into a temporary folder, the manifest last, then renamed into place."""
+"""The build folder: its lock, results published in one step, and the ledger of runs.
+
+A result goes into a temporary folder, the manifest last; then the folder is renamed. A manifest says what a result
+is made of and is the same for the same result; what differs from run to run stands in the ledger ``build/runs.jsonl``.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from schemas.errors import UserError
 from schemas.identity import file_sha256, sha256
 
 MANIFEST = "manifest.json"
+LEDGER = "runs.jsonl"
 _KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
 _ALWAYS = {"rejects.parquet", "review.parquet"}
 """The tables that every stage writes."""
 _ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
+_GLANCES, _BETWEEN = 10, 0.05
+"""Number of attempts to read the holder's process id, and seconds between them."""
+
+
+@contextmanager
+def build_lock(build: Path) -> Iterator[None]:
+    """Hold the build folder; the system frees it when the process dies.
+
+    Raises:
+        UserError: another process holds it, or the folder cannot be written.
+    """
+    holder = build / ".lock.pid"
+    lock = FileLock(build / ".lock")
+    try:
+        build.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+        holder.write_text(str(os.getpid()))
+    except Timeout:
+        raise UserError(
+            f"another build-dataset (process {_holder(holder)}) is writing {build}: wait for it to finish"
+        ) from None
+    except OSError as error:
+        lock.release()
+        raise UserError(f"cannot write {build}: {error.strerror}: set dataset.build elsewhere") from None
+    try:
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _holder(path: Path) -> str:
+    """Return the holder's process id, which is written a moment after the lock is taken."""
+    for _ in range(_GLANCES):
+        try:
+            if number := path.read_text():
+                return number
+        except OSError:
+            pass
+        time.sleep(_BETWEEN)
+    return "unknown"
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
@@ -170,3 +222,48 @@ def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:
         (folder / name).is_file() and (folder / name).stat().st_size == entry["bytes"]
         for name, entry in manifest["outputs"].items()
     )
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
+class LedgerEntry:
+    """A run of a stage."""
+
+    stage: str
+    started: str
+    """UTC, ISO 8601."""
+    seconds: float
+    outcome: str
+    """``done``, ``incomplete``, ``failed``."""
+    reused: int = 0
+    """Slow or paid items that were already in the store."""
+    added: int = 0
+    """Slow or paid items done by this run."""
+
+
+_ENTRY = TypeAdapter(LedgerEntry)
+
+
+def append_run(build: Path, entry: LedgerEntry) -> None:
+    """Add a line; one that a killed process left half-written stays apart from it."""
+    build.mkdir(parents=True, exist_ok=True)
+    line = json.dumps(asdict(entry), ensure_ascii=False) + "\n"
+    with (build / LEDGER).open("ab+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - 1, 0))
+        torn = stream.read(1) not in (b"", b"\n")
+        stream.write(b"\n" * torn + line.encode())
+
+
+def last_runs(build: Path) -> dict[str, LedgerEntry]:
+    """The newest entry of each stage; broken lines are passed over."""
+    entries: dict[str, LedgerEntry] = {}
+    path = build / LEDGER
+    if not path.exists():
+        return entries
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entry = _ENTRY.validate_json(line)
+        except ValidationError:
+            continue
+        entries[entry.stage] = entry
+    return entries

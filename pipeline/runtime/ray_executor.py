@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.config import ExecutorParams
-from pipeline.runtime import ray_cluster
 from pipeline.runtime.executor import Executor, LocalExecutor
 from pipeline.runtime.fingerprint import code_hash
 from pipeline.stage import Failure
 from schemas.errors import UserError
+from schemas.identity import sha256
+from schemas.wording import counted
 
+if TYPE_CHECKING:
+    from pipeline.config import ExecutorParams
+
+INSTALL = "pip install -e '.[ray]'"
 Item = TypeVar("Item")
 Out = TypeVar("Out")
 
+_PATIENCE = 5.0  # seconds for the head to take a connection
 _TRIES = 3  # machines that may vanish under an item before it is taken to be the item's doing
 _START = 120.0  # seconds for a worker to come up on a cluster that others use too
 _STOP = 10.0  # seconds for workers to stop the processes that they hold
@@ -43,6 +51,96 @@ _READING = (
 """Packages that can change what is read. The item store's keys name the versions of the machine that asks."""
 
 
+@dataclass(frozen=True)
+class ClusterResources:
+    """Total resources of a cluster, free or in use."""
+
+    machines: int
+    cpus: float
+    gpus: float
+
+    def room(self, gpus: float) -> int:
+        """Return the number of workers that fit, each with one CPU and ``gpus`` GPUs; none is a ``UserError``."""
+        workers = int(min(self.cpus, self.gpus / gpus) if gpus else self.cpus)
+        if workers < 1:
+            raise UserError(
+                f"[executor] the Ray cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs, a worker needs 1 and "
+                f"{gpus:g}: join a machine that has them, or set num_gpus"
+            )
+        return workers
+
+
+def connect(address: str) -> bool:
+    """Join the cluster, unless this process has joined one.
+
+    Args:
+        address: ``host:port`` of its head, or ``auto`` for the one that this machine belongs to.
+
+    Returns:
+        Whether it was joined here, and is to be left by who asked.
+
+    Raises:
+        UserError: Ray is not installed; no cluster answers there.
+    """
+    if find_spec("ray") is None:
+        raise UserError(f'[executor] kind = "ray" needs the package ray, which is not installed: {INSTALL}')
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports to its makers otherwise
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; it warns otherwise
+    ray: Any = import_module("ray")
+    if ray.is_initialized():
+        return False
+    _probe(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+    except (RuntimeError, ValueError, OSError) as error:
+        first = str(error).strip().split("\n")[0]
+        raise UserError(f"[executor] no Ray cluster at {address!r} ({first}): {_remedy(address)}") from None
+    return True
+
+
+def resources() -> ClusterResources:
+    """Return the resources of the cluster that was joined."""
+    ray: Any = import_module("ray")
+    found = ray.cluster_resources()
+    machines = sum(bool(node["Alive"]) for node in ray.nodes())
+    return ClusterResources(machines, found.get("CPU", 0.0), found.get("GPU", 0.0))
+
+
+def room(address: str, gpus: float) -> str:
+    """Join the cluster for a moment and describe what it has and how many workers fit.
+
+    Raises:
+        UserError: Ray is not installed, no cluster answers, or it has no room for a worker.
+    """
+    joined = connect(address)
+    try:
+        found = resources()
+    finally:
+        if joined:
+            import_module("ray").shutdown()
+    workers = found.room(gpus)
+    has = ", ".join((counted(found.machines, "machine"), f"{found.cpus:g} CPUs", f"{found.gpus:g} GPUs"))
+    return f"{has} at {address}: {counted(workers, 'worker')}"
+
+
+def _probe(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if not host:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(
+            f"[executor] no Ray cluster answers at {address} ({error}): {_remedy(address)}"
+        ) from None
+
+
+def _remedy(address: str) -> str:
+    head = "ray start --head" if address == "auto" else f"ray start --address={address}"
+    token = "" if os.environ.get("RAY_AUTH_TOKEN") else ", does it want its token (RAY_AUTH_TOKEN)"
+    return f"is it up, has this machine joined it (`{head}`){token}? docs/scale.md says how"
+
+
 class RayExecutor:
     """Tasks on a Ray cluster, joined at the first use and left on ``close``.
 
@@ -56,7 +154,7 @@ class RayExecutor:
         """Prepare; nothing is asked of the cluster before the first ``map``.
 
         Args:
-            address: of the cluster, see ``ray_cluster.connect``.
+            address: of the cluster, see ``connect``.
             workers: how many; None for as many as the cluster has CPUs, or GPUs where they need some.
             gpus: that each worker holds; a fraction shares one.
             shared: folder that every machine must see at the same path.
@@ -95,19 +193,19 @@ class RayExecutor:
     def close(self) -> None:
         """Leave the cluster, which ends the idle workers."""
         if self._joined:
-            ray_cluster.leave()
+            self._ray.shutdown()
         self._joined, self._ray = False, None
 
     def _start(self) -> None:
         """Join the cluster, unless it was joined, and wait until one worker has come up."""
         if self._ray is not None:
             return
-        self._joined = ray_cluster.connect(self.address)
+        self._joined = connect(self.address)
         ray: Any = import_module("ray")
-        self._room = self.workers or ray_cluster.resources().room(self.gpus)
+        self._room = self.workers or resources().room(self.gpus)
         self._expected = ray.put(expected(self.shared))
-        resources = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
-        self._task: Any = ray.remote(**resources)(run_on_worker)
+        options = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
+        self._task: Any = ray.remote(**options)(run_on_worker)
         self._ray = ray
         first = self._task.remote(self._expected, abs, 0, None)
         if not ray.wait([first], timeout=_START)[0]:
@@ -130,23 +228,21 @@ class RayExecutor:
 
 @dataclass(frozen=True)
 class Expected:
-    """Versions, code and files that every machine must share, so that results are the same on all."""
+    """Versions and files that every machine must share, so that results are the same on all."""
 
-    python: str
-    packages: tuple[tuple[str, str | None], ...]
-    code: str
-    """Hash of the source that reads."""
+    versions: tuple[tuple[str, str], ...]
+    """By name: Python, the packages that can change what is read, and a hash of our own source that reads."""
     files: tuple[tuple[str, int], ...]
     """Path and bytes of some of the shared folder's files."""
 
 
 def expected(shared: Path | None) -> Expected:
-    """Return the versions, code and files of this machine; ``shared`` is the folder that all machines must see."""
+    """Return the versions and files of this machine; ``shared`` is the folder that all machines must see."""
     paths = (path for path in shared.rglob("*") if path.is_file()) if shared else iter(())
+    python = ".".join(platform.python_version_tuple()[:2])
+    packages = ((name, _version(name)) for name in _READING)
     return Expected(
-        python=".".join(platform.python_version_tuple()[:2]),
-        packages=tuple((name, _version(name)) for name in _READING),
-        code=_code(),
+        versions=(("Python", python), ("build-dataset with the code", _code()), *packages),
         files=tuple((str(path), path.stat().st_size) for path in islice(paths, _PROBES)),
     )
 
@@ -186,18 +282,13 @@ def lacks(wanted: Expected) -> str | None:
 
 
 def _differs(here: Expected, wanted: Expected) -> str | None:
-    if here.python != wanted.python:
-        return f"has Python {here.python}, this machine {wanted.python}: use the same"
-    if here.code != wanted.code:
-        return "has another version of build-dataset: install the same"
-    for (name, theirs), (_, ours) in zip(here.packages, wanted.packages, strict=True):
+    for (name, theirs), (_, ours) in zip(here.versions, wanted.versions, strict=True):
         if theirs != ours:
-            return f"has {name} {theirs or 'not installed'}, this machine {ours or 'none'}: install the same"
-    unseen = next(((path, size) for path, size in wanted.files if not _sees(path, size)), None)
-    if unseen is None:
-        return None
-    path, size = unseen
-    return f"does not see {path} with {size} bytes: mount the raw folder at the same path on every machine"
+            return f"has {name} {theirs}, this machine {ours}: install the same"
+    for path, size in wanted.files:
+        if not _sees(path, size):
+            return f"does not see {path} with {size} bytes: mount the raw folder at the same path everywhere"
+    return None
 
 
 def _sees(path: str, size: int) -> bool:
@@ -208,14 +299,14 @@ def _sees(path: str, size: int) -> bool:
 
 
 def _code() -> str:
-    return code_hash("pipeline.ocr.tasks") + code_hash("pipeline.parse.stage")
+    return sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))[:12]
 
 
-def _version(distribution: str) -> str | None:
+def _version(distribution: str) -> str:
     try:
         return version(distribution)
     except PackageNotFoundError:
-        return None
+        return "not installed"
 
 
 def executor(params: ExecutorParams, raw: Path) -> Executor:

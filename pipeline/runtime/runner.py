@@ -21,13 +21,19 @@ from rich.console import Console
 from pipeline.aside import aside_rows, aside_workbook, documents_of
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
-from pipeline.runtime import ledger
-from pipeline.runtime.context import RunContext
+from pipeline.runtime.executor import RunContext
 from pipeline.runtime.fingerprint import fingerprint
-from pipeline.runtime.inputs import Inputs, makers
-from pipeline.runtime.lock import build_lock
-from pipeline.runtime.publish import Publication, intact, read_manifest, recover
+from pipeline.runtime.publish import (
+    LedgerEntry,
+    Publication,
+    append_run,
+    build_lock,
+    intact,
+    read_manifest,
+    recover,
+)
 from pipeline.runtime.ray_executor import executor
+from pipeline.runtime.sources import Inputs, makers
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
@@ -154,9 +160,7 @@ class Runner:
             seconds = time.perf_counter() - clock
             reused, added = context.store.reused, context.store.added
             when = started.isoformat(timespec="seconds")
-            ledger.append(
-                self.build, ledger.LedgerEntry(stage.name, when, round(seconds, 3), outcome, reused, added)
-            )
+            append_run(self.build, LedgerEntry(stage.name, when, round(seconds, 3), outcome, reused, added))
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
     def context(self, stage: Stage) -> RunContext:

@@ -38,7 +38,7 @@ def test_recognition_reaches_cleaning_and_not_layout():
 
 
 def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code():
-    opened = [fingerprint._compiled(name).opens for name in reached("pipeline.ocr.engines.rapid")]
+    opened = [fingerprint._module(name).opens for name in reached("pipeline.ocr.engines.rapid")]
     assert any("pipeline.ocr.engines.models" in packages for packages in opened)
 
 

@@ -43,7 +43,7 @@ def hash_of(tmp_path, monkeypatch, source):
     (package / "__init__.py").write_text(source)
     monkeypatch.setattr(module, "_HOME", tmp_path)
     monkeypatch.setattr(module, "OUR_PACKAGES", (*module.OUR_PACKAGES, "pipeline_copy"))
-    for cached in (module._state, module._compiled, module._source):
+    for cached in (module._state, module._module, module._source):
         cached.cache_clear()
     return code_hash("pipeline_copy")
 

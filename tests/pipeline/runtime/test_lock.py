@@ -3,7 +3,7 @@ import os
 import pytest
 from filelock import FileLock
 
-from pipeline.runtime.lock import build_lock
+from pipeline.runtime.publish import build_lock
 from schemas.errors import UserError
 
 

@@ -212,7 +212,7 @@ def test_a_changed_seed_makes_a_stage_stale(runner):
 
 
 def test_two_processes_do_not_write_one_build_folder(runner):
-    from pipeline.runtime.lock import build_lock
+    from pipeline.runtime.publish import build_lock
 
     with build_lock(runner.build), pytest.raises(UserError, match="another build-dataset"):
         runner().run(["ocr"])
