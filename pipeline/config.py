@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -23,6 +23,7 @@ from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
+Section = TypeVar("Section", bound=Params)
 _VARIABLE = "BUILD_DATASET_"
 """Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
@@ -71,6 +72,10 @@ class ConfigBase(BaseModel):
         """The section of a stage."""
         section: Params = getattr(self, stage)
         return section
+
+    def section(self, kind: type[Section]) -> Section:
+        """The section of a stage by its class."""
+        return next(value for _, value in self if isinstance(value, kind))
 
 
 _sections: dict[str, Any] = {row.name: (row.params, Field(default_factory=row.params)) for row in STAGES}

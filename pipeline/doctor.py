@@ -98,8 +98,7 @@ def _package(name: str, use: str, remedy: str | None) -> Check:
 def _label_studio(config: ConfigBase | None) -> Check:
     import httpx
 
-    params = config.params("review") if config else ReviewParams()
-    assert isinstance(params, ReviewParams)
+    params = config.section(ReviewParams) if config else ReviewParams()
     url, variable = params.url, params.api_key_env
     if find_spec("label_studio_sdk") is None:
         told = "label-studio-sdk is not installed · for expert review"
@@ -164,9 +163,7 @@ def _dataset(config: ConfigBase) -> Iterator[Check]:
         yield Check("raw folder", CheckState.OK, str(raw))
     else:
         yield Check("raw folder", CheckState.WRONG, f"no {raw}", "make it and put exam papers there")
-    annotate = config.params("annotate")
-    assert isinstance(annotate, AnnotateParams)
-    yield _language_model(annotate)
+    yield _language_model(config.section(AnnotateParams))
     yield from _cluster(config)
     for stage in STAGES:
         for problem in stage.problems(config.params(stage.name), config.dataset):

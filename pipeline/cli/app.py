@@ -19,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, inspect, results, review, score_answers, setup
+from pipeline.cli import build, inspect, label_studio, results, review, setup
 from pipeline.cli.options import BEGIN, LOOK, RESULTS, examples
 from schemas.errors import UserError
 
@@ -122,7 +122,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[..., None], tuple[str, ...]], ...] = (
 
 for panel, name, command, lines in _COMMANDS:
     app.command(name, epilog=examples(lines), rich_help_panel=panel)(command)
-for part in (build, review, score_answers):
+for part in (build, review, label_studio):
     part.register(app)
 
 

@@ -20,7 +20,6 @@ from rich.markup import escape
 from annotation.params import AnnotateParams
 from pipeline.api import stage_names
 from pipeline.catalogue import STAGES
-from pipeline.catalogue import stage as stage_named
 from pipeline.cli.options import (
     DEFAULT_CONFIG,
     SINGLE,
@@ -34,8 +33,13 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.report import say, tell_end, tell_estimate, tell_stage
 from pipeline.config import ConfigBase
-from pipeline.stage import Stage
+from pipeline.evaluate.params import EvaluateParams
+from pipeline.ocr.params import OcrParams
+from pipeline.parse.params import ParseParams
+from pipeline.stage import Context, Stage, Tables
+from schemas.documents import Document
 from schemas.errors import UserError
+from schemas.evaluation import Prediction
 from schemas.params import is_non_semantic
 from schemas.questions import Question
 
@@ -141,15 +145,6 @@ def run_stages(
         raise typer.Exit(NOTHING_LEFT)
 
 
-_DRY_RUNS = {
-    "annotate": "questions",
-    "ocr": "pages for the vision model",
-    "parse": "requests for the model that points at lines",
-    "evaluate": "stored outputs for evaluate.reader",
-}
-"""The unit that a stage's ``--dry-run`` counts."""
-
-
 def _command(stage: Stage) -> Callable[..., None]:
     """A command whose options are the stage's own."""
 
@@ -161,8 +156,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
-            runs = {"ocr": _dry_run_of_vision, "parse": _dry_run_of_pointing, "evaluate": _dry_run_of_reader}
-            runs.get(stage.name, _dry_run)(loaded)
+            _dry_run(stage, loaded)
             return
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
@@ -177,8 +171,10 @@ def _command(stage: Stage) -> Callable[..., None]:
         keyword("as_json", AsJson, False),
         keyword("log_file", LogFile, None),
     ]
-    if unit := _DRY_RUNS.get(stage.name):
-        help_text = f"Print the number of {unit}, tokens and cost, without sending anything."
+    if stage.name in _DRY_RUNS:
+        help_text = (
+            f"Print the number of {_DRY_RUNS[stage.name][0]}, tokens and cost, without sending anything."
+        )
         common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
     parameters = [*stage_options(stage.params), *common]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -201,67 +197,55 @@ def _plain(value: Any) -> Any:
     return str(value.resolve()) if isinstance(value, Path) else value
 
 
-def _dry_run(config: ConfigBase) -> None:
+def _dry_run(stage: Stage, config: ConfigBase) -> None:
+    """Print what a stage would ask of models; nobody is asked."""
+    from pipeline.runtime.runner import Runner
+
+    runner = Runner(config)
+    _, tell = _DRY_RUNS[stage.name]
+    tell(runner.tables(stage), config.params(stage.name), runner.context(stage))
+
+
+def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:
     from annotation.estimate import estimate
     from pipeline.annotate import reviewed_questions
-    from pipeline.runtime.runner import Runner
 
-    stage = stage_named("annotate")
-    runner = Runner(config)
-    tables = runner.tables(stage)
     questions = list(Question.from_frame(tables["questions"]))
-    params = config.params("annotate")
-    assert isinstance(params, AnnotateParams)
     reviewed = reviewed_questions(questions, tables, params)
-    tell_estimate(Console(), estimate(questions, params, runner.context(stage).store, reviewed))
+    tell_estimate(Console(), estimate(questions, params, context.store, reviewed))
 
 
-def _dry_run_of_vision(config: ConfigBase) -> None:
+def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:
     from annotation.estimate import with_list_prices
-    from pipeline.ocr.params import OcrParams
     from pipeline.ocr.stage import vision_pages
-    from pipeline.runtime.runner import Runner
 
-    stage = stage_named("ocr")
-    runner = Runner(config)
-    params = config.params("ocr")
-    assert isinstance(params, OcrParams)
-    pages = vision_pages(runner.tables(stage), params, runner.context(stage))
+    pages = vision_pages(tables, params, context)
     vision, listed = with_list_prices(params.vision)
     say(vision.estimate(pages) + (f" by {listed}" if listed else ""))
 
 
-def _dry_run_of_pointing(config: ConfigBase) -> None:
+def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
     from annotation.estimate import with_list_prices
-    from pipeline.parse.params import ParseParams
     from pipeline.parse.stage import to_point
-    from pipeline.runtime.runner import Runner
-    from schemas.documents import Document
 
-    stage = stage_named("parse")
-    runner = Runner(config)
-    params = config.params("parse")
-    assert isinstance(params, ParseParams)
-    tables = runner.tables(stage)
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
-    _, requests = to_point(documents, tables["lines"], params.llm, runner.context(stage))
+    _, requests = to_point(documents, tables["lines"], params.llm, context)
     llm, listed = with_list_prices(params.llm)
-    told = llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else "")
-    say(told)
+    say(llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else ""))
 
 
-def _dry_run_of_reader(config: ConfigBase) -> None:
-    from pipeline.evaluate.params import EvaluateParams
+def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context) -> None:
     from pipeline.evaluate.stage import estimate_reader
     from pipeline.evaluate.submission import predictions_of
-    from pipeline.runtime.runner import Runner
-    from schemas.evaluation import Prediction
 
-    stage = stage_named("evaluate")
-    runner = Runner(config)
-    params = config.params("evaluate")
-    assert isinstance(params, EvaluateParams)
-    context = runner.context(stage)
     predictions = Prediction.to_frame(predictions_of(context.build))
-    told = estimate_reader({**runner.tables(stage), "predictions": predictions}, params, context)
-    say(told)
+    say(estimate_reader({**tables, "predictions": predictions}, params, context))
+
+
+_DRY_RUNS: dict[str, tuple[str, Callable[[Tables, Any, Context], None]]] = {
+    "annotate": ("questions", _dry_run_of_annotation),
+    "ocr": ("pages for the vision model", _dry_run_of_vision),
+    "parse": ("requests for the model that points at lines", _dry_run_of_pointing),
+    "evaluate": ("stored outputs for evaluate.reader", _dry_run_of_reader),
+}
+"""By stage: the unit that its ``--dry-run`` counts, and the function that prints the estimate."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from rich.table import Column, Table
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_whole, reason_line, say, shown, tell_losses, warn
+from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell_losses, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -78,9 +77,7 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     place = find_bank(config.dataset, wanted)
     if place is None:
         return False
-    params = config.params("ocr")
-    assert isinstance(params, OcrParams)
-    view = look(*place, params, declared_for(place[0], config.sources))
+    view = look(*place, config.section(OcrParams), declared_for(place[0], config.sources))
     if view is None:
         return False
     console = Console()
@@ -162,16 +159,13 @@ def status(
     loaded = configure(config, overrides)
     rows = _status_rows(Runner(loaded))
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
-    table = Table()
-    table.add_column("stage", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    for name in (*_COUNTS, "time", "cost"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
+    table = Table("stage", "state", *numbers)
     for row in rows:
         colour = _STATE_COLOURS[row["state"]]
-        counts = [_number(row[name]) for name in _COUNTS]
+        counts = ["" if row[name] is None else f"{row[name]:,}" for name in _COUNTS]
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         state = f"[{colour}]{row['state']}[/{colour}]"
@@ -226,7 +220,7 @@ def list_items(
     build = configure(config, overrides).dataset.build
     found = items(build, outcome, file, reason)
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in found], ensure_ascii=False, indent=2))
+        print_json([asdict(row) for row in found])
         return
     console = Console()
     columns = ("文件 file", "原因 reason", "说明 detail", "内容 text")
@@ -248,10 +242,6 @@ def _shortened(text: str, most: int = 60) -> str:
     return line if len(line) <= most else f"{line[:most]}…"
 
 
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
-
-
 def explain(
     question_id: Annotated[str, typer.Argument(help="Id of the question, or a unique beginning of it.")],
     config: ConfigPath = DEFAULT_CONFIG,
@@ -271,8 +261,7 @@ def explain(
     story = tell(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None
     if as_json:
-        told = asdict(story) | ({"crop": str(picture)} if picture else {})
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
     console = Console()
     _tell(console, story)
@@ -335,9 +324,7 @@ def _events(story: Story) -> Table:
 
 
 def _labels(story: Story) -> Table:
-    table = Table()
-    for name in ("dimension", "label", "status", "who"):
-        table.add_column(name)
+    table = Table("dimension", "label", "status", "who")
     final = {row["dimension"]: row for row in story.labels}
     machine = {row["dimension"]: row for row in story.annotations}
     for name, dimension in dimensions().items():

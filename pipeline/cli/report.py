@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipeline.config import ConfigBase
 from schemas.wording import counted
@@ -74,10 +75,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     build = config.dataset.build
     if "export" in made and not _tell_nothing_left(console, reports):
         draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
-        splits = Table(title=f"{config.dataset.name}: splits{draft}", title_justify="left")
-        splits.add_column("split")
-        splits.add_column("questions", justify="right")
-        splits.add_column("file")
+        columns = ("split", Column("questions", justify="right"), "file")
+        splits = Table(*columns, title=f"{config.dataset.name}: splits{draft}", title_justify="left")
         for split in SPLITS:
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
             splits.add_row(split, f"{rows:,}", escape(shown(build / "export" / f"{split}.parquet")))
@@ -86,10 +85,12 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
         if stage in made and (build / stage / name).exists():
             say(f"{what:<18}{shown(build / stage / name)}", console=console)
     aside = shown(build / "STAGE")
-    more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
-    say(f"{'taken out, why':<18}{aside}/rejects.xlsx, .parquet", console=console)
-    say(f"{'waiting, why':<18}{aside}/review.xlsx, .parquet", console=console)
-    say(f"{'more':<18}{more}", console=console)
+    for what, where in (
+        ("taken out, why", f"{aside}/rejects.xlsx, .parquet"),
+        ("waiting, why", f"{aside}/review.xlsx, .parquet"),
+        ("more", "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"),
+    ):
+        say(f"{what:<18}{where}", console=console)
     tell_losses(console, config)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
@@ -146,6 +147,11 @@ def tell_estimate(console: Console, found: Estimate) -> None:
         if value:
             table.add_row(name, value)
     print_whole(console, table)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON for scripts."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def print_whole(console: Console, table: Table) -> None:

@@ -18,7 +18,7 @@ from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Adopt, Full, at_work, section, tell_pull, tell_push
+from pipeline.cli.label_studio import Adopt, Full, at_work, tell_pull, tell_push
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure, examples
 from pipeline.cli.report import say, warn
 from pipeline.config import ConfigBase
@@ -244,7 +244,7 @@ def _nothing_is_fine() -> Iterator[None]:
 
 
 def _params(config: ConfigBase) -> ReviewParams:
-    return section(config, "review", ReviewParams)
+    return config.section(ReviewParams)
 
 
 def _work(expert: ExpertWork) -> str:

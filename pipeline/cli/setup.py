@@ -21,7 +21,7 @@ from rich.table import Table
 from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import say
+from pipeline.cli.report import print_json, say
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from schemas.errors import UserError
 
@@ -113,7 +113,7 @@ def _sample() -> Path:
 
 def schema() -> None:
     """Print the JSON Schema of dataset.toml, for completion and checks in editors."""
-    typer.echo(json.dumps(Config.model_json_schema(), ensure_ascii=False, indent=2))
+    print_json(Config.model_json_schema())
 
 
 def doctor(
@@ -129,7 +129,7 @@ def doctor(
         loaded = configure(config, overrides)
     checks = examine(loaded)
     if as_json:
-        typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=2))
+        print_json([asdict(check) for check in checks])
     else:
         _print_checks(checks)
     if any(check.state is CheckState.WRONG for check in checks):

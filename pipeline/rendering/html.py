@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,16 +20,7 @@ _VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x0
 _VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
 _VISIBLE |= {
     code: f"‹U+{code:04X}›"
-    for code in (
-        0x200B,
-        0x200C,
-        0x200D,
-        0x200E,
-        0x200F,
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x206A),
-        0xFEFF,
-    )
+    for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)
 }
 """Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
 
@@ -58,6 +50,10 @@ def inline(svg: bytes) -> Markup:
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
 def data_uri(content: bytes, media_type: str) -> str:
     """An image inside the page."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
@@ -78,5 +74,5 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "counted": counted}
+    environment.filters |= {"number": number, "counted": counted, "json": _json}
     return environment

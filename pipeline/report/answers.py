@@ -17,8 +17,8 @@ from pipeline.evaluate.results.view import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted
 from pipeline.rendering import html
 from pipeline.report.build import Build
-from pipeline.report.shown import unfolding
-from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Task
+from pipeline.report.shown import Unfolding, unfolding
+from schemas.evaluation import Judgement, OpenQuestion, Prediction, Task
 from schemas.release import ReleaseRow
 
 _RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
@@ -52,6 +52,8 @@ def answers_page(build: Build) -> bytes | None:
         of=len(kinds),
         texts=texts,
         texts_of=asked,
+        grades=_grades(build),
+        run_name=run_name,
         aspects=aspects(),
         kinds=_filters(Counter(kinds), Counter(card["task"] for card in texts)),
     )
@@ -108,35 +110,21 @@ def _card(
     question: ReleaseRow, predictions: Sequence[Prediction], kind: str, limit: int, whole: int
 ) -> dict[str, Any]:
     keys = accepted(question)
-    right = frozenset().union(*keys) if keys else frozenset()
     return {
-        "question_id": question.question_id,
+        "question": question,
         "kind": kind,
-        "stem": "\n".join(part for part in (question.shared_stem, question.stem) if part),
-        "options": [
-            {"label": option.label, "text": option.text, "right": option.label in right}
-            for option in question.options
-        ],
+        "right": frozenset().union(*keys) if keys else frozenset(),
         "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
-        "where": " · ".join(
-            part for part in (question.exam_type, question.exam_class, question.exam_subject) if part
-        ),
-        "answers": [_answer(prediction, question, limit, whole) for prediction in predictions],
+        "answers": [(one, _answer(one, question, limit, whole)) for one in predictions],
     }
 
 
-def _answer(prediction: Prediction, question: ReleaseRow, limit: int, whole: int) -> dict[str, Any]:
-    raw = prediction.raw_output
-    found = None if raw is None else _read_again(prediction, question)
-    return {
-        "run": run_name(prediction.run),
-        "letters": "".join(prediction.extracted or ()),
-        "outcome": prediction.outcome.value.replace("_", " "),
-        "answered": prediction.outcome is Outcome.ANSWERED,
-        "correct": prediction.correct,
-        "rule": prediction.rule,
-        "text": None if raw is None else unfolding(raw, limit, whole, found.span if found else None),
-    }
+def _answer(prediction: Prediction, question: ReleaseRow, limit: int, whole: int) -> Unfolding | None:
+    """Return a model's output with the place marked from which its answer was read."""
+    if prediction.raw_output is None:
+        return None
+    found = _read_again(prediction, question)
+    return unfolding(prediction.raw_output, limit, whole, found.span if found else None)
 
 
 def _read_again(prediction: Prediction, question: ReleaseRow) -> Extraction | None:
@@ -159,40 +147,21 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
     given: dict[tuple[str, str], list[Prediction]] = defaultdict(list)
     for one in Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
         given[one.task, one.question_id].append(one)
-    grades = _grades(build)
     limit, whole = _lengths(build, kept.height + sum(map(len, given.values())))
     cards = [
         {
-            "question_id": question.question_id,
+            "question": question,
             "task": question.task.value,
             "case": unfolding(question.case, limit, whole),
-            "conversation": question.conversation,
-            "question": question.question,
             "reference": unfolding(question.reference, limit, whole),
             "answers": [
-                _open_answer(one, grades, limit, whole) for one in given[question.task, question.question_id]
+                (one, unfolding(shown(one.raw_output or ""), limit, whole))
+                for one in given[question.task, question.question_id]
             ],
         }
         for question in OpenQuestion.from_frame(kept)
     ]
     return cards, asked.height
-
-
-def _open_answer(
-    prediction: Prediction,
-    grades: Mapping[tuple[str, str, str], list[dict[str, Any]]],
-    limit: int,
-    whole: int,
-) -> dict[str, Any]:
-    text = shown(prediction.raw_output or "")
-    return {
-        "run": run_name(prediction.run),
-        "outcome": None
-        if prediction.outcome is Outcome.ANSWERED
-        else prediction.outcome.value.replace("_", " "),
-        "text": unfolding(text, limit, whole) if text else None,
-        "grades": grades.get((prediction.run, prediction.task, prediction.question_id), []),
-    }
 
 
 def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]:

@@ -60,11 +60,8 @@ def lengths(build: Build) -> Section | None:
     values = {
         "table": table,
         "types": types,
-        "splits": [(name, words.SPLITS[name]) for name in shares],
-        "bins": [
-            {"name": name, "shares": [(split, found[place]) for split, found in shares.items()]}
-            for place, name in enumerate(_names())
-        ],
+        "shares": shares,
+        "bins": _names(),
         "largest": max(share for found in shares.values() for share in found),
     }
     files = {**table.files(), **types.files()}
@@ -95,10 +92,7 @@ def labels(build: Build) -> Section | None:
         english = ", ".join(f"{name} {count}" for (name, _), count in few.items())
         chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
         notices.append(notice("few_questions", few=_FEW, english=english, chinese=chinese))
-    values = {
-        "dimensions": shown,
-        "splits": [(name, words.SPLITS[name], rows.height) for name, rows in splits.items()],
-    }
+    values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
     files = {**_table(shown, splits).files(), **(figure2(splits) if build.params.figures else {})}
     return Section("labels", "Labels in each split", "各划分的标签分布", values, notices, files)
 
@@ -258,7 +252,6 @@ def changes(build: Build) -> Section | None:
         kinds.append(
             {
                 "kind": kind,
-                "chinese": words.CHANGES.get(str(kind), ""),
                 "count": part.height,
                 "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
                 "ids": spread(part, build.params.examples)["question_id"].to_list(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +11,7 @@ import polars as pl
 from pipeline.losses import SourceLoss, alarms, losses, overlaps
 from pipeline.rendering.tables import number, percent
 from pipeline.report import words
-from pipeline.report.build import SPLITS, Build, Section, StageRun
+from pipeline.report.build import SPLITS, Build, Section
 from pipeline.report.shown import item_text
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
@@ -95,64 +94,25 @@ def _reviewed(build: Build) -> Tile | None:
 def funnel(build: Build) -> Section:
     """Bars of all stages, reasons below each, the splits at the end."""
     sizes = [stage.counts["in"] for stage in build.ran if stage.counts["unit"] in _QUESTIONS]
-    largest = max(sizes, default=0)
     splits = _splits(build)
     values = {
-        "stages": [_row(stage, largest) for stage in build.stages],
+        "stages": build.stages,
+        "on_one_scale": _QUESTIONS,
+        "largest": max(sizes, default=0),
         "splits": splits,
-        "outcomes": [(name, words.OUTCOMES[name]) for name in OUTCOMES],
         "keys": len(build.stage("parse").facts.get("keys", {})),
     }
     notices = list(_unfinished(build))
-    if empty := [split["name"] for split in splits if not split["count"]]:
+    if empty := [name for name, size in splits.items() if not size]:
         notices.append(notice("empty_splits", names=", ".join(empty)))
     return Section("funnel", "From files to splits", "从文件到数据划分", values, notices)
 
 
-def _row(stage: StageRun, largest: int) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "name": stage.name,
-        "chinese": words.STAGES.get(stage.name, ""),
-        "title": stage.title,
-        "ran": stage.manifest is not None,
-    }
-    if stage.manifest is None:
-        return row
-    counts = stage.counts
-    scale = largest if counts["unit"] in _QUESTIONS else counts["in"]
-    return row | {
-        "unit": counts["unit"],
-        "unit_chinese": words.UNITS.get(counts["unit"], ""),
-        "complete": stage.manifest["complete"],
-        "into": counts["in"],
-        "parts": [
-            {"outcome": name, "count": counts[name], "width": 100 * counts[name] / scale if scale else 0}
-            for name in OUTCOMES
-        ],
-        "reasons": [
-            {"outcome": outcome, "reason": reason, "count": count}
-            for outcome in ("rejected", "waiting")
-            for reason, count in stage.reasons(outcome).items()
-        ],
-    }
-
-
-def _splits(build: Build) -> list[dict[str, Any]]:
+def _splits(build: Build) -> dict[str, int | None]:
     """Questions by split, as exported, else as assigned."""
     sizes = {name: build.stage("export").rows(name) for name in SPLITS}
-    if None in sizes.values():
-        sizes = build.stage("split").facts.get("splits", {})
-    total = sum(size or 0 for size in sizes.values())
-    return [
-        {
-            "name": name,
-            "chinese": words.SPLITS[name],
-            "count": sizes[name],
-            "width": 100 * (sizes[name] or 0) / total if total else 0,
-        }
-        for name in SPLITS
-        if name in sizes
-    ]
+    assigned: dict[str, int | None] = build.stage("split").facts.get("splits", {})
+    return {name: assigned[name] for name in SPLITS if name in assigned} if None in sizes.values() else sizes
 
 
 def _unfinished(build: Build) -> Iterator[Notice]:
@@ -232,7 +192,6 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
             apart = reason == _SHOWN_APART
             yield {
                 "stage": stage.name,
-                "chinese": words.STAGES.get(stage.name, ""),
                 "outcome": outcome,
                 "reason": reason,
                 "count": count,
@@ -257,35 +216,16 @@ def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, 
 def provenance(build: Build) -> Section:
     """Versions of libraries, and of every stage its parameters, facts and the SHA-256 of its tables."""
     versions: dict[str, set[str]] = {}
+    pages = build.table("ocr/pages")
     for stage in build.ran:
         assert stage.manifest
         for name, version in stage.manifest.get("versions", {}).items():
             versions.setdefault(name, set()).add(version)
     values = {
         "versions": [(name, ", ".join(sorted(found))) for name, found in versions.items()],
-        "engines": _engines(build),
-        "stages": [_stage(stage) for stage in build.ran],
+        "engines": []
+        if pages is None
+        else pages.select("engine", "engine_version").unique().sort(pl.all()).rows(),
+        "stages": build.ran,
     }
     return Section("provenance", "Versions and parameters", "来源与版本", values)
-
-
-def _engines(build: Build) -> list[tuple[str, str]]:
-    pages = build.table("ocr/pages")
-    if pages is None:
-        return []
-    found = pages.select("engine", "engine_version").unique().sort(pl.all())
-    return [(str(engine), str(version)) for engine, version in found.iter_rows()]
-
-
-def _stage(stage: StageRun) -> dict[str, Any]:
-    assert stage.manifest
-    return {
-        "name": stage.name,
-        "params": json.dumps(stage.params, ensure_ascii=False, indent=1),
-        "facts": json.dumps(stage.facts, ensure_ascii=False, indent=1)[:4000],
-        "outputs": [
-            (name, entry.get("rows"), entry["sha256"])
-            for name, entry in stage.manifest["outputs"].items()
-            if name.endswith(".parquet")
-        ],
-    }

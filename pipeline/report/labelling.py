@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from pipeline.rendering.tables import Table, number, percent
-from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
@@ -29,22 +28,13 @@ def labelling(build: Build) -> Section | None:
     labels = build.filled("review/labels")
     if labels is None:
         return None
-    by_status = _counts(labels, "status")
     by_annotator = _counts(labels.filter(pl.col("annotator").is_not_null()), "annotator")
-    sizes = dict(labels.group_by("dimension").len().iter_rows())
     values = {
-        "statuses": [(status, *said) for status, said in words.STATUSES.items()],
+        "dimensions": dimensions().values(),
+        "totals": dict(labels.group_by("dimension").len().iter_rows()),
+        "by_status": _counts(labels, "status"),
+        "by_annotator": by_annotator,
         "annotators": sorted({annotator for _, annotator in by_annotator}),
-        "dimensions": [
-            {
-                "chinese": dimension.zh,
-                "english": dimension.en,
-                "total": sizes.get(name, 0),
-                "statuses": [(one, by_status.get((name, one), 0)) for one in words.STATUSES],
-                "annotators": {who: count for (dim, who), count in by_annotator.items() if dim == name},
-            }
-            for name, dimension in dimensions().items()
-        ],
     }
     return Section("labelling", "Who labelled", "标注来源", values, _notices(labels))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipeline.rendering import html
-from pipeline.report import content, flow, labelling, texts
+from pipeline.report import content, flow, labelling, texts, words
 from pipeline.report.build import Build, Section
 from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
@@ -80,5 +80,6 @@ def _page(
         sections=sections,
         notices=notices,
         reasons=reason_names(),
+        words=words,
         files=[name for name in files if not name.endswith(".parquet")],
     )

@@ -68,7 +68,7 @@ def tidied(build: Build) -> Section | None:
     values = {
         "texts": changes.height,
         "questions": changes["question_id"].n_unique(),
-        "parts": _parts(changes["name"]),
+        "parts": tally(changes["name"]),
         "examples": _before_and_after(changes.sort("question_id", "part"), "part", build),
     }
     return Section("tidied", "Texts tidied", "文本规范化", values)
@@ -85,15 +85,10 @@ def corrected(build: Build) -> Section | None:
         "count": corrections.height,
         "questions": corrections["question_id"].n_unique(),
         "people": corrections["by"].n_unique(),
-        "parts": _parts(corrections["name"]),
+        "parts": tally(corrections["name"]),
         "examples": _before_and_after(texts, "field", build),
     }
     return Section("corrected", "Corrected by people", "人工更正", values)
-
-
-def _parts(names: pl.Series) -> list[tuple[str, str, int]]:
-    """Parts of questions with their Chinese names and counts."""
-    return [(part, words.FIELDS.get(part, ""), count) for part, count in tally(names)]
 
 
 def _before_and_after(rows: pl.DataFrame, field: str, build: Build) -> list[dict[str, Any]]:
@@ -208,7 +203,6 @@ def _kind(
 ) -> dict[str, Any]:
     return {
         "kind": kind,
-        "chinese": (words.MERGED | words.TWINS).get(kind, ""),
         "count": part.height,
         "pairs": [
             {"said": said, "cards": side_by_side(rows[one], rows[other], build.params.characters)}
