@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
+from pipeline.releases import SPLITS
 from pipeline.report.params import ReportParams
 from pipeline.stage import Tables
+from schemas.base import Record
 from schemas.dataset import DatasetParams
 from schemas.wording import Notice
 
-SPLITS = ("train", "validation", "test")
+Row = TypeVar("Row", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,11 @@ class Build:
         """Return the table ``stage/table``; None when it was not made or has no row."""
         frame = self.table(reference)
         return None if frame is None or frame.is_empty() else frame
+
+    def records(self, reference: str, record: type[Row]) -> list[Row]:
+        """Return the rows of the table ``stage/table``; none when it was not made."""
+        frame = self.table(reference)
+        return [] if frame is None else list(record.from_frame(frame))
 
     def set_aside(self, table: str) -> Iterator[tuple[str, pl.DataFrame]]:
         """Each stage's ``rejects`` or ``review`` that holds something."""
