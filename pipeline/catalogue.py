@@ -42,6 +42,11 @@ from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 from schemas.trace import Trace
 
+
+def _tables(stage: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{stage}/{name}" for name in names.split())
+
+
 STAGES: tuple[Stage, ...] = (
     Stage(
         name="ocr",
@@ -93,11 +98,7 @@ STAGES: tuple[Stage, ...] = (
         uses_labels=True,
         params=AnnotateParams,
         target="pipeline.annotate:run",
-        examples=(
-            "annotate --dry-run",
-            "annotate --batch",
-            "annotate --annotator learned",
-        ),
+        examples=("annotate --dry-run", "annotate --batch", "annotate --annotator learned"),
         check="pipeline.annotate:problems",
     ),
     Stage(
@@ -160,14 +161,8 @@ STAGES: tuple[Stage, ...] = (
         unit="questions",
         reads=(
             "clean/corrections",
-            "dedup/questions",
-            "dedup/clusters",
-            "dedup/merges",
-            "review/labels",
-            "split/assignments",
-            "leaks/leaks",
-            "leaks/benchmarks",
-            "releases/files",
+            *_tables("dedup", "questions clusters merges"),
+            *("review/labels", "split/assignments", "leaks/leaks", "leaks/benchmarks", "releases/files"),
         ),
         optional=("parse/questions",),
         writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow, "changes": Change},
@@ -218,32 +213,14 @@ STAGES: tuple[Stage, ...] = (
         unit="stages",
         reads=("build/manifests",),
         optional=(
-            "*/rejects",
-            "*/review",
-            "ocr/documents",
-            "ocr/pages",
-            "parse/questions",
-            "clean/questions",
-            "clean/changes",
-            "clean/corrections",
-            "dedup/merges",
-            "dedup/clusters",
-            "review/labels",
-            "review/agreement",
-            "calibrate/calibration",
-            "leaks/leaks",
-            "leaks/benchmarks",
-            "export/train",
-            "export/validation",
-            "export/test",
-            "export/changes",
-            "evaluate/scores",
-            "evaluate/comparisons",
-            "evaluate/preferences",
-            "evaluate/judge_agreement",
-            "evaluate/predictions",
-            "evaluate/open_questions",
-            "evaluate/judgements",
+            *("*/rejects", "*/review", "ocr/documents", "ocr/pages", "parse/questions"),
+            *_tables("clean", "questions changes corrections"),
+            *_tables("dedup", "merges clusters"),
+            *("review/labels", "review/agreement", "calibrate/calibration"),
+            *_tables("leaks", "leaks benchmarks"),
+            *_tables("export", "train validation test changes"),
+            *_tables("evaluate", "scores comparisons preferences judge_agreement"),
+            *_tables("evaluate", "predictions open_questions judgements"),
         ),
         writes={},
         uses_labels=True,

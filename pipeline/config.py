@@ -31,12 +31,7 @@ _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "valu
 _RESERVED = {
     *ReleaseRow.model_fields,
     *Question.model_fields,
-    "overall",
-    "length",
-    "label_status",
-    "split",
-    "flags",
-    "note",
+    *("overall", "length", "label_status", "split", "flags", "note"),
 }
 """Names of columns, slices and fields of the experts' screen."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
@@ -93,7 +88,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     Raises:
         UserError: no such file, not TOML, unknown keys, wrong values; all problems at once.
     """
-    content = _read(path)
+    content = _read(path, f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config")
     for key, value in {**_from_environment(), **(overrides or {})}.items():
         _set(content, key.split("."), value)
     home = path.resolve().parent
@@ -106,9 +101,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)
     }
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
-    sections["ocr"] = sections["ocr"].model_copy(
-        update={"columns": named}
-    )  # hashable: engines are kept by it
+    sections["ocr"] = sections["ocr"].model_copy(update={"columns": named})  # a tuple: engines are kept by it
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
     config = config.model_copy(update=sections)
     _keep_apart(config.dataset, path.name)
@@ -147,17 +140,10 @@ def read_label_set(path: Path) -> LabelSet:
         UserError: no such file, not TOML, or not a label set; all problems at once.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise UserError(f"no file {path}: correct dataset.labels") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not TOML in UTF-8: {error}") from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        found = LabelSet.model_validate(content)
+        found = LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
     except ValidationError as error:
-        raise UserError("\n".join(_message(path, problem) for problem in error.errors())) from None
+        told = (f"{path}: {_where(problem)}: {_wrong(problem)}" for problem in error.errors())
+        raise UserError("\n".join(told)) from None
     columns = [column for name in found.by_name for column in label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
         raise UserError(
@@ -166,10 +152,12 @@ def read_label_set(path: Path) -> LabelSet:
     return found
 
 
-def _message(path: Path, problem: object) -> str:
-    assert isinstance(problem, dict)
-    where = ".".join(str(part) for part in problem["loc"])
-    return f"{path}: {where}: {problem['msg'].removeprefix('Value error, ')}"
+def _where(problem: Any) -> str:
+    return ".".join(map(str, problem["loc"]))
+
+
+def _wrong(problem: Any) -> str:
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _at_home(section: Params, home: Path, where: str) -> Params:
@@ -192,15 +180,14 @@ def _path(home: Path, value: Path, key: str) -> Path:
     return found
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, absent: str) -> dict[str, Any]:
+    """Return the content of a TOML file; ``absent`` is the error when there is none."""
     text = ""
     try:
         text = path.read_text(encoding="utf-8-sig")
         return tomllib.loads(text)
     except FileNotFoundError:
-        raise UserError(
-            f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config"
-        ) from None
+        raise UserError(absent) from None
     except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, brackets in brackets
         hint = "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
         raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
@@ -234,16 +221,16 @@ def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
 
 
 def _explain(file: str, problem: Any) -> str:
-    where = ".".join(str(part) for part in problem["loc"])
+    where, wrong = _where(problem), _wrong(problem)
     if problem["type"] == "extra_forbidden":
         return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"
-    wrong = problem["msg"].removeprefix("Value error, ")
     last = str(problem["loc"][-1]) if problem["loc"] else ""
     if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):
         return f"{file}: {where}: {wrong}"
-    if problem["type"] == "string_pattern_mismatch" and (field := _field(problem["loc"])):
+    field = _fields(problem["loc"]).get(last)
+    if problem["type"] == "string_pattern_mismatch" and field and isinstance(field.default, str):
         wrong = f"not of the form that it takes: {field.description}; e.g. {field.default!r}"
     hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""
     return f"{file}: {where} = {problem['input']!r}: {wrong}{hint}"
@@ -259,25 +246,12 @@ def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
     return found
 
 
-def _field(location: tuple[int | str, ...]) -> FieldInfo | None:
-    """Return the field of a key; None if it has no example."""
-    field = _fields(location).get(str(location[-1]))
-    return field if field and isinstance(field.default, str) else None
-
-
 def _suggestion(location: tuple[int | str, ...]) -> str:
     """The key that was probably meant, among those of the innermost section that the location names."""
-    known = list(_fields(location))
-    wanted = str(location[-1])
-    near = get_close_matches(wanted, known, n=1, cutoff=0.5)
-    if near:
+    known, wanted = _fields(location), str(location[-1])
+    if near := get_close_matches(wanted, known, n=1, cutoff=0.5):
         return f"; did you mean {near[0]}?"
-    inner = [
-        name
-        for name, field in _fields(location).items()
-        if wanted in getattr(field.annotation, "model_fields", ())
-    ]
-    if inner:
-        section = ".".join(map(str, location[:-1]))
-        return f"; did you mean [{section}.{inner[0]}] {wanted}?"
+    for name, field in known.items():
+        if wanted in getattr(field.annotation, "model_fields", ()):
+            return f"; did you mean [{'.'.join(map(str, location[:-1]))}.{name}] {wanted}?"
     return f"; known here: {', '.join(known)}" if known else ""

@@ -80,12 +80,8 @@ def _opencv() -> Iterator[Check]:
         yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
     else:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
-        yield Check(
-            "opencv",
-            CheckState.WRONG,
-            "the build with windows needs libGL.so.1: no OCR engine starts",
-            remedy,
-        )
+        told = "the build with windows needs libGL.so.1: no OCR engine starts"
+        yield Check("opencv", CheckState.WRONG, told, remedy)
 
 
 def _package(name: str, use: str, remedy: str | None) -> Check:
@@ -127,23 +123,16 @@ def _language_model(params: AnnotateParams) -> Check:
     try:
         httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
     except httpx.HTTPError as error:
-        return Check(
-            "language model",
-            CheckState.WRONG,
-            f"{what} does not answer ({type(error).__name__})",
-            "is it up?",
-        )
+        told = f"{what} does not answer ({type(error).__name__})"
+        return Check("language model", CheckState.WRONG, told, "is it up?")
     return Check("language model", CheckState.OK, what)
 
 
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):
         return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
-    return Check(
-        "gpu",
-        CheckState.ABSENT,
-        "none found; only local models (evaluate, finetune) and PaddleOCR gain from one",
-    )
+    told = "none found; only local models (evaluate, finetune) and PaddleOCR gain from one"
+    return Check("gpu", CheckState.ABSENT, told)
 
 
 def _cluster(config: ConfigBase) -> Iterator[Check]:

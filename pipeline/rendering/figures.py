@@ -47,6 +47,8 @@ def both_formats(name: str, drawn: Figure) -> dict[str, bytes]:
 
 
 def _style() -> Any:
+    from cycler import cycler
+
     return {
         "font.family": ["DejaVu Sans", _chinese_font()],
         "font.size": 9.0,
@@ -64,14 +66,8 @@ def _style() -> Any:
         "grid.color": INK,
         "grid.alpha": 0.25,
         "legend.frameon": False,
-        "axes.prop_cycle": _cycle(),
+        "axes.prop_cycle": cycler(color=COLOURS),
     }
-
-
-def _cycle() -> Any:
-    from cycler import cycler
-
-    return cycler(color=COLOURS)
 
 
 @cache

@@ -144,14 +144,9 @@ def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
         for item in shown
         for row in item["rows"]
     ]
-    names = (*splits, "total", "settled_by_experts")
     rows = [
-        (
-            record["dimension"],
-            f"{record['label']} {record['label_en']}",
-            *(number(record[name]) for name in names),
-        )
-        for record in records
+        (dimension, f"{chinese} {english}", *map(number, figures))
+        for dimension, chinese, english, *figures in (record.values() for record in records)
     ]
     sizes = (f"{name} {words.SPLITS[name]}" for name in splits)
     head = ("Dimension 维度", "Label 标签", *sizes, "total", "settled")
@@ -221,11 +216,8 @@ def leaking(build: Build) -> Section | None:
         "files": files.height if files is not None else 0,
         "kinds": [_leaks(str(kind), part, build) for (kind,), part in kinds],
     }
-    notices = []
-    if across:
-        notices.append(notice("across", n=across))
-    if published:
-        notices.append(notice("published", n=published))
+    told = {"across": across, "published": published}
+    notices = [notice(name, n=count) for name, count in told.items() if count]
     if not values["files"]:
         notices.append(notice("no_benchmark"))
     return Section("leaking", "Leaks", "泄漏检查", values, notices)

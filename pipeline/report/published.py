@@ -65,14 +65,13 @@ def table2(splits: Splits) -> Table:
 
 
 def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
-    row = {"split": name, "questions": part["questions"], "vocabulary": part["vocabulary"]}
-    for text, measures in part.items():
-        if isinstance(measures, dict):
-            row |= {
-                f"{text}_{measure}": None if value is None else float(value)
-                for measure, value in measures.items()
-            }
-    return row
+    texts = {
+        f"{text}_{measure}": None if value is None else float(value)
+        for text, measures in part.items()
+        if isinstance(measures, dict)
+        for measure, value in measures.items()
+    }
+    return {"split": name, "questions": part["questions"], "vocabulary": part["vocabulary"], **texts}
 
 
 def _quartiles(part: Mapping[str, float | None]) -> str:
@@ -131,57 +130,32 @@ def cmb_table1(splits: Splits) -> Table | None:
         above = category
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
-    head = (
-        "Category 类别",
-        "Subcategory 子类",
-        "Subjects 科目",
-        *(_split_name(name) for name in (*splits, "total")),
-    )
-    return Table(
-        "cmb_table1", "Questions by category and subcategory, after CMB's table 1", counts, head, rows, 2
-    )
+    sizes = (_split_name(name) for name in (*splits, "total"))
+    head = ("Category 类别", "Subcategory 子类", "Subjects 科目", *sizes)
+    caption = "Questions by category and subcategory, after CMB's table 1"
+    return Table("cmb_table1", caption, counts, head, rows, 2)
 
 
 def cmb_table2(splits: Splits) -> Table | None:
     """CMB's table 2: subcategories of each split and questions a subcategory; None where no exam is stated."""
-    records = []
+    records, shown = [], []
     for name, rows in splits.items():
-        sizes = rows.group_by("exam_class").len().drop_nulls()["len"]
-        records.append(
-            {
-                "split": name,
-                "subcategories": sizes.len(),
-                "fewest": sizes.min(),
-                "most": sizes.max(),
-                "questions": rows.height,
-                "explanations": int(rows["explanation"].count()),
-            }
-        )
-    data = pl.DataFrame(records, schema_overrides={"fewest": pl.Int64, "most": pl.Int64})
-    if not data["subcategories"].sum():
+        sizes = rows.group_by("exam_class").len().drop_nulls()["len"].to_list()
+        fewest, most = min(sizes, default=None), max(sizes, default=None)
+        explained = int(rows["explanation"].count())
+        records.append((name, len(sizes), fewest, most, rows.height, explained))
+        each = number(fewest) if fewest == most else f"{number(fewest)}–{number(most)}"
+        figures = (number(len(sizes)), each, number(rows.height), number(explained))
+        shown.append((_split_name(name), *figures))
+    if not any(subcategories for _, subcategories, *_ in records):
         return None
-    shown = [
-        (
-            _split_name(row["split"]),
-            number(row["subcategories"]),
-            _range(row["fewest"], row["most"]),
-            number(row["questions"]),
-            number(row["explanations"]),
-        )
-        for row in data.iter_rows(named=True)
-    ]
-    head = (
-        "Split 划分",
-        "Subcategories 子类",
-        "Questions each 每类题数",
-        "Questions 题数",
-        "With explanation 有解析",
-    )
+    columns = ("split", "subcategories", "fewest", "most", "questions", "explanations")
+    integers = dict.fromkeys(("fewest", "most"), pl.Int64)
+    data = pl.DataFrame(records, columns, schema_overrides=integers, orient="row")
+    english = ("Split", "Subcategories", "Questions each", "Questions", "With explanation")
+    chinese = ("划分", "子类", "每类题数", "题数", "有解析")
+    head = tuple(map(" ".join, zip(english, chinese, strict=True)))
     return Table("cmb_table2", "Splits after CMB's table 2", data, head, shown)
-
-
-def _range(fewest: int | None, most: int | None) -> str:
-    return number(fewest) if fewest == most else f"{number(fewest)}–{number(most)}"
 
 
 def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
@@ -199,24 +173,21 @@ def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
 def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
     """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
     categories = {category.zh: category.en for category in cmb_catalogue()}
-    entries = [
-        {"exam_type": category.zh, "exam_class": entry.zh, "exam_class_en": entry.en, "place": place}
-        for place, (category, entry) in enumerate(
-            (category, entry) for category in cmb_catalogue() for entry in category.subcategories
-        )
-    ]
-    known = pl.DataFrame(entries)
-    english = pl.col("exam_type").replace_strict(categories, default=None, return_dtype=pl.String)
+    entries = [(category.zh, entry) for category in cmb_catalogue() for entry in category.subcategories]
+    known = pl.DataFrame(
+        {
+            "exam_type": [category for category, _ in entries],
+            "exam_class": [entry.zh for _, entry in entries],
+            "exam_class_en": [entry.en for _, entry in entries],
+            "place": range(len(entries)),
+        }
+    )
+    order = {name: place for place, name in enumerate(categories)}
+    category = pl.col("exam_type")
     return (
         counts.join(known, on=["exam_type", "exam_class"], how="left")
-        .with_columns(english.alias("exam_type_en"))
-        .sort(
-            pl.col("exam_type").replace_strict(list(categories), list(range(len(categories))), default=None),
-            "exam_type",
-            "place",
-            "exam_class",
-            nulls_last=True,
-        )
+        .with_columns(exam_type_en=category.replace_strict(categories, default=None, return_dtype=pl.String))
+        .sort(category.replace_strict(order, default=None), category, "place", "exam_class", nulls_last=True)
         .drop("place")
     )
 

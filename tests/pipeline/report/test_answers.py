@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.report import answers
+from pipeline.report import evaluation as answers
 from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
 
 from .conftest import manifest, manifests, read, released, splits
