@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from annotation.rubric import aspects
 from pipeline.evaluate.extraction import Extraction, extract, shown
+from pipeline.evaluate.grading import from_facts
 from pipeline.evaluate.judging.scores import EXPERT
 from pipeline.evaluate.prompting import is_multiple
-from pipeline.evaluate.grading import from_facts
 from pipeline.evaluate.results.build import NOTES, Evaluated, groups, unreviewed
 from pipeline.evaluate.results.figures import judge_plots, plots
 from pipeline.evaluate.results.papers import table_name
