@@ -9,7 +9,7 @@ from pathlib import Path
 from annotation.reviewed import Reviewed
 from pipeline.inspect.bank import read_bank
 from pipeline.ocr.params import OcrParams
-from pipeline.parse.mapping import Unclear
+from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError
 from schemas.columns import plain
 from schemas.errors import UserError

@@ -15,7 +15,7 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.readers.tabular import questions_in
 from pipeline.ocr.sniff import find_reader
-from pipeline.parse.mapping import Columns
+from pipeline.parse.columns import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
 from schemas.dataset import DatasetParams

@@ -8,7 +8,7 @@ pass                        modules
                             finds the key, ``cloze`` the blanks of items
 3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
                             ``outline`` puts every line where its role says
-4. drafts                   ``assemble``: ``fields`` and ``answers`` split an item, ``options`` finds its options,
+4. drafts                   ``assemble``: ``fields`` splits an item, ``options`` finds its options,
                             ``draft`` holds both; ``parts`` takes items of several questions apart; ``kinds`` says
                             what it is
 5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents

@@ -165,13 +165,13 @@ def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:
             if told:
                 return pairs[0].number == (last or 0) + 1
             last = pairs[0].number
-        elif pairs or not (last or is_section_head(piece.text)) or _opens_question(piece.text):
+        elif (
+            pairs
+            or not (last or is_section_head(piece.text))
+            or is_option_line(piece.text)
+            or group_head(piece.text)
+        ):
             return False
         elif not is_section_head(piece.text):
             told = True
     return False
-
-
-def _opens_question(text: str) -> bool:
-    """Return whether the options of a blank or the head of a shared text follow the answers of one item."""
-    return is_option_line(text) or group_head(text) is not None

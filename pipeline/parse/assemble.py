@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.parse.answers import by_text, concluded, filled_blank, repeats_answer, without_text
 from pipeline.parse.draft import Draft, Habits, ItemText, pointed_fields, take_notes, take_tag, text_of
-from pipeline.parse.fields import Fields, split_fields, stated_answers
+from pipeline.parse.fields import (
+    Fields,
+    by_text,
+    concluded,
+    filled_blank,
+    repeats_answer,
+    split_fields,
+    stated_answers,
+    without_text,
+)
 from pipeline.parse.heads import case_end
 from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
 from pipeline.parse.lines import ParsedLine

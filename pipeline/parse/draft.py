@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.parse.answers import fills_blank, letter_line, letters_inside
 from pipeline.parse.cloze import read_blanks, run_on
-from pipeline.parse.fields import Fields, split_fields, stated_answers
+from pipeline.parse.fields import (
+    Fields,
+    fills_blank,
+    letter_line,
+    letters_inside,
+    split_fields,
+    stated_answers,
+)
 from pipeline.parse.kinds import announcement
 from pipeline.parse.lines import REGIONS, ParsedLine, spans
 from pipeline.parse.options import find_run

@@ -1,12 +1,12 @@
-"""Split the text of an item into its head (stem and options), its answers and its explanation."""
+"""Split the text of an item into head, answers and explanation; and the ways in which an answer is told."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.parse.answers import answers_of_parts, leading_letters
 from pipeline.parse.options import find_run
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
@@ -148,3 +148,121 @@ def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
     stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
     found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)
     return ([found[1]], segment[found.end() :]) if found else ([], segment)
+
+
+def leading_letters(segment: str) -> tuple[str | None, str]:
+    """The letters a segment begins with, without separators, and what follows them."""
+    found = None if is_coded(segment) else _P.letters.match(segment)
+    if not found:
+        return None, segment
+    apart = re.split(r"[\s、,，;；和及]+", found[1])
+    if apart != sorted(set(apart)):
+        return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
+    rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
+    return "".join(re.findall(r"[A-K]", found[1].upper())), rest
+
+
+def is_coded(segment: str) -> bool:
+    """Return whether an answer names codes of choices, A：③ B：④, and no options."""
+    return _P.coded.match(segment) is not None
+
+
+def answers_of_parts(segment: str) -> tuple[list[str], str]:
+    """The letters of the parts that a segment begins with, as in （1）A （2）CD, and what follows them."""
+    found = _P.parts.match(segment)
+    if not found:
+        return [], segment
+    return _P.part.findall(found[0]), segment[found.end() :].lstrip(" \t\n")
+
+
+def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
+    """A head that ends with a line of letters alone: the head without it, and the letters.
+
+    Args:
+        head: stem and options, lines apart.
+        single: whether one letter is enough: elsewhere 青霉素 / G is an option's end.
+    """
+    found = _P.letter_line.search(head)
+    if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
+        return head, None
+    return head[: found.start()], found[1]
+
+
+def fills_blank(text: str) -> bool:
+    """Return whether exactly one bracket of a text holds letters, as in papers with answers in their stems."""
+    return len(_P.inside.findall(text)) == 1
+
+
+def letters_inside(text: str) -> str:
+    """The letters in the first bracket of a text that holds any."""
+    found = _P.inside.search(text)
+    return "".join(re.findall("[A-K]", found[1])) if found else ""
+
+
+def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
+    """A stem whose blank is filled in, 首选的是（ B ）: the stem with the blank, and the letters, if there are any.
+
+    Args:
+        stem: of a question without another answer.
+        labels: of its options.
+        anywhere: whether the paper's blanks stand inside stems too, 以（C）为中心.
+    """
+    inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
+    found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)
+    if found is None:
+        return stem, None
+    printed = next(group for group in found.groups() if group)
+    letters = re.findall(r"[A-K]", printed.upper())
+    if not set(letters) <= set(labels) or letters != sorted(set(letters)):
+        return stem, None
+    return f"{stem[: found.start()]}（ ）{stem[found.end() :]}", "".join(letters)
+
+
+def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
+    """The letter of the option whose text an answer repeats, if there is exactly one."""
+    for text in answer_texts:
+        said = _bare(text)
+        if re.fullmatch(r"[A-K]{1,11}", said):
+            continue
+        # 答案：青霉素, 答案：B 青霉素
+        texts = [(label, _bare(option)) for label, option in options]
+        hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
+        # 答案：B超 with other text behind it is no letter B
+        hits = hits or [
+            label
+            for label, option in options
+            if _P.latin_first.match(option) and said.startswith(_bare(option))
+        ]
+        if len(hits) == 1:
+            return hits[0]
+    return None
+
+
+def without_text(
+    explanation: str | None, answer_texts: Sequence[str], options: Sequence[tuple[str, str]]
+) -> str | None:
+    """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
+    known = {_bare(text) for _, text in options}
+    said = tuple(text for text in map(_bare, answer_texts) if text in known or text[1:] in known)
+    lines = (explanation or "").split("\n")
+    return "\n".join(line for line in lines if not any(text.endswith(_bare(line)) for text in said)) or None
+
+
+def repeats_answer(explanation: str, answer: str, options: Sequence[tuple[str, str]]) -> bool:
+    """Return whether an explanation is the text of the answer again, as in 答案：A 青霉素."""
+    texts = [_bare(text) for label, text in options if label in answer]
+    return _bare(explanation) in (*texts, "".join(texts))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\s。．.，,；;：:]+", "", text)
+
+
+def concluded(explanation: str | None) -> str | None:
+    """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
+    letters = {"".join(_sorted(found[1])) for found in _P.concludes.finditer(explanation or "")}
+    return letters.pop() if len(letters) == 1 else None
+
+
+def _sorted(text: str) -> list[str]:
+    return sorted(set(re.findall("[A-K]", text)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pipeline.parse.draft import Draft
@@ -22,11 +22,6 @@ from schemas.trace import Part, Step, Trace
 _P = Patterns("finish")
 
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
-
-
-def trace_of_item(name: str, document: str, draft: Draft) -> Trace:
-    """An item's trace."""
-    return Trace(item_id=name, document=document, spans=spans(draft.all_pieces), steps=draft.steps)
 
 
 def trace_of_paper(paper: ParsedPaper) -> Trace:
@@ -126,15 +121,12 @@ class ParseOutcome:
 
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
-        self.questions.extend(other.questions)
-        self.rejects.extend(other.rejects)
-        self.review.extend(other.review)
-        self.traces.extend(other.traces)
-        self.left_over |= other.left_over
-        self.keys |= other.keys
-        self.columns |= other.columns
-        self.into += other.into
-        self.notes.extend(other.notes)
+        for part in fields(self):
+            own, more = getattr(self, part.name), getattr(other, part.name)
+            if isinstance(own, list):
+                own.extend(more)
+            else:
+                setattr(self, part.name, own | more if isinstance(own, dict) else own + more)
 
 
 def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
@@ -151,12 +143,17 @@ def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
             _alone(draft)
         question = _question(draft, name, groups.get(draft.group or ""), document)
         if draft.set_aside:
-            outcome.rejects.append(_reject(name, *draft.set_aside, question))
+            reason, detail = draft.set_aside
+            item = question.model_dump_json()
+            outcome.rejects.append(
+                Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=item)
+            )
         elif draft.flags:
             outcome.review.append(review_item(name, draft.flags, question))
         else:
             outcome.questions.append(question)
-        outcome.traces.append(trace_of_item(name, paper.document, draft))
+        lines = spans(draft.all_pieces)
+        outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
     outcome.left_over = {paper.document: unknown} if unknown else {}
@@ -227,10 +224,6 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
         exam_subject=document.exam_subject,
         content_hash=content_hash(stem, (text for _, text in draft.options), draft.shared_stem),
     )
-
-
-def _reject(name: str, reason: str, detail: str, question: Question) -> Rejection:
-    return Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=question.model_dump_json())
 
 
 def review_item(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:

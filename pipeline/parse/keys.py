@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.answers import by_text
 from pipeline.parse.draft import Draft
+from pipeline.parse.fields import by_text
 from pipeline.parse.outline import KeyLine, Outline
 from pipeline.patterns import Patterns
 from schemas.trace import Part

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipeline.parse.answers import is_coded
+from pipeline.parse.fields import is_coded
 from pipeline.patterns import Patterns
 from schemas.questions import QuestionType
 

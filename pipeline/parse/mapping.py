@@ -7,83 +7,29 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from pipeline.parse import answer_cells as answers
 from pipeline.parse import cell_labels, cells
 from pipeline.parse.answer_cells import AnswerEncoding, Given
-from pipeline.parse.answers import concluded
-from pipeline.parse.cells import Fields, Options
-from pipeline.parse.option_columns import (
-    RIGHT,
+from pipeline.parse.cells import Fields
+from pipeline.parse.columns import (
+    Columns,
+    Unclear,
     around_key,
     flags_beside,
     missing_options,
+    options_of,
     own_labels,
     side_by_side,
 )
+from pipeline.parse.fields import concluded
 from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.sources import SourceParams
 
 _COMMAS = (",", "，", "、")
 SAMPLE = 2000
 """Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
-
-
-@dataclass(frozen=True)
-class Unclear:
-    """Why a table can be read in two ways, or in none: the readings, and what to write in ``dataset.toml``."""
-
-    reason: str
-    detail: str
-
-
-@dataclass
-class Columns:
-    """The mapping of a table."""
-
-    roles: dict[str, list[str]] = field(default_factory=dict)
-    """Columns by role; the first that holds something counts."""
-    options: dict[str, str] = field(default_factory=dict)
-    """Columns of one option each, by label."""
-    encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
-    found_by: dict[str, str] = field(default_factory=dict)
-    """``name``, ``content`` or ``dataset.toml``, by role."""
-    own_labels: bool = False
-    """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
-    options_in_stem: bool = False
-    key_is_an_option: bool = False
-    """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
-    flags: dict[str, str] = field(default_factory=dict)
-    """Columns that say of each option whether it is right, by its label."""
-    separator: str = ""
-    """A comma between the options in one cell, where the keys' texts prove that it is none of their texts."""
-    unused: list[str] = field(default_factory=list)
-    """Columns that hold something and are no part of a question."""
-
-    def facts(self) -> dict[str, Any]:
-        """Return the columns that each part of a question is read from, for the manifest and for people."""
-        told: dict[str, Any] = {role: " / ".join(names) for role, names in sorted(self.roles.items())}
-        if self.options:
-            told["options"] = " ".join(f"{label}={name}" for label, name in self.options.items())
-        if self.options_in_stem:
-            told["options"] = "in the stem"
-        if self.flags:
-            told["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
-        told |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
-        told |= {"found_by": dict(sorted(self.found_by.items()))}
-        return told | ({"unused": ", ".join(self.unused)} if self.unused else {})
-
-    def has_options(self) -> bool:
-        """Return whether it is known where options are."""
-        return bool(self.options or self.options_in_stem or {"options", "wrong"} & {*self.roles})
-
-    def names(self) -> set[str]:
-        """Every column that is a part of a question."""
-        columns = {*self.options.values(), *self.flags.values()}
-        return columns | {name for names in self.roles.values() for name in names}
 
 
 def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
@@ -98,37 +44,6 @@ def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Column
     if search.problems:
         return Unclear(search.problems[0].reason, "; ".join(one.detail for one in search.problems))
     return search.found
-
-
-def options_of(fields: Fields, columns: Columns) -> Options:
-    """The options of a row: one cell that holds all, else a column each, else the end of the stem."""
-    value = cells.first(fields, columns.roles.get("options", ()))
-    if columns.separator and isinstance(value, str):
-        return replace(cells.read_options(value.split(columns.separator)), cut_at_marks=True)
-    if value is not None and (whole := cells.read_options(value)).pairs:
-        return whole
-    if columns.key_is_an_option:
-        key = cells.string(cells.first(fields, columns.roles.get("answer", ())))
-        wrong = [text for name in columns.options.values() if (text := cells.string(fields.get(name)))]
-        listed = cells.first(fields, columns.roles.get("wrong", ()))
-        wrong += [text for _, text in cells.read_options(listed).pairs]
-        # In the order of their texts, or the key would always be A.
-        texts = sorted([key, *wrong]) if key else wrong
-        return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
-    if columns.options:
-        found = ((label, fields.get(name)) for label, name in columns.options.items())
-        if columns.own_labels:
-            found = ((label, cells.without_label(value, label)) for label, value in found)
-        right = [
-            label
-            for label, name in columns.flags.items()
-            if (cells.string(fields.get(name)) or "").casefold() in RIGHT
-        ]
-        named = {plain(name): label for label, name in columns.options.items()}
-        return replace(cells.labelled(found), named=named, right=right or None)
-    if columns.options_in_stem:
-        return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
-    return Options([])
 
 
 class _Search:

@@ -118,13 +118,10 @@ def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> se
         runs_on = following and (following.style, following.value) == (mark.style, mark.value + 1)
         if first.value == 1 and start > 0 and index > start and not runs_on:
             end = following.line if following else len(pieces)
-            if not _labelled(pieces, first.line, mark.line) and _opens_codes(pieces, mark.line, end):
+            labelled = any(_P.first_label.search(piece.text) for piece in pieces[first.line : mark.line])
+            if not labelled and _opens_codes(pieces, mark.line, end):
                 lines.update(one.line for one in marks[start : index + 1])
     return lines
-
-
-def _labelled(pieces: Sequence[ParsedLine], first: int, last: int) -> bool:
-    return any(_P.first_label.search(piece.text) for piece in pieces[first:last])
 
 
 def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:

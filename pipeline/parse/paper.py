@@ -129,16 +129,13 @@ def judge(paper: ParsedPaper) -> None:
     paper.mismatches.extend(unread_questions(paper.outline))
 
 
-def _instructs(draft: Draft) -> bool:
-    return draft.set_aside is not None and draft.set_aside[0] == "instruction"
-
-
 def _number_sections(drafts: Sequence[Draft]) -> None:
     """Sections are runs of the numbering that hold items, from 1: they survive an unread head.
 
     Numbered instructions on a cover are no section of their own.
     """
-    runs = sorted({draft.run for draft in drafts if not draft.entry and not _instructs(draft)})
+    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
+    runs = sorted({draft.run for draft in numbered})
     section = {run: index + 1 for index, run in enumerate(runs)}
     for draft in drafts:
         draft.section = section.get(draft.run, 0)

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
-from pipeline.parse.answers import concluded, filled_blank
 from pipeline.parse.cells import Fields
+from pipeline.parse.columns import Columns, Unclear, options_of
+from pipeline.parse.fields import concluded, filled_blank
 from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
-from pipeline.parse.mapping import Columns, Unclear
 from pipeline.parse.row_texts import Doubts
 from pipeline.patterns import Patterns
 from schemas.columns import roles_of, vocabulary
@@ -102,7 +102,7 @@ class _Habits:
         shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows]
         percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
         ids = Counter(cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows)
-        sizes = Counter(len(mapping.options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
+        sizes = Counter(len(options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
         once = frozenset(one for one, times in ids.items() if one and times == 1)
         stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows]
         size = sizes.most_common(1)[0][0] if sizes else 0
@@ -238,7 +238,7 @@ def _question(
         return fields
     columns = habits.columns
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
-    options = mapping.options_of(fields, columns)
+    options = options_of(fields, columns)
     stem, stated = text.get("stem"), cells.first(fields, columns.roles.get("answer", ()))
     doubts: Doubts = []
     named = None

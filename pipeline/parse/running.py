@@ -180,10 +180,6 @@ def _place_kind(text: str) -> str:
     return "number" if number_candidate(0, folded) else "text"
 
 
-def _unnumbered(text: str) -> str:
-    return re.sub(r"^\W*\d+\W*", "", text)
-
-
 def _once_a_page(found: list[int], pages: int) -> bool:
     """Return whether a text stands once on nearly every page, wherever: no phrase of questions does."""
     return pages >= 2 * REPEATED and len(found) == len(set(found)) >= 0.9 * pages
@@ -230,7 +226,8 @@ def _apart(
         leads = after < len(lines) and opens_option(fold(lines[after].text))
         full = _is_full(lines[index], edges) or (before >= 0 and _is_full(lines[before], edges))
         around = {("before", before), ("after", after)}
-        said = {f"{side} {_unnumbered(lines[at].text)}" for side, at in around if 0 <= at < len(lines)}
+        beside = ((side, lines[at].text) for side, at in around if 0 <= at < len(lines))
+        said = {f"{side} {_P.leading_number.sub('', text)}" for side, text in beside}
         apart += not (leads or full or said & seen)
         seen |= said
     return apart

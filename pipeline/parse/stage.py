@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from annotation.llm.messages import ChatRequest
+from pipeline.parse.columns import Columns
 from pipeline.parse.finish import STAGE, ParseOutcome, finish, review_item
-from pipeline.parse.mapping import Columns
 from pipeline.parse.outline import Pointing
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import ParsedPaper, judge, read_paper
@@ -82,9 +82,7 @@ def to_point(
 def _judged(
     documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
 ) -> list[ParsedPaper]:
-    tasks = [
-        (name, frame, pointings.get(name, [])) for name, frame in _by_document(lines) if name in documents
-    ]
+    tasks = _tasks(documents, lines, pointings)
     found = [paper for _, paper in context.map(_read, tasks) if not isinstance(paper, Failure)]
     papers = sorted(found, key=lambda paper: paper.document)
     pair_keys(papers)
@@ -114,9 +112,7 @@ def _papers(
 ) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     outcome = ParseOutcome(into=sum(document.rows is None for document in documents.values()))
-    tasks = [
-        (name, frame, pointings.get(name, [])) for name, frame in _by_document(lines) if name in documents
-    ]
+    tasks = _tasks(documents, lines, pointings)
     read = {name for name, *_ in tasks}
     silent = [name for name, document in documents.items() if document.rows is None and name not in read]
     outcome.rejects.extend(_no_questions(name, "no text was read from it") for name in sorted(silent))
@@ -159,11 +155,15 @@ def _key_name(document: str) -> str:
     return f"{path.stem}_answers{path.suffix}"
 
 
-def _by_document(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def _tasks(
+    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings
+) -> list[tuple[str, pl.DataFrame, Sequence[Pointing]]]:
+    """Return what is read of each document, in the order of their names."""
     parts = lines.sort("document", "page", "order", maintain_order=True).partition_by(
         "document", as_dict=True
     )
-    return sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
+    frames = sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
+    return [(name, frame, pointings.get(name, [])) for name, frame in frames if name in documents]
 
 
 def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:

@@ -81,7 +81,7 @@ def join_lines(text: str) -> str:
         out += _joint(previous, line) if out else ""
         out += line
         previous = line
-    return _clean(out)
+    return "\n".join(_P.spaces.sub(" ", line).strip() for line in out.split("\n"))
 
 
 def _joint(before: str, after: str) -> str:
@@ -92,7 +92,3 @@ def _joint(before: str, after: str) -> str:
     if _P.latin_end.search(before) and _P.latin_start.match(after):
         return " "
     return ""
-
-
-def _clean(text: str) -> str:
-    return "\n".join(_P.spaces.sub(" ", line).strip() for line in text.split("\n"))

@@ -16,7 +16,7 @@ from PIL import Image as Picture
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.sniff import find_reader
-from pipeline.parse.mapping import Unclear
+from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from schemas.documents import Document, SourceRow
 from schemas.sources import SourceParams

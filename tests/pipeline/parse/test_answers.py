@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.answers import filled_blank
+from pipeline.parse.fields import filled_blank
 from pipeline.parse.keylines import grid, line_pairs
 from pipeline.parse.keys import corrections
 from tests.pipeline.parse.short import FOUR

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
-from pipeline.parse.answers import concluded
+from pipeline.parse.fields import concluded
 from pipeline.parse.finish import finish
 from pipeline.parse.paper import judge, read_paper
 from tests.pipeline.parse.conftest import lines_of

@@ -8,19 +8,19 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.parse import answers, heads, keylines, options, parts
+from pipeline.parse import fields, heads, keylines, options, parts
 
 _SECONDS = 1.0
 """CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
 CASES: list[tuple[str, Callable[[str], object], str, str]] = [
-    ("parts of an answer", answers.answers_of_parts, "（1）A", "x"),
-    ("a part without letters", answers.answers_of_parts, "（1）", "x"),
-    ("codes of choices", answers.is_coded, "A", "x"),
-    ("letters", answers.leading_letters, "A", "/"),
-    ("a small letter over lines", answers.leading_letters, "a\n", "/"),
-    ("an opened bracket", answers.leading_letters, "（", "x"),
-    ("a conclusion", answers.concluded, "故选", "x"),
-    ("a conclusion with a letter", answers.concluded, "故选A", "x"),
+    ("parts of an answer", fields.answers_of_parts, "（1）A", "x"),
+    ("a part without letters", fields.answers_of_parts, "（1）", "x"),
+    ("codes of choices", fields.is_coded, "A", "x"),
+    ("letters", fields.leading_letters, "A", "/"),
+    ("a small letter over lines", fields.leading_letters, "a\n", "/"),
+    ("an opened bracket", fields.leading_letters, "（", "x"),
+    ("a conclusion", fields.concluded, "故选", "x"),
+    ("a conclusion with a letter", fields.concluded, "故选A", "x"),
     ("a head that gives an answer", heads._P.gives_answer.search, "答案", "x"),
     ("letters of a key", re.compile(keylines._P.whole("@letters@")).match, "A", "x"),
     ("an answered item", parts._P.answered.search, "答案", "x"),
@@ -45,7 +45,7 @@ def test_a_long_run_of_letters_takes_linear_time() -> None:
 
 
 def test_what_is_read_is_as_before() -> None:
-    assert answers.answers_of_parts("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
-    assert answers.leading_letters(" （ A 、 B ）。解释") == ("AB", "解释")
-    assert answers.is_coded(" A） ： （③")
-    assert answers.concluded("……，故选 ： （ A 、 B ）") == "AB"
+    assert fields.answers_of_parts("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
+    assert fields.leading_letters(" （ A 、 B ）。解释") == ("AB", "解释")
+    assert fields.is_coded(" A） ： （③")
+    assert fields.concluded("……，故选 ： （ A 、 B ）") == "AB"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.ocr.readers.header import tables
-from pipeline.parse.mapping import Unclear
+from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, questions_of
 from schemas.documents import Document, SourceRow
 from schemas.sources import SourceParams

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.mapping import Unclear
+from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, questions_of
 from schemas.documents import Document, SourceRow
 
