@@ -14,8 +14,8 @@ from rapidfuzz import fuzz
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.identity import content_hash
+from schemas.questions import SPLITS
 
-SPLITS = ("train", "validation", "test")
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
 

@@ -137,6 +137,9 @@ class Cluster(Record):
     """Relation to the cluster: ``survivor``, ``variant``, ``negation``, ``number``, …"""
 
 
+SPLITS = ("train", "validation", "test")
+
+
 class Assignment(Record):
     """A question's split."""
 

@@ -11,19 +11,11 @@ import numpy as np
 import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
-from pipeline.audit import page
+from pipeline.audit import page, weighing
 from pipeline.audit.answers import Answers, Letters, compared, gathered
 from pipeline.audit.consensus import FEWEST, Floats, fit
 from pipeline.audit.params import AuditParams
-from pipeline.audit.weighing import (
-    AuditCase,
-    weigh_answers,
-    weigh_copies,
-    weigh_experts,
-    weigh_explanations,
-    weigh_options,
-    weigh_people,
-)
+from pipeline.audit.weighing import AuditCase
 from pipeline.claims.explanations import Stated, stated
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
@@ -46,15 +38,7 @@ _ENOUGH = 30
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """Say of every question how suspicious its key is, and why. Nothing is taken out.
 
-    Args:
-        tables: ``questions``, ``merges`` and ``review`` of dedup, ``clean/questions`` for copies, merged or with keys
-            that contradict each other, ``clean/corrections``, and ``evaluate/predictions`` where there are any.
-        params: the ``[audit]`` section.
-        context: for worker processes and cut-outs.
-
-    Returns:
-        Tables ``items`` (the most suspicious first) and ``respondents``, the page; review items of what people
-        should look at: these wait, and stay in the release.
+    What people should look at waits for them, and stays in the release.
 
     Raises:
         UserError: a file with answers cannot be read.
@@ -120,14 +104,14 @@ def audit(
     cases = [AuditCase(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
     argued, lost = _read(cases, context)
-    explained = weigh_explanations(cases, argued, params.wrong)
+    explained = weighing.weigh_explanations(cases, argued, params.wrong)
     for case, keys in zip(cases, with_keys(keyed)["option_keys"].to_list(), strict=True):
         name = case.question.question_id
-        weigh_options(case, keys[: len(case.question.options)])
-        weigh_people(case)
-        weigh_copies(case, (conflicts or {}).get(name, {}))
-        weigh_experts(case, (verified or {}).get(name, ()))
-    reliability = weigh_answers(cases, answers, params.wrong)
+        weighing.weigh_options(case, keys[: len(case.question.options)])
+        weighing.weigh_people(case)
+        weighing.weigh_copies(case, (conflicts or {}).get(name, {}))
+        weighing.weigh_experts(case, (verified or {}).get(name, ()))
+    reliability = weighing.weigh_answers(cases, answers, params.wrong)
     abilities, analysis = _analysed(cases, answers, list(reliability))
     respondents = [
         _respondent(f"explanation: {rule}", "explanation", total, same, (same + 1) / (total + 2))

@@ -69,7 +69,8 @@ def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Print the splits, the places of the results and the files that lost most."""
-    from pipeline.releases import SPLITS, released
+    from pipeline.releases import released
+    from schemas.questions import SPLITS
 
     made = {report.stage.name: report.manifest for report in reports}
     build = config.dataset.build

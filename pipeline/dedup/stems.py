@@ -8,20 +8,11 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
+from pipeline.dedup import misreading
 from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.keys import Compared
 from pipeline.dedup.meaning import ASKED, LIGHT, difference
-from pipeline.dedup.misreading import (
-    Edit,
-    TextPair,
-    content_edits,
-    described,
-    framed_edits,
-    letters_exchanged,
-    opposite_pair,
-    slips_believed,
-    turns_misread,
-)
+from pipeline.dedup.misreading import Edit, TextPair, content_edits, framed_edits
 from pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25
@@ -65,7 +56,7 @@ def compare_stems(
     score = similarity(first.core, second.core, (first.letters, second.letters))
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(first.meaning, second.meaning)
-    if found and not turns_misread(read):
+    if found and not misreading.turns_misread(read):
         return _twins(first, second, score, found, params)
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
@@ -76,8 +67,8 @@ def compare_stems(
     if score < params.related:
         return StemRelation("different", score)
     pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
-    changed = opposite_pair(*pair) or letters_exchanged(first.core, second.core)
-    return StemRelation("term", score, changed or described(first.core, second.core))
+    changed = misreading.opposite_pair(*pair) or misreading.letters_exchanged(first.core, second.core)
+    return StemRelation("term", score, changed or misreading.described(first.core, second.core))
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> str:
@@ -96,7 +87,7 @@ def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPai
     if not agreed or not _few(first.core, second.core, agreed=True):
         return ""
     rest = [edit for edit in changes if not read.looks_misread(edit)]
-    most = len(rest) if doubtful else slips_believed(min(first.core, second.core, key=len))
+    most = len(rest) if doubtful else misreading.slips_believed(min(first.core, second.core, key=len))
     return "stems differ by a slip" if len(rest) <= most and all(map(read.is_slip, rest)) else ""
 
 

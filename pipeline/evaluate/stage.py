@@ -37,7 +37,7 @@ from schemas.evaluation import (
     Score,
     Task,
 )
-from schemas.questions import ReviewItem
+from schemas.questions import SPLITS, ReviewItem
 from schemas.release import ReleaseRow
 from schemas.wording import counted, tallied
 
@@ -144,7 +144,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
 
 
 def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
-    return {name: list(ReleaseRow.from_frame(tables[name])) for name in ("train", "validation", "test")}
+    return {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
 
 
 def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:

@@ -21,10 +21,10 @@ import polars as pl
 
 from pipeline.export.changes import KINDS, ReleaseComparison
 from pipeline.export.formats import FORMATS, question_text
-from pipeline.releases import SPLITS
 from pipeline.rendering.markdown import code, scalar, table, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
+from schemas.questions import SPLITS
 from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import counted
@@ -55,16 +55,7 @@ _MEANING = {
 
 @dataclass(frozen=True)
 class Facts:
-    """The contents of a release.
-
-    Attributes:
-        dataset: name, title, licence and so on.
-        splits: rows of each split.
-        figures: see ``statistics.statistics``.
-        standing: to the previous release.
-        leaks: see ``schemas.release.Leak``.
-        benchmarks: the files of public benchmarks that the questions were compared with.
-    """
+    """The contents of a release, with its ``statistics`` and how it stands to the previous one."""
 
     dataset: DatasetParams
     splits: Splits

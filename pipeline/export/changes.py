@@ -12,15 +12,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from pipeline.releases import (
-    CHANGELOG,
-    Version,
-    is_version,
-    known_again,
-    parse_version,
-    previous_release,
-    read_release,
-)
+from pipeline import releases
+from pipeline.releases import CHANGELOG, Version, parse_version
 from schemas.dataset import DatasetParams
 from schemas.questions import Merge
 from schemas.release import Change, ReleaseRow
@@ -79,10 +72,10 @@ def standing(
     Raises:
         UserError: the previous release cannot be read.
     """
-    folder = previous_release(dataset)
+    folder = releases.previous_release(dataset)
     if folder is None:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare(read_release(folder), splits, merges)
+    changes = compare(releases.read_release(folder), splits, merges)
     version = _version(folder)
     suggested = version and ".".join(map(str, bumped(parse_version(version), changes.level())))
     return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
@@ -104,7 +97,7 @@ def _version(folder: Path) -> str | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         said.insert(0, str(manifest["facts"]["release"]["version"]))
-    return next(filter(is_version, said), None)
+    return next(filter(releases.is_version, said), None)
 
 
 def _history(folder: Path) -> str:
@@ -176,7 +169,7 @@ def compare(
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
-    pairs = known_again(old, new, Merge.to_frame([]) if merges is None else merges)
+    pairs = releases.known_again(old, new, Merge.to_frame([]) if merges is None else merges)
     known = pl.DataFrame(
         [(pair.old, pair.new, pair.same) for pair in pairs],
         schema={"previous_id": pl.String, "new_id": pl.String, "same": pl.Boolean},

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 
 from annotation.label_studio.editable import OPTION, VERDICT
-from pipeline.releases import SPLITS, parse_version
+from pipeline.releases import parse_version
 from pipeline.runtime.publish import MANIFEST, read_manifest
 from pipeline.stage import Tables
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.identity import file_sha256
-from schemas.questions import Rejection
+from schemas.questions import SPLITS, Rejection
 from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import DIFFICULTY, dimensions
 

@@ -14,10 +14,10 @@ from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import SplitPair, exact_pairs, near_pairs, tokenise
-from pipeline.releases import SPLITS
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
 from schemas.identity import file_sha256
+from schemas.questions import SPLITS
 from schemas.release import BenchmarkFile, Leak
 from schemas.wording import counted
 

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from pipeline.releases import SPLITS
 from pipeline.report.params import ReportParams
 from pipeline.stage import Tables
 from schemas.base import Record
 from schemas.dataset import DatasetParams
+from schemas.questions import SPLITS
 from schemas.wording import Notice
 
 Row = TypeVar("Row", bound=Record)

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from pipeline.losses import SourceLoss, alarms, losses, overlaps
-from pipeline.releases import SPLITS
 from pipeline.rendering.tables import number, percent
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.shown import item_text
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
+from schemas.questions import SPLITS
 from schemas.wording import Notice, counted
 
 OUTCOMES = ("kept", "merged", "rejected", "waiting")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, permutations
 
-from pipeline.releases import SPLITS
+from schemas.questions import SPLITS
 
 TRAIN, VALIDATION, TEST = range(len(SPLITS))
 _FILLED = (TEST, VALIDATION)

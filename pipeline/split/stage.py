@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.releases import SPLITS, every_release
+from pipeline.releases import every_release
 from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw, repair
 from pipeline.split.params import SplitParams
 from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
@@ -32,7 +32,7 @@ from pipeline.split.units import (
     stratum_name,
 )
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.questions import Assignment, Rejection
+from schemas.questions import SPLITS, Assignment, Rejection
 from schemas.wording import counted
 
 _LISTED = 200

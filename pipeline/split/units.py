@@ -10,9 +10,10 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.disjoint import DisjointSets
-from pipeline.releases import SPLITS, content_of, known_again, read_release
+from pipeline.releases import content_of, known_again, read_release
 from pipeline.split.draw import TEST, TRAIN, VALIDATION
 from schemas.errors import UserError
+from schemas.questions import SPLITS
 
 _MIN_SHARED_STEM = 20
 """Characters from which equal shared stems are the same case; shorter ones may be boilerplate."""

@@ -15,10 +15,10 @@ from pipeline.export.changes import compare
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.rows import sources_of, with_former_names, with_ids
-from pipeline.releases import SPLITS, content_of
+from pipeline.releases import content_of
 from pipeline.split.units import find_splits
 from schemas.documents import Document, SourceRow
-from schemas.questions import Merge, Question
+from schemas.questions import SPLITS, Merge, Question
 from schemas.release import ReleasedId, ReleaseRow
 
 TOPICS = (
