@@ -32,14 +32,15 @@ _CHARACTERS = 2000
 Vectors = NDArray[np.float32]
 
 
-class Embedder:
-    """Embeds texts by the endpoint of ``[leaks]``."""
+class Meanings:
+    """The meanings of questions, by the endpoint of ``[leaks]``."""
 
-    def __init__(self, params: LeaksParams, store: Store) -> None:
-        """Take the address, the model, and where vectors are kept."""
-        self._params, self._store = params, store
+    def __init__(self, rows: Sequence[int], texts: Sequence[str], params: LeaksParams, store: Store) -> None:
+        """Embed the questions of some ``rows``; vectors are kept in the store."""
+        self._params, self._store, self._rows = params, store, rows
+        self._ours = self._vectors([texts[row] for row in rows])
 
-    def vectors(self, texts: Sequence[str]) -> Vectors:
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
         """A vector of length 1 for each text.
 
         Raises:
@@ -83,24 +84,21 @@ class Embedder:
                 "embedding_model or the key right, or leave leaks.embeddings out"
             ) from None
 
-
-def meant_alike(
-    rows: Sequence[int], ours: Vectors, records: Iterable[BenchmarkText], embedder: Embedder, least: float
-) -> Iterator[BenchmarkMatch]:
-    """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
-    best = np.full(len(rows), -1.0, np.float32)
-    nearest: dict[int, BenchmarkText] = {}
-    many = np.zeros(len(rows), np.int64)
-    waiting = iter(records)
-    while block := list(islice(waiting, _BLOCK)):
-        cosines = ours @ embedder.vectors([record.text for record in block]).T
-        many += (cosines >= least).sum(axis=1)
-        places = cosines.argmax(axis=1)
-        scores = cosines[np.arange(len(rows)), places]
-        for place in np.flatnonzero((scores > best) & (scores >= least)).tolist():
-            nearest[place] = block[int(places[place])]
-        best = np.maximum(best, scores)
-    for place, record in sorted(nearest.items()):
-        yield BenchmarkMatch(
-            rows[place], float(best[place]), 0, 0, record.line, int(many[place]), record.text
-        )
+    def alike(self, records: Iterable[BenchmarkText]) -> Iterator[BenchmarkMatch]:
+        """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
+        least, count = self._params.paraphrased, len(self._rows)
+        best = np.full(count, -1.0, np.float32)
+        nearest: dict[int, BenchmarkText] = {}
+        many = np.zeros(count, np.int64)
+        waiting = iter(records)
+        while block := list(islice(waiting, _BLOCK)):
+            cosines = self._ours @ self._vectors([record.text for record in block]).T
+            many += (cosines >= least).sum(axis=1)
+            places = cosines.argmax(axis=1)
+            scores = cosines[np.arange(count), places]
+            for place in np.flatnonzero((scores > best) & (scores >= least)).tolist():
+                nearest[place] = block[int(places[place])]
+            best = np.maximum(best, scores)
+        for place, record in sorted(nearest.items()):
+            share = min(float(best[place]), 1.0)
+            yield BenchmarkMatch(self._rows[place], share, 0, 0, record.line, int(many[place]), record.text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.leaks.embeddings import Embedder, meant_alike
+from pipeline.leaks.embeddings import Meanings
 from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
@@ -91,15 +91,19 @@ def _in_benchmarks(
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
     phrases = 0
-    meaning = _Meaning(questions, whole, params, context)
+    held_out = questions.with_row_index("row").filter(pl.col("split") != "train")["row"].to_list()
+    meaning = Meanings(held_out, whole, params, context.store) if params.embeddings and held_out else None
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
             found = [_overlap(questions, whole, name, match, params) for match in matches]
             here = [leak for leak in found if leak is not None]
             phrases += len(found) - len(here)
-            here += meaning.leaks(path, {leak.question_id for leak in here if leak.kind == "copy"}, name)
-            files.append(_file(name, file_sha256(path), records, here))
+            copies = {leak.question_id for leak in here if leak.kind == "copy"}
+            alike = meaning.alike(read_texts(path)) if meaning else ()
+            meant = [_leak(questions, name, match, "paraphrase", match.share, match.text) for match in alike]
+            here += [leak for leak in meant if leak.question_id not in copies]
+            files.append(_file(name, path, records, here))
             leaks += here
             advance(1)
     leaks.sort(key=lambda leak: (leak.question_id, leak.file or ""))
@@ -115,41 +119,13 @@ def _in_benchmarks(
     return leaks, files, facts
 
 
-class _Meaning:
-    """Compares what is held out with benchmarks by meaning, where an endpoint is given."""
-
-    def __init__(
-        self, questions: pl.DataFrame, texts: Sequence[str], params: LeaksParams, context: Context
-    ) -> None:
-        self._questions, self._texts, self._least = questions, texts, params.paraphrased
-        held_out = questions.with_row_index("row").filter(pl.col("split") != "train")["row"].to_list()
-        self._rows = held_out if params.embeddings else []
-        self._embedder = Embedder(params, context.store)
-        self._ours = self._embedder.vectors([texts[row] for row in self._rows]) if self._rows else None
-
-    def leaks(self, path: Path, copies: set[str], file: str) -> list[Leak]:
-        """Paraphrases and translations in a file, of questions that are no copies there."""
-        if self._ours is None:
-            return []
-        alike = meant_alike(self._rows, self._ours, read_texts(path), self._embedder, self._least)
-        found = (
-            _leak(self._questions, file, match, "paraphrase", min(match.share, 1.0), match.text)
-            for match in alike
-        )
-        return [leak for leak in found if leak.question_id not in copies]
-
-
-def _file(name: str, sha256: str, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
-    counted = _counted(leaks)
+def _file(name: str, path: Path, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
+    counts = _counted(leaks)
     return BenchmarkFile(
-        file=name,
-        sha256=sha256,
-        records=records,
-        overlaps=sum(counted["overlap"].values()),
-        copies=sum(counted["copy"].values()),
-        test_overlaps=counted["overlap"]["test"],
-        test_copies=counted["copy"]["test"],
-    )
+        file=name, sha256=file_sha256(path), records=records,
+        overlaps=sum(counts["overlap"].values()), copies=sum(counts["copy"].values()),
+        test_overlaps=counts["overlap"]["test"], test_copies=counts["copy"]["test"],
+    )  # fmt: skip
 
 
 def _overlap(

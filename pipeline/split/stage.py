@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -49,7 +48,8 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     seed = context.seed if params.seed is None else params.seed
     units = find_units(questions, tables["clusters"], seed)
     releases = every_release(context.dataset)
-    units, given, retired = _honour(releases, questions, tables["merges"], units)
+    known = find_splits(questions, tables["merges"], read_splits(releases)) if releases else {}
+    units, given, retired = settle(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
     state, numbers, quotas = _draw(units, given, of_row, params)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
@@ -82,14 +82,6 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         facts=facts,
         notes=_notes(params, facts, quotas),
     )
-
-
-def _honour(
-    releases: Sequence[Path], questions: pl.DataFrame, merges: pl.DataFrame, units: list[SplitUnit]
-) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
-    if not releases:
-        return units, {}, []
-    return settle(units, find_splits(questions, merges, read_splits(releases)))
 
 
 def _strata(
@@ -125,19 +117,19 @@ def _draw(
     quotas: list[Row] = []
     for pot, members in pots.items():
         counts = [sizes[stratum] for stratum in members]
-        totals = _totals(sum(counts), units_in[pot], params)
+        size, several = sum(counts), units_in[pot]
+        test, validation = params.test_per_subcategory, params.development_per_subcategory
+        totals = (
+            totals_by_share(size, several, params.shares())
+            if whole
+            else totals_by_number(size, several, validation, test)
+        )
         quotas += round_cells(counts, members, totals)
     state = draw(contents, quotas, given)
     numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
     repair(state, quotas, numbered)
     balance(state, quotas, numbered)
     return state, numbers, quotas
-
-
-def _totals(size: int, units: int, params: SplitParams) -> Row:
-    if params.method == "ratio":
-        return totals_by_share(size, units, params.shares())
-    return totals_by_number(size, units, params.development_per_subcategory, params.test_per_subcategory)
 
 
 def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
