@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
 from pipeline.evaluate.submission import first_problem
-from schemas.base import Record
 from schemas.errors import UserError
 from schemas.evaluation import Prediction, Task
-from schemas.questions import Option, Question
+from schemas.questions import Question
 
 Letters = frozenset[str]
 Answers = dict[str, dict[str, Letters]]
@@ -64,14 +63,6 @@ class _AnswerRow(BaseModel):
     def text(self) -> tuple[str, ...]:
         """The question and the options, as they were asked."""
         return (self.question or "", *self.options.values())
-
-
-class _OthersQuestion(Record):
-    """A question of others, as it is compared."""
-
-    stem: str
-    shared_stem: str | None = None
-    options: list[Option]
 
 
 @dataclass(frozen=True)
@@ -168,29 +159,26 @@ class ComparedOptions:
 
 def compared(questions: pl.DataFrame) -> dict[str, ComparedOptions]:
     """Return the questions of a ``Question`` table as they are compared, by id."""
-    rows = list(Question.from_frame(questions))
-    return {row.question_id: each for row, each in zip(rows, _compared(questions, rows), strict=True)}
+    return dict(zip(questions["question_id"].to_list(), _compared(questions), strict=True))
 
 
 def _as_asked(rows: Sequence[_AnswerRow]) -> dict[tuple[str, ...], ComparedOptions]:
     """Return the questions of others, where they tell the options."""
-    asked = {row.text: row.options for row in rows if row.options}
+    asked = {row.text: row for row in rows if row.options}
     texts = [
-        _OthersQuestion(
-            stem=text[0], options=[Option(label=label, text=body) for label, body in options.items()]
-        )
-        for text, options in asked.items()
+        {"stem": text[0], "options": [{"label": label, "text": said} for label, said in row.options.items()]}
+        for text, row in asked.items()
     ]
-    return dict(zip(asked, _compared(_OthersQuestion.to_frame(texts), texts), strict=True))
+    schema = Question.polars_schema()
+    columns = {name: schema[name] for name in ("stem", "shared_stem", "options", "answer")}
+    return dict(zip(asked, _compared(pl.DataFrame(texts, schema=columns)), strict=True))
 
 
-def _compared(frame: pl.DataFrame, rows: Iterable[Question | _OthersQuestion]) -> Iterator[ComparedOptions]:
-    keyed = with_keys(frame).select("exact", "option_keys").iter_rows()
-    for row, (exact, keys) in zip(rows, keyed, strict=True):
-        answer = frozenset(row.answer or ()) if isinstance(row, Question) else None
-        yield ComparedOptions(
-            exact, {option.label: option.text for option in row.options}, keys, answer or None
-        )
+def _compared(frame: pl.DataFrame) -> Iterator[ComparedOptions]:
+    keyed = with_keys(frame).select("exact", "option_keys").hstack(frame.select("options", "answer"))
+    for exact, keys, options, answer in keyed.iter_rows():
+        by_label = {option["label"]: option["text"] for option in options}
+        yield ComparedOptions(exact, by_label, keys, frozenset(answer or ()) or None)
 
 
 def _rows(path: Path) -> Iterator[_AnswerRow]:
