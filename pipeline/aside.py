@@ -16,7 +16,7 @@ from pipeline.catalogue import STAGES
 from pipeline.losses import Documents, from_build
 from pipeline.runtime.publish import read_table
 from schemas.questions import Rejection, ReviewItem
-from schemas.reasons import in_both_languages
+from schemas.wording import in_both_languages
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}
 """Table of each outcome."""

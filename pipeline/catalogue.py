@@ -26,7 +26,7 @@ from schemas.annotations import (
     SharingPoint,
 )
 from schemas.corrections import Correction
-from schemas.documents import Document, Line, Page, SourceRow
+from schemas.documents import Document, Line, Page, SourceRow, Trace
 from schemas.evaluation import (
     AuditItem,
     AuditRespondent,
@@ -40,7 +40,6 @@ from schemas.evaluation import (
 )
 from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
-from schemas.trace import Trace
 
 
 def _tables(stage: str, names: str) -> tuple[str, ...]:

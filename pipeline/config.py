@@ -14,12 +14,11 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from pipeline.catalogue import STAGES
-from schemas.dataset import DatasetParams
+from schemas.dataset import DatasetParams, SourceParams
 from schemas.errors import UserError
 from schemas.params import Params, non_semantic
 from schemas.questions import Question
 from schemas.release import ReleaseRow, label_columns
-from schemas.sources import SourceParams
 from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"

@@ -12,9 +12,9 @@ import polars as pl
 
 from pipeline.catalogue import STAGES
 from pipeline.runtime.publish import read_table
+from schemas.documents import Trace
 from schemas.errors import UserError
 from schemas.questions import Region
-from schemas.trace import Trace
 
 Row = dict[str, Any]
 

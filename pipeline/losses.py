@@ -16,8 +16,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.runtime.publish import read_table
-from schemas.reasons import reason_names, remedy
-from schemas.wording import Notice
+from schemas.wording import Notice, reason_names, remedy
 
 STAGES = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""

@@ -17,8 +17,8 @@ from schemas.annotations import Annotation, LabelStatus
 from schemas.corrections import Correction
 from schemas.identity import sha256
 from schemas.questions import Question, ReviewItem
-from schemas.reasons import findings, in_both_languages
 from schemas.taxonomy import dimensions
+from schemas.wording import findings, in_both_languages
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""

@@ -22,9 +22,8 @@ from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
-from schemas.reasons import in_both_languages
 from schemas.taxonomy import dimensions
-from schemas.wording import counted
+from schemas.wording import counted, in_both_languages
 
 if TYPE_CHECKING:
     from pipeline.explain import Story

@@ -18,11 +18,10 @@ from pipeline.ocr.sniff import find_reader
 from pipeline.parse.columns import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
-from schemas.dataset import DatasetParams
+from schemas.dataset import DatasetParams, SourceParams
 from schemas.documents import Document, SourceRow
 from schemas.errors import UnreadableDocument, UserError
 from schemas.questions import Question
-from schemas.sources import SourceParams
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from pipeline.catalogue import STAGES
 from pipeline.explain import Event, set_aside
 from pipeline.inspect.model import Fate, ItemCard
 from pipeline.runtime.publish import read_manifest, read_table
-from schemas.documents import Document, Line, Page
+from schemas.documents import Document, Line, Page, Part, Span, Trace
 from schemas.errors import UserError
-from schemas.trace import Part, Span, Trace
 
 LOW_CONFIDENCE = 0.9
 """Lowest confidence of a question's lines below which it is shown among the uncertain ones."""

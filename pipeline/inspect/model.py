@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from pipeline.explain import Event
-from schemas.documents import Box, LineKind, Page
-from schemas.trace import Step
+from schemas.documents import Box, LineKind, Page, Step
 
 
 class Fate(StrEnum):

@@ -16,8 +16,7 @@ from pipeline.inspect.sheets import pictures, sheets
 from pipeline.rendering.html import render
 from schemas.documents import Page
 from schemas.errors import UserError
-from schemas.reasons import findings, in_both_languages
-from schemas.wording import counted
+from schemas.wording import counted, findings, in_both_languages
 
 MAX_PAGES = 120
 """Pages on one HTML page: more are neither legible in its size nor quick to load."""

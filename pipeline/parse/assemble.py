@@ -35,8 +35,7 @@ from pipeline.parse.parts import (
 )
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
-from schemas.documents import LineKind
-from schemas.trace import Part
+from schemas.documents import LineKind, Part
 
 _P = Patterns("assemble")
 

@@ -20,9 +20,8 @@ from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, NumberedItem, PointedItem
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
-from schemas.documents import Box, LineKind
+from schemas.documents import Box, LineKind, Part, Step
 from schemas.questions import Region
-from schemas.trace import Part, Step
 
 _P = Patterns("draft")
 

@@ -17,8 +17,7 @@ from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.rooms import check_rivals, check_rooms, is_whole, labelled
 from pipeline.patterns import Patterns
-from schemas.documents import Box
-from schemas.trace import Part
+from schemas.documents import Box, Part
 
 _P = Patterns("examine")
 FOOT = _P.foot

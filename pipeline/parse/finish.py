@@ -14,10 +14,9 @@ from pipeline.parse.outline import Role
 from pipeline.parse.paper import ParsedPaper
 from pipeline.parse.running import TITLE
 from pipeline.patterns import Patterns
-from schemas.documents import Document
+from schemas.documents import Document, Part, Step, Trace
 from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
-from schemas.trace import Part, Step, Trace
 
 _P = Patterns("finish")
 

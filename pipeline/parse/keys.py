@@ -11,7 +11,7 @@ from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
 from pipeline.parse.outline import KeyLine, Outline
 from pipeline.patterns import Patterns
-from schemas.trace import Part
+from schemas.documents import Part
 
 _P = Patterns("keys")
 

@@ -12,8 +12,7 @@ from pipeline.parse.heads import split_heads
 from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
 from pipeline.patterns import Patterns
-from schemas.documents import Box, Line, LineKind
-from schemas.trace import Span
+from schemas.documents import Box, Line, LineKind, Span
 
 if TYPE_CHECKING:
     from opencc import OpenCC

@@ -25,7 +25,7 @@ from pipeline.parse.columns import (
 )
 from pipeline.parse.fields import concluded
 from schemas.columns import option_groups, plain, roles_of, vocabulary
-from schemas.sources import SourceParams
+from schemas.dataset import SourceParams
 
 _COMMAS = (",", "，", "、")
 SAMPLE = 2000

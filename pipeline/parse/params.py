@@ -8,8 +8,8 @@ from pydantic import Field
 
 from annotation.llm.messages import ChatRequest
 from annotation.llm.options import LlmOptions
+from schemas.dataset import SourceParams
 from schemas.params import Params
-from schemas.sources import SourceParams
 
 
 class PointParams(LlmOptions):

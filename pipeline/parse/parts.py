@@ -20,7 +20,7 @@ from pipeline.parse.options import OptionRun, find_run, find_runs
 from pipeline.parse.outline import NumberedItem
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
-from schemas.trace import Part
+from schemas.documents import Part
 
 _P = Patterns("parts")
 

@@ -18,10 +18,10 @@ from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
 from pipeline.parse.row_texts import Doubts
 from pipeline.patterns import Patterns
 from schemas.columns import roles_of, vocabulary
+from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
 from schemas.identity import content_hash, row_id, sha256
 from schemas.questions import Option, Question, QuestionType
-from schemas.sources import SourceParams
 from schemas.wording import counted
 
 _P = Patterns("rows")

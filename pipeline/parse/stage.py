@@ -18,12 +18,10 @@ from pipeline.parse.params import ParseParams, PointParams
 from pipeline.parse.pointing import Pointed, Region, accepted, ask, requests_of
 from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas.dataset import DatasetParams
-from schemas.documents import Document, Line, SourceRow
+from schemas.dataset import DatasetParams, SourceParams
+from schemas.documents import Document, Line, SourceRow, Trace
 from schemas.questions import Question, Rejection
 from schemas.release import ReleasedId
-from schemas.sources import SourceParams
-from schemas.trace import Trace
 
 Pointings = Mapping[str, Sequence[Pointing]]
 """A model's answers about lines, by document."""

@@ -11,8 +11,7 @@ from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
-from schemas.reasons import reason_names
-from schemas.wording import Notice, counted
+from schemas.wording import Notice, counted, reason_names
 
 PAGE = "index.html"
 _SECTIONS: tuple[Callable[[Build], Section | None], ...] = (

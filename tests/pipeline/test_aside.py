@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from pipeline.aside import AsideRow, aside_workbook, items
 from pipeline.cli.app import app
-from schemas.reasons import in_both_languages, reason_names
+from schemas.wording import in_both_languages, reason_names
 from tests.conftest import ROOT
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pipeline
-from schemas.reasons import reason_names, remedy
+from schemas.wording import reason_names, remedy
 
 _REASON = re.compile(r'(?:UnreadableDocument|RowError|Failure)\(\s*"(\w+)"|reason="(\w+)"')
 

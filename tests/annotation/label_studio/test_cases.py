@@ -11,8 +11,8 @@ from annotation.label_studio.editable import base_of
 from annotation.label_studio.tasks import adjudication_tasks, told, verification_tasks
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
-from schemas.reasons import reason_names
 from schemas.taxonomy import dimensions
+from schemas.wording import reason_names
 from tests.annotation.records import correction, question, review
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}

@@ -8,9 +8,8 @@ import pytest
 
 from pipeline.inspect.bank import find_bank, look
 from pipeline.ocr.params import OcrParams
-from schemas.dataset import DatasetParams
+from schemas.dataset import DatasetParams, SourceParams
 from schemas.errors import UserError
-from schemas.sources import SourceParams
 
 TABLE = "某题库,,,,\n试题内容,选项A,选项B,正确答案,难度\n首选的药物,甲,乙,B,A\n错误的说法,丙,丁,见解析,B\n"
 

@@ -18,8 +18,8 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.sniff import find_reader
 from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of
+from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
-from schemas.sources import SourceParams
 
 HEADER = ["材料", "题目", "A", "B", "答案"]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pipeline.ocr.readers.header import tables
 from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, questions_of
+from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
-from schemas.sources import SourceParams
 
 HEADERS = [  # stem, all options, answer, explanation, one option
     ("题干", "选项", "正确答案", "解析", "选项{}"),

@@ -19,8 +19,8 @@ from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score
 from schemas.questions import Cluster, Merge, Rejection, ReviewItem, TextChange
-from schemas.reasons import reason_names
 from schemas.release import Change, Leak
+from schemas.wording import reason_names
 from tests.conftest import ROOT
 
 from .conftest import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pipeline
 from pipeline.clean.filters import FILTERS
 from pipeline.clean.params import CleanParams
-from schemas.reasons import reason_names
+from schemas.wording import reason_names
 
 _DOUBT = re.compile(r'\.flag\(\s*"(\w+)"')
 
