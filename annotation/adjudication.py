@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from types import MappingProxyType
 
 from annotation.annotator import MEASURED
@@ -61,11 +62,7 @@ def final_labels(
 ) -> list[Label]:
     """The label of every question in every dimension, in the order of ``question_ids`` and of the taxonomy.
 
-    Args:
-        question_ids: of all questions.
-        annotations: what annotators said, see ``stated``.
-        reviews: at most one a question, dimension and reviewer, see ``latest_reviews``.
-        rules: how disagreement is settled.
+    ``reviews`` are at most one a question, dimension and reviewer, see ``latest_reviews``.
     """
     said_by = stated(annotations)
     votes: dict[tuple[str, str], dict[str, str]] = {}
@@ -114,11 +111,7 @@ def settle(
 
 
 def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview], list[ExpertReview]]:
-    """Reviews with at most one a question, dimension, reviewer and project: the latest counts.
-
-    Returns:
-        Those that count, in the order of question, dimension and reviewer; and those that were superseded.
-    """
+    """Return the latest review a question, dimension, reviewer and project, in that order; and the superseded ones."""
     latest: dict[tuple[str, str, str, str], ExpertReview] = {}
     superseded = []
     for review in sorted(reviews, key=lambda review: (review.updated_at, review.annotation_id)):
@@ -207,11 +200,8 @@ class Standing:
 
     def detail(self) -> str:
         """Return everybody's labels, flags and notes in one line."""
-        parts = [
-            f"{label.dimension}: " + " / ".join(self._votes(label.dimension))
-            for label in self.labels
-            if label.status is LabelStatus.DISPUTED
-        ]
+        disputed = [each.dimension for each in self.labels if each.status is LabelStatus.DISPUTED]
+        parts = [f"{name}: " + " / ".join(self._votes(name)) for name in disputed]
         parts += [f"{flag.kind} by {', '.join(flag.reviewers)}" for flag in self.flags]
         if not parts:
             who = sorted({review.reviewer for review in self.reviews})
@@ -257,42 +247,30 @@ def standings(
         answered: kinds of flags, by question, that an accepted correction has answered.
         single: questions that only one expert is to review.
     """
-    said: dict[str, list[ExpertReview]] = {}
+    said: dict[str, list[ExpertReview]] = defaultdict(list)
     for review in reviews:
-        said.setdefault(review.question_id, []).append(review)
-    grouped: dict[str, list[Label]] = {}
-    for label in labels:
-        grouped.setdefault(label.question_id, []).append(label)
+        said[review.question_id].append(review)
     found = []
-    for question_id, own in grouped.items():
-        own_reviews = said.get(question_id, [])
-        done = answered.get(question_id, frozenset())
+    for name, group in groupby(labels, key=lambda label: label.question_id):
+        own, own_reviews, done = list(group), said[name], answered.get(name, frozenset())
         flags = [flag for flag in standing_flags(own_reviews, rules) if flag.kind not in done]
-        found.append(
-            Standing(question_id, _state(own, flags, single=question_id in single), own, flags, own_reviews)
-        )
+        state = _state(own, flags, single=name in single)
+        found.append(Standing(name, state, own, flags, own_reviews))
     return found
 
 
 def review_status(found: Sequence[Standing]) -> ReviewStatus:
     """Count where questions stand."""
     states = Counter(standing.state for standing in found)
-    by_dimension: dict[str, Counter[LabelStatus]] = {}
-    experts: Counter[str] = Counter()
-    flags: Counter[str] = Counter()
-    for standing in found:
-        for label in standing.labels:
-            by_dimension.setdefault(label.dimension, Counter())[label.status] += 1
-        experts.update({review.reviewer for review in standing.reviews})
-        flags.update(flag.kind for flag in standing.flags)
+    labels = Counter((label.dimension, label.status) for standing in found for label in standing.labels)
+    names = dict.fromkeys(name for name, _ in labels)
+    experts = Counter(who for standing in found for who in {each.reviewer for each in standing.reviews})
+    flags = Counter(flag.kind for standing in found for flag in standing.flags)
     moments = [review.updated_at for standing in found for review in standing.reviews]
     return ReviewStatus(
         questions=len(found),
         states={state: states[state] for state in State},
-        dimensions={
-            name: {status: counter[status] for status in LabelStatus}
-            for name, counter in by_dimension.items()
-        },
+        dimensions={name: {status: labels[name, status] for status in LabelStatus} for name in names},
         experts=dict(sorted(experts.items())),
         flags=dict(sorted(flags.items())),
         last_review=max(moments, default=None),
@@ -314,11 +292,6 @@ def _state(labels: Sequence[Label], flags: Sequence[Flag], *, single: bool) -> S
 
 ALONE = frozenset({ADJUDICATION, "verification"})
 """Projects in which one person decides."""
-_ACCEPTED, _PROPOSED, _DECLINED = (
-    CorrectionStatus.ACCEPTED,
-    CorrectionStatus.PROPOSED,
-    CorrectionStatus.DECLINED,
-)
 
 
 def judged(
@@ -343,9 +316,13 @@ def judged(
     for (question_id, _, _), group in sorted(groups.items()):
         winner = _winner(group, final, closed=question_id in closed)
         for each in sorted(group, key=lambda c: (c.by, c.origin, c.annotation_id)):
-            status = _ACCEPTED if winner is not None and each.after == winner.after else _DECLINED
+            status = (
+                CorrectionStatus.ACCEPTED
+                if winner is not None and each.after == winner.after
+                else CorrectionStatus.DECLINED
+            )
             if winner is None and question_id not in closed:
-                status = _PROPOSED
+                status = CorrectionStatus.PROPOSED
             found.append(each.model_copy(update={"status": status}))
     return found
 
@@ -354,7 +331,7 @@ def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     """Kinds of flags, by question, that an accepted correction has answered."""
     found: dict[str, set[str]] = {}
     for correction in corrections:
-        if correction.status is _ACCEPTED:
+        if correction.status is CorrectionStatus.ACCEPTED:
             found.setdefault(correction.question_id, set()).update(_flags(correction))
     return found
 

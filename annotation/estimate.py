@@ -68,8 +68,8 @@ def estimate(
     stored = store.get_many(requests) if store is not None else {}
     missing = [request for key, request in requests.items() if key not in stored]
     count, counted = counter(options.model)
-    prompt = _Sum(count)
-    tokens = sum(prompt.of(request) for request in missing)
+    count_shared = cache(count)  # what requests share is counted once
+    tokens = sum(_tokens(request, count, count_shared) for request in missing)
     answers = [count(example(one.dimensions, "10")) for one in asked]
     completion = sum(answers[request.part] for request in missing)
     priced, listed = with_list_prices(options)
@@ -109,20 +109,13 @@ def _price_lists() -> list[dict[str, Any]]:
     return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
-class _Sum:
-    """Counts requests; what they share is counted once."""
-
-    def __init__(self, count: Counter) -> None:
-        self._shared = cache(count)
-        self._count = count
-
-    def of(self, request: ChatRequest) -> int:
-        """Tokens of a request's messages and of the form it asks for."""
-        *shared, own = request.messages
-        form = json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
-        tokens = sum(self._shared(message["content"]) + MESSAGE_TOKENS for message in shared)
-        tokens += self._count(own["content"]) + MESSAGE_TOKENS
-        return tokens + (self._shared(form) if request.response_format else 0)
+def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:
+    """Tokens of a request's messages and of the form it asks for."""
+    *shared, own = request.messages
+    form = json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
+    tokens = sum(count_shared(message["content"]) + MESSAGE_TOKENS for message in shared)
+    tokens += count(own["content"]) + MESSAGE_TOKENS
+    return tokens + (count_shared(form) if request.response_format else 0)
 
 
 CJK_TOKENS = 0.8

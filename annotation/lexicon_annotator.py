@@ -85,15 +85,9 @@ def lexicon(dimension: str) -> Lexicon:
 
 @cache
 def _named(dimension: Dimension) -> Lexicon:
+    words = ((each, (each.zh, each.en, *each.aliases, *each.words)) for each in dimension.labels)
     return Lexicon(
-        tuple(
-            LabelTerms(
-                name=label.zh,
-                strong=(label.zh, label.en, *label.aliases, *label.words),
-                none=label.not_words,
-            )
-            for label in dimension.labels
-        )
+        tuple(LabelTerms(name=each.zh, strong=strong, none=each.not_words) for each, strong in words)
     )
 
 
@@ -190,15 +184,9 @@ def estimated_difficulty() -> dict[str, Verdict]:
 
 
 def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
-    """The score of each label that has a term list.
+    """The score of each label that has a term list; a term counts once, at the best place where it stands.
 
-    Each term counts once, at the best place where it stands.
-
-    Args:
-        dimension: its name.
-        terms: the dimension's terms in each piece of the question's text, with the weight of their place.
-        exam: name of the exam, as far as known.
-        before: shares of labels in the dimensions decided before.
+    ``before`` are shares of labels in the dimensions decided before.
     """
     words = lexicon(dimension)
     places: dict[str, float] = {}

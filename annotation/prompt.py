@@ -97,9 +97,7 @@ def prompts(
 ) -> list[LabelPrompt]:
     """One prompt for all dimensions, or one for each."""
     everything = tuple(dimensions().values())
-    groups: Sequence[tuple[Dimension, ...]] = (
-        [(dimension,) for dimension in everything] if one_dimension_a_call else [everything]
-    )
+    groups = [(each,) for each in everything] if one_dimension_a_call else [everything]
     return [LabelPrompt(group, response_format, tuple(shots)) for group in groups]
 
 

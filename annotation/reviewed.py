@@ -40,12 +40,8 @@ def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview])
         for review in said:
             weight = _OUTWEIGHS if review.project == ADJUDICATION else 1
             votes[question_id][review.dimension][review.label] += weight
-    found = []
-    for question in questions:
-        labels = _settled(votes.get(question.question_id, {}))
-        if labels:
-            found.append(Reviewed(question, labels))
-    return found
+    pairs = [(question, _settled(votes.get(question.question_id, {}))) for question in questions]
+    return [Reviewed(question, labels) for question, labels in pairs if labels]
 
 
 def merged(*sources: Sequence[Reviewed]) -> list[Reviewed]:
@@ -59,10 +55,8 @@ def merged(*sources: Sequence[Reviewed]) -> list[Reviewed]:
 
 def digest(reviewed: Iterable[Reviewed]) -> str:
     """16 hex digits over what was learned from, whatever its order."""
-    lines = sorted(
-        " ".join([item.question.content_hash, *(f"{name}={label.zh}" for name, label in item.labels.items())])
-        for item in reviewed
-    )
+    said = [(item, [f"{name}={label.zh}" for name, label in item.labels.items()]) for item in reviewed]
+    lines = sorted(" ".join([item.question.content_hash, *labels]) for item, labels in said)
     return sha256(*lines)[:16]
 
 

@@ -170,14 +170,11 @@ def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[s
 def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:
     """Return second tasks of a question that nobody answered; the first that was answered stays, or the oldest."""
     wanted = {task.question_id for task in tasks}
-    seen: set[str | None] = set()
-    found = []
+    own: dict[str | None, list[Remote]] = {}
     for remote in sorted(there, key=lambda each: (each.annotations == 0, each.task_id)):
-        if remote.question_id in seen and remote.annotations == 0:
-            found.append(remote.task_id)
         if remote.question_id in wanted:
-            seen.add(remote.question_id)
-    return found
+            own.setdefault(remote.question_id, []).append(remote)
+    return [each.task_id for same in own.values() for each in same[1:] if each.annotations == 0]
 
 
 def obsolete_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:

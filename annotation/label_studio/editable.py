@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from rapidfuzz.distance import Postfix, Prefix
+
 from schemas.corrections import Correction
 from schemas.questions import Question
 
@@ -81,8 +83,8 @@ def difference(before: str | None, after: str | None) -> str:
     """Return a change without the text that is the same around it."""
     if not before or not after:
         return f"{before or '（无）'} → {after or '（删）'}"
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = Prefix.similarity(before, after)
+    tail = Postfix.similarity(before[head:], after[head:])
     begin, end = max(0, head - _AROUND), max(0, tail - _AROUND)
     parts = (text[begin : len(text) - end] for text in (before, after))
     return " → ".join(f"{'…' if begin else ''}{part}{'…' if end else ''}" for part in parts)
@@ -131,12 +133,8 @@ def key_of(text: str) -> str:
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
     """(before, after) by field, of fields that differ in more than white space."""
-    names = dict.fromkeys((*before, *after))
-    return {
-        name: (before.get(name), after.get(name))
-        for name in names
-        if _bare(before.get(name)) != _bare(after.get(name))
-    }
+    pairs = {name: (before.get(name), after.get(name)) for name in (*before, *after)}
+    return {name: (old, new) for name, (old, new) in pairs.items() if _bare(old) != _bare(new)}
 
 
 def _text(fields: Mapping[str, str]) -> str:
@@ -147,23 +145,14 @@ def _text(fields: Mapping[str, str]) -> str:
     return "\n".join([*lines, *(f"{label}. {text}" for label, text in options)])
 
 
-def _common(first: str, second: str) -> int:
-    """Characters at the beginning that are the same."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(first), len(second)))
-
-
 def _bare(text: str | None) -> str | None:
     return None if text is None else re.sub(r"\s+", "", text)
 
 
 def _first_option(lines: list[str]) -> int | None:
     """Return the line where the last run A, B … begins."""
-    for place in range(len(lines) - 1, -1, -1):
-        found = _LABEL.match(lines[place])
-        if found and found[1] == "A":
-            return place
-    return None
+    found = ((place, _LABEL.match(line)) for place, line in enumerate(lines))
+    return max((place for place, label in found if label and label[1] == "A"), default=None)
 
 
 def _head(text: str) -> dict[str, str]:

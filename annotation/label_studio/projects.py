@@ -34,12 +34,7 @@ class NothingToSendError(UserError):
 
 
 def find(
-    studio: Studio,
-    kind: Kind,
-    owner: Owner,
-    *,
-    adopt: bool = False,
-    listed: Sequence[Project] | None = None,
+    studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False, listed: Sequence[Project] | None = None
 ) -> Project | None:
     """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
@@ -85,14 +80,7 @@ def _most_answered(project: Project) -> tuple[int, int, int]:
 
 
 def make(
-    studio: Studio,
-    kind: Kind,
-    owner: Owner,
-    title: str | None,
-    settle_seconds: float,
-    *,
-    wanted: bool,
-    **settings: Any,
+    studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any
 ) -> Project:
     """Make the folder's project, of which there is none yet.
 
@@ -107,13 +95,13 @@ def make(
     made: int | None = None
     try:
         made = studio.create_project(
-            title=(title or kind.title(owner.dataset))[:_TITLE_LENGTH],
+            title=(title or f"{owner.dataset} {kind.zh} {kind.key}")[:_TITLE_LENGTH],
             description=kind.description(owner),
             enable_empty_annotation=False,
             **settings,
         )
     except ReplyLostError:
-        if not wait_until(lambda: len(studio.projects(kind.marker(owner))), 1, settle_seconds):
+        if not wait_until(lambda: len(studio.projects(kind.marker(owner))), 1):
             raise
     own = {each.id: each for each in studio.projects(kind.marker(owner))}
     # The last that was begun is the one that was finished.
@@ -124,14 +112,19 @@ def make(
     return chosen
 
 
-def wait_until(count: Callable[[], int], least: int, settle_seconds: float) -> int:
-    """Wait until there are so many and their number does not change any more, but no longer than that."""
-    deadline = time.monotonic() + settle_seconds
+def wait_until(count: Callable[[], int], least: int) -> int:
+    """Wait until there are so many and their number does not change any more, but no longer than it can take."""
+    deadline = time.monotonic() + SETTLE_SECONDS
     before = -1
     while ((found := count()) != before or found < least) and time.monotonic() < deadline:
         before = found
-        time.sleep(SETTLE_PAUSE)
+        pause()
     return found
+
+
+def pause(times: float = 1) -> None:
+    """Leave the server some time."""
+    time.sleep(min(SETTLE_PAUSE * times, SETTLE_SECONDS))
 
 
 @dataclass(frozen=True)
@@ -177,24 +170,21 @@ class Kind:
         """Return the marker of before folders had tokens: such a project goes to the first folder that asks."""
         return f"[build-dataset {self.key}: {owner.dataset}]"
 
-    def title(self, dataset: str) -> str:
-        """Return its title when it is made."""
-        return f"{dataset} {self.zh} {self.key}"
-
     def description(self, owner: Owner) -> str:
         """Return its description, with the marker."""
         return f"{self.purpose} {self.marker(owner)}"
 
 
-_SCREENS: dict[str, Callable[[], str]] = {
-    "review": review_config,
-    "adjudication": adjudication_config,
-    "verification": verification_config,
-    "scoring": scoring_config,
-}
+_SCREENS: tuple[Callable[[], str], ...] = (
+    review_config,
+    adjudication_config,
+    verification_config,
+    scoring_config,
+)
 _KINDS = tomllib.loads((files("annotation.label_studio") / "kinds.toml").read_text(encoding="utf-8"))
 REVIEW, ADJUDICATION, VERIFICATION, SCORING = (
-    Kind(name=name, config=config, **_KINDS[name]) for name, config in _SCREENS.items()
+    Kind(name=name, config=config, **facts)
+    for (name, facts), config in zip(_KINDS.items(), _SCREENS, strict=True)
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
 """The kinds of the review; what they bring back becomes labels and corrections."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.client import Filter, Project, Studio, where
+from annotation.label_studio.client import Project, Studio, where
 from annotation.label_studio.projects import Kind, Owner, find
 from annotation.label_studio.read import PulledRows, read_task, signed, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
@@ -70,12 +70,10 @@ class Pulled:
         """Return the latest annotation of each of the ``people`` by question, as they are imported."""
         signed = pl.col("answer").is_not_null() & pl.col("reviewer").is_in([*people.values()])
         rows = self.with_addresses(people).annotations.filter(signed)
-        latest = rows.sort("updated_at", "annotation_id").unique(
-            ["question_id", "reviewer"], keep="last", maintain_order=True
-        )
+        key = ["question_id", "reviewer"]
+        latest = rows.sort("updated_at", "annotation_id").unique(key, keep="last").sort(key)
         found: dict[str, list[Mapping[str, Any]]] = {}
-        columns = latest.sort("question_id", "reviewer").select("question_id", "reviewer", "answer")
-        for question_id, reviewer, answer in columns.iter_rows():
+        for question_id, reviewer, answer in latest.select(*key, "answer").iter_rows():
             author = {"completed_by": {"email": reviewer}}
             found.setdefault(question_id, []).append(json.loads(answer) | author)
         return found
@@ -176,12 +174,10 @@ def with_lost(before: Pulled, after: Pulled) -> Pulled:
     if missed.is_empty():
         return after
     there = after.annotations.select(_KEY).with_columns(there=True)
-    missed = (
-        missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
-    )
-    kept: dict[str, Any] = {
-        "annotations": pl.concat([after.annotations.join(missed, on=_KEY, how="anti"), missed]).sort(_KEY)
-    }
+    missed = missed.join(there, on=_KEY, how="left")
+    missed = missed.with_columns(gone=pl.col("there").is_null()).drop("there")
+    others = after.annotations.join(missed, on=_KEY, how="anti")
+    kept: dict[str, Any] = {"annotations": pl.concat([others, missed]).sort(_KEY)}
     for name, author in (("reviews", "reviewer"), ("corrections", "by")):
         own: pl.DataFrame = getattr(before, name).join(missed, on=_KEY, how="semi")
         now: pl.DataFrame = getattr(after, name)
@@ -193,10 +189,8 @@ def with_lost(before: Pulled, after: Pulled) -> Pulled:
 def no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> UserError:
     """Return the error for a project that is not there."""
     if before.project is None:
-        return UserError(
-            f"Label Studio at {studio.url} has no {kind.key} project for dataset {owner.dataset}: run"
-            f" `{kind.command}`"
-        )
+        has_none = f"has no {kind.key} project for dataset {owner.dataset}"
+        return UserError(f"Label Studio at {studio.url} {has_none}: run `{kind.command}`")
     return UserError(
         f"the {kind.key} project of dataset {owner.dataset} is gone from Label Studio at {studio.url}: what was"
         f" pulled stays; `{kind.command}` makes a new project and puts the answers back into it"
@@ -229,23 +223,22 @@ def _fetch(
     for question_id, found in seen.items():
         rows.extend(read_task(data[question_id], found, people, kind.name))
     annotations = [_seen(question_id, item, people) for question_id, items in seen.items() for item in items]
-    tables = {name: getattr(rows, name) for name in ("reviews", "corrections", "rejects")}
     fresh: dict[str, Any] = {
         name: _replaced(name, getattr(start, name), list(seen), new)
-        for name, new in (tables | {"annotations": annotations}).items()
+        for name, new in (vars(rows) | {"annotations": annotations}).items()
     }
     return Pulled(**fresh, project=start.project, since=since)
 
 
 def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
     """Yield tasks that changed since then; without a date, all that were answered or skipped."""
-    skipped = (where("total_annotations", "equal", 0), where("cancelled_annotations", "greater", 0))
-    choices: list[tuple[Filter, ...]] = [(where("total_annotations", "greater", 0),), skipped]
     if since is not None:
         moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
-        choices = [(where("updated_at", "greater", moment, "Datetime"),)]
-    for filters in choices:
-        yield from studio.tasks(project_id, *filters, answers=True)
+        yield from studio.tasks(project_id, where("updated_at", "greater", moment, "Datetime"), answers=True)
+        return
+    skipped = (where("total_annotations", "equal", 0), where("cancelled_annotations", "greater", 0))
+    yield from studio.tasks(project_id, where("total_annotations", "greater", 0), answers=True)
+    yield from studio.tasks(project_id, *skipped, answers=True)
 
 
 def _seen(question_id: str, item: Mapping[str, Any], people: Mapping[int, str]) -> SeenAnnotation:

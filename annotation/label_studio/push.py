@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from annotation.label_studio.comparison import (
     duplicate_task_ids,
     obsolete_task_ids,
 )
-from annotation.label_studio.projects import SETTLE_PAUSE, SETTLE_SECONDS, Kind, Owner, find, make, wait_until
+from annotation.label_studio.projects import Kind, Owner, find, make, pause, wait_until
 from annotation.label_studio.tasks import ReviewTask
 from schemas.errors import UserError
 
@@ -72,7 +71,6 @@ def push(
     answers: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     adopt: bool = False,
     advance: Callable[[int], object] = int,
-    settle_seconds: float = SETTLE_SECONDS,
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
@@ -81,7 +79,7 @@ def push(
     Args:
         studio: the connection.
         kind: of the project.
-        owner: whose project it is; its dataset names the project.
+        owner: whose project it is.
         tasks: all of the dataset's, the most urgent first: people get them in this order.
         title: of the project when it is made; from the dataset's name when None.
         version: who predicted the labels that are to be filled in.
@@ -90,27 +88,21 @@ def push(
         answers: annotations of questions, which go back with those that are not there any more.
         adopt: take over another folder's project.
         advance: called with the number of tasks that are dealt with.
-        settle_seconds: how long to look for what a request did whose reply was lost.
 
     Raises:
         UserError: see ``Studio``; a prediction is not of the taxonomy; there is nothing to send and never was;
             the server does not keep what it is sent.
     """
     _check_labels(kind, tasks)
-    settings = {
-        "label_config": kind.config(),
-        "maximum_annotations": kind.experts,
-        "show_collab_predictions": True,
-    }
+    settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}
+    settings["show_collab_predictions"] = True
     project = find(studio, kind, owner, adopt=adopt)
     created = project is None
     if project is None:
-        project = make(
-            studio, kind, owner, title, settle_seconds, wanted=bool(tasks), model_version=version, **settings
-        )
+        project = make(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"]:
         studio.update_project(project.id, **settings)
-    work = _Push(studio, kind, project, tasks, version, batch, settle_seconds)
+    work = _Push(studio, kind, project, tasks, version, batch)
     there = [] if created else work.look()
     first = work.compared(there)
     chosen = _chosen(first, count, answers or {})
@@ -172,7 +164,6 @@ class _Push:
     tasks: Sequence[ReviewTask]
     version: str
     batch: int
-    settle_seconds: float
     lost: int = 0
     mended: int = 0
     removed: int = 0
@@ -193,7 +184,7 @@ class _Push:
         by_id = {each.question_id: each for each in chosen}
         missing = list(chosen)
         while self.mended < _ROUNDS and self.lost < _ROUNDS:
-            time.sleep(min(SETTLE_PAUSE * self.mended, self.settle_seconds))
+            pause(self.mended)
             reply_lost = False
             try:
                 self._write(found, missing)
@@ -201,7 +192,7 @@ class _Push:
             except ReplyLostError:
                 self.lost, reply_lost = self.lost + 1, True
                 grown = len(there) + len(missing)
-                wait_until(lambda: self.studio.project(self.project.id).tasks, grown, self.settle_seconds)
+                wait_until(lambda: self.studio.project(self.project.id).tasks, grown)
             else:
                 expected = (len(there) + len(missing), found.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
@@ -262,10 +253,10 @@ def _check_labels(kind: Kind, tasks: Iterable[ReviewTask]) -> None:
     offered = {str(each.get("name")): {choice.get("value") for choice in each} for each in controls}
     for task in tasks:
         for item in (task.prediction or {}).get("result", ()):
-            labels = set(item["value"]["choices"])
-            if wrong := sorted(labels - offered.get(item["from_name"], set())):
+            name, labels = item["from_name"], set(item["value"]["choices"])
+            if wrong := sorted(labels - offered.get(name, set())):
                 raise UserError(
-                    f"the labels of question {task.question_id} do not fit the taxonomy: {item['from_name']} has no"
+                    f"the labels of question {task.question_id} do not fit the taxonomy: {name} has no"
                     f" {wrong[0][:100]!r}; run `build-dataset annotate` again"
                 )
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from annotation.label_studio import screen
@@ -83,12 +84,8 @@ def read_task(
                 latest[reviewer].reject("superseded", f"{reviewer} submitted it again; the later one counts")
             latest[reviewer] = answer
     for _, answer in sorted(latest.items()):
-        if project == "verification":
-            answer.read_verdict()
-        elif project == "scoring":
-            answer.read_scores()
-        else:
-            answer.read_labels()
+        other = {"verification": answer.read_verdict, "scoring": answer.read_scores}
+        other.get(project, answer.read_labels)()
     return rows
 
 
@@ -133,7 +130,7 @@ class _Answer:
     """The task's."""
     annotation: Mapping[str, Any]
 
-    @property
+    @cached_property
     def _items(self) -> dict[Any, Mapping[str, Any]]:
         return {item.get("from_name"): item for item in self.annotation.get("result") or []}
 
@@ -168,17 +165,18 @@ class _Answer:
         item = {"annotation_id": self.annotation["id"], "result": self.annotation.get("result") or []}
         said = json.dumps(item, ensure_ascii=False, sort_keys=True)
         question_id = str(self.data[QUESTION_ID])
-        self.rows.rejects.append(
-            Rejection(item_id=question_id, stage=STAGE, reason=reason, detail=detail, item=said)
-        )
+        row = Rejection(item_id=question_id, stage=STAGE, reason=reason, detail=detail, item=said)
+        self.rows.rejects.append(row)
 
     def read_labels(self) -> None:
         """Add labels, flags and corrections."""
-        names = self._choices(screen.FLAGS)
-        for name in names:
-            if name not in _FLAG_KINDS:
+        flags = []
+        for name in self._choices(screen.FLAGS):
+            if name in _FLAG_KINDS:
+                flags.append(_FLAG_KINDS[name])
+            else:
                 self.reject("unknown_flag", f"{self.reviewer}: no flag {name!r}")
-        flags = sorted(_FLAG_KINDS[name] for name in names if name in _FLAG_KINDS)
+        flags.sort()
         for dimension in dimensions().values():
             self._read_label(dimension.name, dimension.zh_names(), flags)
         self._correct(screen.CORRECTED, screen.BASE, changed_text)
@@ -207,7 +205,13 @@ class _Answer:
 
     def _read_label(self, name: str, known: Sequence[str], flags: Sequence[str]) -> None:
         labels = self._choices(name)
-        problem = _problem(labels, known)
+        problem = None
+        if not labels:
+            problem = "missing_dimension", "no label"
+        elif len(labels) > 1:
+            problem = "several_labels", f"{len(labels)} labels: {'、'.join(labels)}"
+        elif labels[0] not in known:
+            problem = "unknown_label", f"no label {labels[0]!r} in the taxonomy"
         if problem is not None:
             self.reject(problem[0], f"{self.reviewer}, {name}: {problem[1]}")
             return
@@ -287,13 +291,3 @@ def changed_key(text: str, base: Base) -> Changes:
     if not set(key) <= labels:
         raise UnreadableTextError(f"the key {key} names an option that is not there")
     return {} if key == base.key else {ANSWER: (base.key or None, key)}
-
-
-def _problem(labels: Sequence[str], known: Sequence[str]) -> tuple[str, str] | None:
-    if not labels:
-        return "missing_dimension", "no label"
-    if len(labels) > 1:
-        return "several_labels", f"{len(labels)} labels: {'、'.join(labels)}"
-    if labels[0] not in known:
-        return "unknown_label", f"no label {labels[0]!r} in the taxonomy"
-    return None

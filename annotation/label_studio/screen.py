@@ -141,8 +141,7 @@ def _rows() -> dict[str, str]:
     free = list(_ROWS)
     found = {}
     for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
-        row = next((row for row in free if len(row) >= len(dimension.labels)), None)
-        if row is not None:
+        if row := next((row for row in free if len(row) >= len(dimension.labels)), ""):
             found[dimension.name] = row
             free.remove(row)
     return found
@@ -151,10 +150,7 @@ def _rows() -> dict[str, str]:
 def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelName, str, str]]:
     """Yield labels with their keys and the codes that stand before them; "not applicable" comes last.
 
-    Args:
-        dimension: whose labels.
-        row: keys of its own; empty where it has none.
-        held: key that is held while a code is pressed; empty where there is none.
+    ``row`` are keys of its own, ``held`` is a key that is held while a code is pressed; both may be empty.
     """
     for place, label in enumerate(sorted(dimension.listed(), key=_is_none)):
         if row:

@@ -105,18 +105,14 @@ def tasks_of(
 def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]) -> list[ReviewTask]:
     """Tasks, the least certain first; Label Studio serves them in the order in which they came.
 
-    Args:
-        tasks: each with the least of its labels' confidences as the prediction's score; without one it counts as
-            uncertain.
-        groups: the group of each question, whose questions stay together.
+    A task without a score, the least of its labels' confidences, counts as uncertain. A group stays together.
     """
+    own = [groups.get(each.question_id) or each.question_id for each in tasks]
     first: dict[str, tuple[float, int]] = {}
-    for place, each in enumerate(tasks):
-        score = (each.prediction or {}).get("score")
-        group = groups.get(each.question_id) or each.question_id
+    for place, (group, each) in enumerate(zip(own, tasks, strict=True)):
         least, where = first.get(group, (1.0, place))
-        first[group] = (min(least, 0.0 if score is None else score), where)
-    return sorted(tasks, key=lambda each: first[groups.get(each.question_id) or each.question_id])
+        first[group] = (min(least, (each.prediction or {}).get("score") or 0.0), where)
+    return [tasks[place] for place in sorted(range(len(tasks)), key=lambda place: first[own[place]])]
 
 
 def task(
@@ -169,7 +165,7 @@ def prediction_of(labels: Mapping[str, str], version: str, score: float | None) 
 def _prediction(said: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
     confidences = [each.confidence for each in said.values() if each.confidence is not None]
     labels = {name: each.label for name, each in said.items()}
-    return prediction_of(labels, version, min(confidences) if confidences else None)
+    return prediction_of(labels, version, min(confidences, default=None))
 
 
 def _answer(question: Question) -> str:
@@ -238,35 +234,22 @@ def verification_tasks(
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         own = list(group)
-        base = base_of(own[0][1])
+        everything = show(own[0][1])
         shown = {
-            "meta": show(own[0][1])["meta"],
+            "meta": everything["meta"],
             "reason": "\n".join(dict.fromkeys(told(item) for item, _ in own)),
-            "text": base.text,
-            "key": base.key,
-            BASE: base.dumps(),
-            CROP: crops.get(question_id, ""),
         }
-        tasks.append(task(question_id, shown, None))
+        shown |= {name: everything[name] for name in ("text", "key", BASE)}
+        tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 
 
 def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTask]:
     """Return a task for each answer, in an order drawn by lot, so that neither runs nor questions stand together."""
     shown = {answer.id: answer for answer in answers}
-    none = "（无 none）"
+    filled = {"case": "（无 none）", "conversation": "（无 none）"}
     return [
-        task(
-            name,
-            {
-                "case": shown[name].case or none,
-                "conversation": shown[name].conversation or none,
-                TEXT: shown[name].question,
-                "answer": shown[name].answer,
-                "reference": shown[name].reference,
-            },
-            None,
-        )
+        task(name, {part: text or filled.get(part, "") for part, text in vars(shown[name]).items()}, None)
         for name in sorted(shown, key=lambda name: sha256(f"{seed}", "scoring", name))
     ]
 
@@ -293,12 +276,8 @@ def _said(standing: Standing, corrections: Sequence[Correction], names: Mapping[
             own.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))
             votes = [f"{names[review.reviewer]} {review.label}" for review in own]
             lines.append(f"{numeral} {dimension.zh}：{'　｜　'.join(votes)}")
-    flags = sorted(
-        (names[who], _FLAGS.get(flag.kind, flag.kind))
-        for flag in standing.flags
-        for who in flag.reviewers
-        if who in names
-    )
+    raised = [(who, flag.kind) for flag in standing.flags for who in flag.reviewers if who in names]
+    flags = sorted((names[who], _FLAGS.get(kind, kind)) for who, kind in raised)
     notes = sorted({(names[r.reviewer], r.note) for r in standing.reviews if r.note})
     proposed = sorted(corrections, key=lambda c: (names.get(c.by, ""), c.field))
     lines += [f"⚑ {who} {flag}" for who, flag in flags]

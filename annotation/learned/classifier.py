@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,7 @@ _AT_ONCE = 2000  # questions labelled together
 
 
 class Classifier:
-    """Learns every dimension but difficulty.
-
-    Args:
-        reviewed: questions with labels, in an order that does not depend on where they came from.
-    """
+    """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
 
     def __init__(self, reviewed: Sequence[Reviewed]) -> None:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -162,10 +158,7 @@ class LearnedAnnotator:
         """One result a question, in their order."""
         self._classifier = Classifier(self._reviewed)
         for question, verdicts in zip(questions, self._classifier.label(questions), strict=True):
-            yield Labelled(question.question_id, _in_order(verdicts))
+            known = {**verdicts, **estimated_difficulty()}
+            in_order = {name: known[name] for name in dimensions() if name in known}
+            yield Labelled(question.question_id, in_order)
             progress(1)
-
-
-def _in_order(verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    known = {**verdicts, **estimated_difficulty()}
-    return {name: known[name] for name in dimensions() if name in known}

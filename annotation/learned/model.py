@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.lexicon_annotator import fold, shares_of
+from schemas.identity import sha256
 from schemas.questions import Question
-
-if TYPE_CHECKING:
-    from sklearn.feature_extraction.text import TfidfVectorizer
 
 Matrix = NDArray[np.float64]
 Opinion = Callable[[Matrix], Matrix]
@@ -85,11 +82,7 @@ class DimensionModel:
     right in .67 (disease group) and .66 (department) of the cases, without that in .63 and .56; from 300 drawn at
     random it changes nothing or helps (mean over four dimensions .726, without .723).
 
-    Args:
-        views: of the questions to learn from.
-        labels: of each, as a number in the taxonomy's order.
-        folds: to which fold each belongs, 0 to ``FOLDS - 1``.
-        count: labels in the dimension.
+    It learns from ``views`` of questions, the ``labels`` of each as a number in the taxonomy's order, and its fold.
     """
 
     def __init__(self, views: Views, labels: NDArray[np.intp], folds: NDArray[np.intp], count: int) -> None:
@@ -195,8 +188,6 @@ def apart(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[n
 
 def folds_of(keys: Sequence[str]) -> NDArray[np.intp]:
     """The fold of each question, by what it belongs to: questions of one case are never split apart."""
-    from schemas.identity import sha256
-
     return np.array([int(sha256(key)[:8], 16) % FOLDS for key in keys], dtype=np.intp)
 
 
@@ -219,9 +210,14 @@ class TextFeatures:
     """
 
     def __init__(self, questions: Sequence[Question]) -> None:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         step = -(-len(questions) // LANDMARKS)
         landmarks = questions[::step]
-        self._vectorizer = _vectorizer(len(landmarks))
+        rare = 2 if len(landmarks) > 50 else 1
+        self._vectorizer = TfidfVectorizer(
+            analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare
+        )
         self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
         kernel = (self._landmarks @ self._landmarks.T).toarray()
         values, vectors = np.linalg.eigh(kernel)
@@ -230,14 +226,11 @@ class TextFeatures:
 
     def __call__(self, questions: Sequence[Question]) -> Matrix:
         """Coordinates of questions, one row each."""
-        rows = [
-            (
-                self._vectorizer.transform(map(text_of, questions[at : at + _AT_ONCE])) @ self._landmarks.T
-            ).toarray()
-            @ self._projection
-            for at in range(0, len(questions), _AT_ONCE)
-        ]
-        return np.vstack(rows) if rows else np.zeros((0, self._projection.shape[1]))
+        rows = [np.zeros((0, self._projection.shape[1]))]
+        for at in range(0, len(questions), _AT_ONCE):
+            terms = self._vectorizer.transform(map(text_of, questions[at : at + _AT_ONCE]))
+            rows.append((terms @ self._landmarks.T).toarray() @ self._projection)
+        return np.vstack(rows)
 
 
 def nearness(questions: Matrix, learned: Matrix) -> Matrix:
@@ -259,19 +252,7 @@ def lexicon_features(questions: Sequence[Question]) -> dict[str, Matrix]:
 
 def text_of(question: Question) -> str:
     """All that a question says, folded: exam, stem, options, explanation."""
-    parts = [
-        question.exam_type,
-        question.exam_class,
-        question.exam_subject,
-        question.shared_stem,
-        question.stem,
-    ]
-    parts += [*(option.text for option in question.options), question.explanation]
+    exam = (question.exam_type, question.exam_class, question.exam_subject)
+    texts = (option.text for option in question.options)
+    parts = (*exam, question.shared_stem, question.stem, *texts, question.explanation)
     return fold(" ".join(part for part in parts if part))
-
-
-def _vectorizer(documents: int) -> TfidfVectorizer:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    settings: dict[str, Any] = {"analyzer": "char", "ngram_range": (1, 3), "sublinear_tf": True}
-    return TfidfVectorizer(**settings, min_df=2 if documents > 50 else 1)

@@ -92,13 +92,7 @@ def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:
 class Bills:
     """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
 
-    Written down at once: what was spent before a kill counts after it.
-
-    Args:
-        requests: all, by key.
-        store: keeps it, beside the answers.
-        options: prices.
-        batched: whether it goes through a Batch API, which has its own prices.
+    Written down at once: what was spent before a kill counts after it. ``batched`` requests have prices of their own.
     """
 
     def __init__(

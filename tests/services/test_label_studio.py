@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from annotation.adjudication import State
-from annotation.label_studio import push as pushing
+from annotation.label_studio import projects
 from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
@@ -396,7 +396,7 @@ def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
 def test_a_push_over_a_bad_network_adds_every_question_once(
     label_studio, params, context, faults, monkeypatch
 ):
-    monkeypatch.setattr(pushing, "push", partial(pushing.push, settle_seconds=2.0))
+    monkeypatch.setattr(projects, "SETTLE_SECONDS", 2.0)
     found = tables(map(question, range(1, QUESTIONS + 1)))
     with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
         report = exchange.push(found, params.model_copy(update={"url": url, "batch": 5}), context)

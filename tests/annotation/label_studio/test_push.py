@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.label_studio import projects
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Project, ReplyLostError
 from annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
@@ -19,6 +20,11 @@ from annotation.label_studio.tasks import ReviewTask, prediction_of
 from schemas.errors import UserError
 
 OWNER = Owner("demo", "0123456789ab")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(projects, "SETTLE_SECONDS", 0.0)
 
 
 @dataclass
@@ -120,9 +126,7 @@ def tasks(count: int, digest: str = "1") -> list[ReviewTask]:
 
 
 def push(studio: LossyStudio, wanted: list[ReviewTask], batch: int = 4, *, kind=REVIEW, version="v", **more):
-    return pushing.push(
-        studio, kind, OWNER, wanted, title=None, version=version, batch=batch, settle_seconds=0, **more
-    )
+    return pushing.push(studio, kind, OWNER, wanted, title=None, version=version, batch=batch, **more)
 
 
 def test_an_import_whose_reply_is_lost_is_not_repeated():
