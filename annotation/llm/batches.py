@@ -61,25 +61,22 @@ class BatchClient(Client):
             yield from _BatchRun(self._options, store, bills, missing, sdk).ended()
 
 
+@dataclass
 class _BatchRun:
     """One call of ``complete_many``."""
 
-    def __init__(
-        self,
-        options: LlmOptions,
-        store: AnswerStore,
-        bills: Bills,
-        missing: Mapping[str, ChatRequest],
-        sdk: openai.OpenAI,
-    ) -> None:
-        self._options = options
-        self._store = store
-        self._bills = bills
-        self._missing = missing
-        self._sdk = sdk
-        self._reads = sdk.with_options(max_retries=options.max_retries)  # looking twice costs nothing
-        self._batches = Batches(store, options)
-        self._asked = dict(missing)
+    options: LlmOptions
+    store: AnswerStore
+    bills: Bills
+    missing: Mapping[str, ChatRequest]
+    sdk: openai.OpenAI
+
+    def __post_init__(self) -> None:
+        self._reads = self.sdk.with_options(
+            max_retries=self.options.max_retries
+        )  # looking twice costs nothing
+        self._batches = Batches(self.store, self.options)
+        self._asked = dict(self.missing)
         """By key, what is still to be answered, as it is asked: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
         self._queue_is_full = False
@@ -89,7 +86,7 @@ class _BatchRun:
         while self._asked:
             under_way = self._submit()
             if not under_way:
-                yield [(key, over_cap(self._missing[key], self._options)) for key in self._asked]
+                yield [(key, over_cap(self.missing[key], self.options)) for key in self._asked]
                 return
             batch, state = self._wait(under_way)
             yield self._collect(batch, state)
@@ -112,10 +109,10 @@ class _BatchRun:
     def _affordable(self, open_keys: set[str]) -> dict[str, ChatRequest]:
         """Those not under way, as many as can go when all that is under way costs the most it can."""
         waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
-        if self._options.max_cost is None:
+        if self.options.max_cost is None:
             return waiting
-        worst = partial(worst_cost, options=self._options, batched=True)
-        left = self._options.max_cost - self._bills.spent()
+        worst = partial(worst_cost, options=self.options, batched=True)
+        left = self.options.max_cost - self.bills.spent()
         left -= sum(worst(self._asked[key]) for key in open_keys & self._asked.keys())
         totals = accumulate(map(worst, waiting.values()))
         return dict(islice(waiting.items(), sum(total <= left for total in totals)))
@@ -124,7 +121,7 @@ class _BatchRun:
         """The keys of each input file."""
         keys: list[str] = []
         size = 0
-        for key, line in lines_of(waiting, self._options):
+        for key, line in lines_of(waiting, self.options):
             if keys and (len(keys) == MOST_ROWS or size + len(line) > MOST_BYTES):
                 yield tuple(keys)
                 keys, size = [], 0
@@ -146,10 +143,10 @@ class _BatchRun:
     def _create(self, batch: Batch) -> Batch:
         """Submit a batch that is remembered already."""
         rows = {key: self._asked[key] for key in batch.keys if key in self._asked}
-        data = b"".join(line for _, line in lines_of(rows, self._options))
+        data = b"".join(line for _, line in lines_of(rows, self.options))
         with self._errors():
-            file = self._sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
-            created = self._sdk.batches.create(
+            file = self.sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
+            created = self.sdk.batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
                 completion_window="24h",
@@ -168,7 +165,7 @@ class _BatchRun:
                     state = self._reads.batches.retrieve(batch.id)
                 if state.status in _ENDED:
                     return batch, state
-            time.sleep(self._options.poll)
+            time.sleep(self.options.poll)
 
     def _collect(self, batch: Batch, ended: Any) -> Ended:
         """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
@@ -199,42 +196,42 @@ class _BatchRun:
         """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
         found = getattr(ended, "errors", None)
         code_names = sorted({str(error.code) for error in (found.data if found else None) or []})
-        others = any(not self._missing.keys().isdisjoint(batch.keys) for batch in self._batches.all())
+        others = any(not self.missing.keys().isdisjoint(batch.keys) for batch in self._batches.all())
         if _QUEUE_IS_FULL in code_names and others:
             self._queue_is_full = True
             return
         codes = ", ".join(code_names) or "without a reason"
         raise UserError(
-            f"{self._options.base_url} refused the batch ({codes}): run without --batch, or put it right"
+            f"{self.options.base_url} refused the batch ({codes}): run without --batch, or put it right"
         )
 
     def _settle(self, key: str, row: BatchRow | None) -> Outcome | None:
         """Return the outcome of a row; None where the request is worth another attempt."""
         self._attempts[key] += 1
-        request, found = self._missing[key], self._read(key, row)
+        request, found = self.missing[key], self._read(key, row)
         if isinstance(found, Fault):
-            if found.retry and self._attempts[key] <= self._options.max_retries:
+            if found.retry and self._attempts[key] <= self.options.max_retries:
                 return None
             del self._asked[key]
             return Failed(request, found.reason, found.detail)
-        self._store.put(key, found)
+        self.store.put(key, found)
         del self._asked[key]
-        return answer_of(request, found, self._options, stored=False)
+        return answer_of(request, found, self.options, stored=False)
 
     def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
         """Return the value to store of a row, or the fault that makes it unusable."""
         if row is None or row.status == 0:  # expired or cancelled before its turn
             return _NOT_ANSWERED
         if row.status != 200:
-            return of_status(row.status, row.code, self._options)
-        request, usage = self._missing[key], billed(row.body)
+            return of_status(row.status, row.code, self.options)
+        request, usage = self.missing[key], billed(row.body)
         if not is_whole(row.body):
-            self._bills.unusable(key, usage, self._asked[key])
+            self.bills.unusable(key, usage, self._asked[key])
             return _UNREADABLE
         try:
             return stored_value(row.body, usage, request) | {"batched": True}
         except BadAnswerError as bad:
-            self._bills.unusable(key, usage, self._asked[key])
+            self.bills.unusable(key, usage, self._asked[key])
             if bad.hint is None or self._asked[key] is not request:
                 return Fault(bad.reason, bad.detail, retry=False)
             self._asked[key] = with_hint(request, row.body, bad.hint)
@@ -249,11 +246,11 @@ class _BatchRun:
             yield
         except openai.APIStatusError as error:
             if error.status_code == 404:
-                raise UserError(f"{self._options.base_url} has no Batch API: run without --batch") from None
-            fault = of_status(error.status_code, error.code, self._options)
-            raise UserError(f"{self._options.base_url}: {fault.detail}: run again to go on") from None
+                raise UserError(f"{self.options.base_url} has no Batch API: run without --batch") from None
+            fault = of_status(error.status_code, error.code, self.options)
+            raise UserError(f"{self.options.base_url}: {fault.detail}: run again to go on") from None
         except openai.APIConnectionError:
-            raise UserError(f"no connection to {self._options.base_url}: run again to go on") from None
+            raise UserError(f"no connection to {self.options.base_url}: run again to go on") from None
 
 
 ENDPOINT: Final = "/v1/chat/completions"

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
@@ -159,20 +159,23 @@ class LlmClient(Client):
                 loop.run_until_complete(ended.aclose())
 
 
+@dataclass
 class _ClientRun:
     """One call of ``complete_many``."""
 
-    def __init__(self, options: LlmOptions, store: AnswerStore, bills: Bills) -> None:
-        self._options = options
-        self._store = store
-        self._bills = bills
-        self._pace = Pace(options.concurrency, options.max_retries)
-        self._budget = Budget(options.max_cost, bills.spent() if options.max_cost is not None else 0.0)
-        self._outages = 0
-        self._wrong_form = 0
-        self._answered = 0
-        self._unusable = 0
-        self._refusal = ""
+    options: LlmOptions
+    store: AnswerStore
+    bills: Bills
+    outages: int = 0
+    wrong_form: int = 0
+    answered: int = 0
+    unusable: int = 0
+    refusal: str = ""
+
+    def __post_init__(self) -> None:
+        cap = self.options.max_cost
+        self._pace = Pace(self.options.concurrency, self.options.max_retries)
+        self._budget = Budget(cap, self.bills.spent() if cap is not None else 0.0)
 
     async def ended(self, missing: Mapping[str, ChatRequest]) -> AsyncGenerator[Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
@@ -184,8 +187,8 @@ class _ClientRun:
             follow_redirects=False,  # the key is for this address alone
             event_hooks={"response": [self._read_headers]},
         )
-        async with connected(self._options, "Async", http) as sdk:
-            count = min(self._options.concurrency, len(missing))
+        async with connected(self.options, "Async", http) as sdk:
+            count = min(self.options.concurrency, len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(count)]
             try:
                 left = len(missing)
@@ -218,8 +221,8 @@ class _ClientRun:
 
     async def _ask(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Outcome:
         """Ask, check, ask once more where the check gave a hint; store what is good."""
-        if self._outages >= max(_DEAD_AFTER, 2 * self._options.concurrency):
-            return Failed(request, Reason.NOT_ASKED, f"{self._options.base_url} does not answer")
+        if self.outages >= max(_DEAD_AFTER, 2 * self.options.concurrency):
+            return Failed(request, Reason.NOT_ASKED, f"{self.options.base_url} does not answer")
         asked = request
         while True:
             completion = await self._complete(sdk, key, asked)
@@ -229,33 +232,33 @@ class _ClientRun:
             try:
                 value = stored_value(completion, usage, request)
             except BadAnswerError as bad:
-                self._bills.unusable(key, usage, asked)
+                self.bills.unusable(key, usage, asked)
                 self._count_unusable(bad, completion)
                 if bad.hint is None or asked is not request:
                     return Failed(request, bad.reason, bad.detail)
                 asked = with_hint(request, completion, bad.hint)
             else:
-                self._store.put(key, value)
-                self._unusable = 0
-                return answer_of(request, value, self._options, stored=False)
+                self.store.put(key, value)
+                self.unusable = 0
+                return answer_of(request, value, self.options, stored=False)
 
     def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
         """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject."""
-        self._unusable += bad.reason is not Reason.REFUSED
-        if self._unusable >= (_UNUSABLE_LATER if self._answered else _UNUSABLE_AFTER):
+        self.unusable += bad.reason is not Reason.REFUSED
+        if self.unusable >= (_UNUSABLE_LATER if self.answered else _UNUSABLE_AFTER):
             raise UserError(
-                f"{self._unusable} answers of {self._options.model} in a row are of no use ({bad.detail}), and the rest"
-                f" was not asked; it says: {words(completion, self._options)}"
+                f"{self.unusable} answers of {self.options.model} in a row are of no use ({bad.detail}), and the rest"
+                f" was not asked; it says: {words(completion, self.options)}"
             )
 
     async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
         """One completion, with as many attempts as help."""
-        body = request.body(self._options)
-        worst = worst_cost(request, self._options)
+        body = request.body(self.options)
+        worst = worst_cost(request, self.options)
         attempt = 0
         while True:
             if not await self._budget.reserve(worst):
-                return over_cap(request, self._options)
+                return over_cap(request, self.options)
             cost = 0.0
             try:
                 await self._pace.wait_for_turn()
@@ -263,25 +266,25 @@ class _ClientRun:
                     cost = worst
                     completion: Completion = await self._create(sdk, body)
                     usage = billed(completion)
-                    known = self._options.cost(usage.prompt_tokens, usage.completion_tokens)
+                    known = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
                     cost = worst if known is None else known
                     if is_whole(completion):
                         return completion
-                    self._bills.unusable(key, usage, request)
+                    self.bills.unusable(key, usage, request)
                     self._count_unusable(_NO_COMPLETION, completion)
                     fault = NOT_A_COMPLETION
                 except asyncio.CancelledError:
-                    self._bills.unseen(key, request)  # it goes on at the endpoint
+                    self.bills.unseen(key, request)  # it goes on at the endpoint
                     raise
                 except UserError:
                     raise
                 except Exception as error:
-                    fault = classify(error, self._options)
+                    fault = classify(error, self.options)
                     self._remember_refusal(error, fault)
-                    if not fault.maybe_billed:
-                        cost = 0.0
+                    if fault.maybe_billed:
+                        self.bills.unseen(key, request)
                     else:
-                        self._bills.unseen(key, request)
+                        cost = 0.0
                     if fault is NOT_A_COMPLETION:
                         self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
                 finally:
@@ -297,7 +300,7 @@ class _ClientRun:
         # (1.28 ms, this way 0.65), and checks nothing.
         began = time.monotonic()
         completion: Any = await sdk.post(
-            "/chat/completions", body=body | self._options.extra_body, cast_to=object
+            "/chat/completions", body=body | self.options.extra_body, cast_to=object
         )
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
@@ -312,14 +315,14 @@ class _ClientRun:
     def _watch(self, outcome: Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""
         reason = outcome.reason if isinstance(outcome, Failed) else None
-        self._answered += reason is None
-        self._outages = self._outages + 1 if reason in _OUTAGES else 0 if reason is None else self._outages
-        self._wrong_form += reason is Reason.BAD_REQUEST
-        if self._wrong_form >= _WRONG_FORM_AFTER and not self._answered:
+        self.answered += reason is None
+        self.outages = self.outages + 1 if reason in _OUTAGES else 0 if reason is None else self.outages
+        self.wrong_form += reason is Reason.BAD_REQUEST
+        if self.wrong_form >= _WRONG_FORM_AFTER and not self.answered:
             raise UserError(
-                f"{self._options.base_url} refused the first {self._wrong_form} requests as malformed (HTTP 4xx): "
+                f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx): "
                 "it may not support response_format, logprobs, temperature, seed or max_tokens_field as configured; "
-                f"it says: {self._refusal}"
+                f"it says: {self.refusal}"
             )
 
     def _remember_refusal(self, error: Exception, fault: Fault) -> None:
@@ -327,4 +330,4 @@ class _ClientRun:
         if fault.reason is Reason.BAD_REQUEST:
             body = getattr(error, "body", None)
             said = body.get("message") if isinstance(body, dict) else None
-            self._refusal = words(said or body or str(error), self._options)
+            self.refusal = words(said or body or str(error), self.options)

@@ -199,7 +199,7 @@ def status(
 
     from pipeline.review import stage as reviewing
     from pipeline.review.folder import read_control
-    from pipeline.review.page import status_page
+    from pipeline.review.progress import status_page
     from pipeline.runtime.runner import Runner
 
     loaded = configure(config, overrides)

@@ -1,21 +1,23 @@
-"""Progress, pace and quality of each expert's work. Pure."""
+"""Progress, pace and quality of each expert's work, and the page that shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import cycle, pairwise
 from math import ceil, inf
 from statistics import median
 
 import polars as pl
 
-from annotation.adjudication import Rules
+from annotation.adjudication import ReviewStatus, Rules
 from annotation.params import ReviewParams
+from pipeline.rendering import html
 from pipeline.review.control import Control
 from schemas.annotations import ExpertReview
 from schemas.identity import sha256
+from schemas.taxonomy import dimensions
 
 EXPERTS = 2
 QUICK = 5.0
@@ -219,3 +221,36 @@ def answered_by(reviews: pl.DataFrame) -> dict[str, set[str]]:
     """Return who has answered each question, rulings apart."""
     own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
     return {question_id: set(people) for question_id, people in own.iter_rows()}
+
+
+_PANEL = 2.0  # inches
+
+
+def status_page(status: ReviewStatus, experts: Sequence[ExpertWork], name: str) -> bytes:
+    """Return the page of a dataset's review, in UTF-8."""
+    charted = [each for each in experts if each.control.chart]
+    return html.render(
+        "pipeline.review:status.html",
+        name=name,
+        status=status,
+        experts=experts,
+        dimensions=dimensions(),
+        chart=html.inline(_charts(charted)) if charted else "",
+    )
+
+
+def _charts(experts: Sequence[ExpertWork]) -> bytes:
+    """Draw each expert's share of right gold labels, among the last ones, above their lower control limit."""
+    from pipeline.rendering.figures import COLOURS, INK, figure, save
+
+    with figure(7.0, _PANEL * len(experts) + 0.4) as drawn:
+        panels = drawn.subplots(len(experts), 1, sharey=True, squeeze=False)[:, 0]
+        for panel, each, colour in zip(panels, experts, cycle(COLOURS), strict=False):
+            points = each.control.chart
+            first = each.control.gold - len(points) + 1
+            panel.plot(range(first, first + len(points)), points, color=colour)
+            panel.axhline(each.control.limit, color=INK, linewidth=0.8, linestyle="--")
+            panel.set_title(each.reviewer, parse_math=False)
+            panel.set(ylim=(0, 1.02), ylabel="right 正确率")
+        panels[-1].set_xlabel("gold labels 金标准标签数")
+        return save(drawn)
