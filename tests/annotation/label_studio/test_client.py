@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from annotation.label_studio.client import Studio
+from annotation.label_studio.client import ReplyLostError, Studio
 from schemas.errors import UserError
 
 VERSION = {"label-studio-os-package": {"version": "1.23.2"}}
@@ -18,7 +18,7 @@ USER = {"id": 1, "email": "a@b.c", "username": "a", "first_name": "", "last_name
 
 @contextmanager
 def server(answer):
-    """Answers every GET but the version's with ``answer(path)``: a status and a body."""
+    """Answers every request but the version's with ``answer(path)``: a status and a body."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *args):
@@ -34,6 +34,10 @@ def server(answer):
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.do_GET()
 
     found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -58,3 +62,17 @@ def test_a_server_whose_pages_never_end_is_not_asked_for_ever():
 
     with server(answer) as url, pytest.raises(UserError, match="is not Label Studio"):
         list(Studio(url, "token", key_env="KEY", timeout=5).tasks(1, []))
+
+
+def test_tasks_whose_reply_is_lost_are_not_sent_again():
+    asked = []
+
+    def answer(path):
+        asked.append(path)
+        return (200, USER) if "whoami" in path else (503, {"detail": "busy"})
+
+    with server(answer) as url:
+        studio = Studio(url, "token", key_env="KEY", timeout=5)
+        with pytest.raises(ReplyLostError, match=r"503.*busy"):
+            studio.import_tasks(7, [{"data": {"question_id": "题"}}])
+    assert [path for path in asked if "import" in path] == ["/api/projects/7/import"]
