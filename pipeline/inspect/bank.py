@@ -12,9 +12,9 @@ from typing import Any
 
 from pipeline.archives import is_archive
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.readers.tabular import questions_in
-from pipeline.ocr.sniff import find_reader
 from pipeline.parse.columns import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from pipeline.legacy import is_copy
+from pipeline.archives import is_copy
 from pipeline.ocr import engines
 from pipeline.ocr.assemble import DocumentState
 from pipeline.ocr.mending import compared, lost_boxes, mended

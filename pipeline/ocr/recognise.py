@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import OcrEngine, Word
+from pipeline.ocr.engines import OcrEngine, Word
 from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import PageImage
 from pipeline.ocr.readers.image import page_breaks
 
 if TYPE_CHECKING:
-    from pipeline.ocr.scanmarks import Corners
+    from pipeline.ocr.images import Corners
 
 Pixels = NDArray[np.uint8]
 
@@ -100,8 +100,7 @@ class _Seen:
 
 def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool = True) -> tuple[int, _Seen]:
     """Degrees by which an image was turned counter-clockwise to be read, and what is on it then."""
-    from pipeline.ocr.images import clean, legibility, within_reach
-    from pipeline.ocr.scanmarks import find_marks
+    from pipeline.ocr.images import clean, find_marks, legibility, within_reach
 
     pixels = within_reach(pixels)
     cleaned = clean(pixels) if params.clean_images else pixels

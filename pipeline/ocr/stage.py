@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.archives import locate
 from pipeline.ocr import engines
-from pipeline.ocr.assemble import DocumentState, TableBuilder
-from pipeline.ocr.exams import MANIFEST, Exam, exam_of, manifest_within, read_manifest
+from pipeline.ocr.assemble import (
+    MANIFEST,
+    DocumentState,
+    Exam,
+    TableBuilder,
+    exam_of,
+    manifest_within,
+    read_manifest,
+)
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.pages import Boxes, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
@@ -39,15 +46,6 @@ limits work: on a busy machine the clock lost sound pages."""
 _MENDABLE = ("timeout", "crashed", "not_answered")
 
 
-@dataclass(slots=True)
-class _Sorted:
-    """The files, each in one place."""
-
-    first: list[RawFile] = field(default_factory=list)
-    duplicates: dict[str, str] = field(default_factory=dict)
-    """Document → the earlier document with the same bytes."""
-
-
 def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     """Read every file of table ``files``.
 
@@ -62,8 +60,10 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     manifest = read_manifest(context.raw)
     for found in within.values():
         manifest |= found
-    files = _sort(file for file in RawFile.from_frame(tables["files"]) if file.document not in within)
-    readings, rejects = _look(files.first, params, context)
+    first, duplicates = _sort(
+        file for file in RawFile.from_frame(tables["files"]) if file.document not in within
+    )
+    readings, rejects = _look(first, params, context)
     store = PageStore(context.store, params)
     _read_text(readings, store, params, context)
     _recognise(readings, store, context)
@@ -74,7 +74,8 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
             }
         _read_text(late, store, params, context)
         _recognise(late, store, context)
-    all_second = _read_doubtful(readings, store, context)
+    doubtful = _jobs(readings, store.doubtful)
+    all_second = store.second is None or _recognise_by(store.second, doubtful, store, context, required=False)
 
     builder = TableBuilder()
     summary = _Summary()
@@ -91,17 +92,17 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     return Result(
         tables=dict(builder.tables()),
         counts=Counts(
-            n_input=len(files.first) + len(files.duplicates),
+            n_input=len(first) + len(duplicates),
             kept=kept,
-            merged=len(files.duplicates),
+            merged=len(duplicates),
             rejected=len(rejects),
         ),
         rejects=rejects,
-        facts=summary.facts(files.duplicates, params),
+        facts=summary.facts(duplicates, params),
         complete=all_second
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
-            *summary.notes(files.duplicates),
+            *summary.notes(duplicates),
             *(f"{reading.name}: {told}" for reading in readings for told in reading.facts.told),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
@@ -113,7 +114,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
 
     Text layers are read for that and, where it is the second engine, pages are recognised by the first one.
     """
-    readings, _ = _look(_sort(RawFile.from_frame(tables["files"])).first, params, context)
+    readings, _ = _look(_sort(RawFile.from_frame(tables["files"]))[0], params, context)
     store = PageStore(context.store, params)
     _read_text(readings, store, params, context)
     if params.engine is EngineName.VISION:
@@ -146,18 +147,14 @@ def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]
     return [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
 
 
-def _sort(files: Iterator[RawFile]) -> _Sorted:
-    found = _Sorted()
-    seen: dict[str, str] = {}
+def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
+    """Return the files to read, and the others by name with the earlier document that has the same bytes."""
+    seen: dict[str, RawFile] = {}
+    duplicates: dict[str, str] = {}
     for file in sorted(files, key=lambda file: file.document):
-        if is_ignored(file.document):
-            continue
-        if file.sha256 in seen:
-            found.duplicates[file.document] = seen[file.sha256]
-        else:
-            seen[file.sha256] = file.document
-            found.first.append(file)
-    return found
+        if not is_ignored(file.document) and seen.setdefault(file.sha256, file) is not file:
+            duplicates[file.document] = seen[file.sha256].document
+    return list(seen.values()), duplicates
 
 
 def _look(
@@ -201,25 +198,22 @@ def _read_text(
     by_name = {reading.name: reading for reading in readings}
     again: list[PageTask] = []
     tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
-    with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
-        sound = _of_sound_papers(tasks, again)
-        for task, values in context.map(read_pages, sound, timeout=_HANG * params.page_timeout):
+    alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
+
+    def read(tasks: Iterator[PageTask], advance: Callable[[int], None]) -> None:
+        for task, values in context.map(read_pages, tasks, timeout=_HANG * params.page_timeout):
             advance(len(task.pages))
-            reading = by_name[task.document]
             if not isinstance(values, Failure):
-                store.put_text(reading, task.pages, values)
+                store.put_text(by_name[task.document], task.pages, values)
             elif len(task.pages) > 1:
                 again.append(task)
             else:
-                reading.failures[task.pages[0]] = values
-    alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
-    singles = _singles(again, by_name, alone)
-    for task, values in context.map(read_pages, singles, timeout=_HANG * params.page_timeout):
-        reading = by_name[task.document]
-        if isinstance(values, Failure):
-            reading.failures[task.pages[0]] = values
-        else:
-            store.put_text(reading, task.pages, values)
+                by_name[task.document].failures[task.pages[0]] = values
+
+    with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
+        read(_of_sound_papers(tasks, again), advance)
+    singles = [replace(task, pages=(page,), params=alone) for task in again for page in task.pages]
+    read(_until_given_up(singles, by_name), lambda _: None)
 
 
 def _of_sound_papers(tasks: Sequence[PageTask], again: list[PageTask]) -> Iterator[PageTask]:
@@ -231,23 +225,18 @@ def _of_sound_papers(tasks: Sequence[PageTask], again: list[PageTask]) -> Iterat
             yield task
 
 
-def _singles(
-    again: Sequence[PageTask], by_name: Mapping[str, DocumentState], params: OcrParams
+def _until_given_up(
+    tasks: Sequence[PageTask], by_name: Mapping[str, DocumentState], fatal: Container[str] | None = None
 ) -> Iterator[PageTask]:
-    """The pages of failed chunks one by one, until so many of a paper have failed that it is given up."""
-    for task in again:
-        reading = by_name[task.document]
-        for page in task.pages:
-            if len(reading.failures) < GIVE_UP:
-                yield _task(reading, (page,), params)
-            else:
-                reading.failures[page] = _not_tried(list(reading.failures.values())[-1])
-
-
-def _not_tried(last: Failure) -> Failure:
-    """Of a page whose paper is given up, after the last page that was tried."""
-    detail = last.detail.removeprefix(_NOT_TRIED)
-    return Failure(last.reason, f"{_NOT_TRIED}{detail}")
+    """The pages, until so many of a paper have failed that it is given up; ``fatal`` names the reasons that count."""
+    for task in tasks:
+        failures = by_name[task.document].failures
+        counted = [failure for failure in failures.values() if fatal is None or failure.reason in fatal]
+        if len(counted) < GIVE_UP:
+            yield task
+        else:
+            detail = counted[-1].detail.removeprefix(_NOT_TRIED)
+            failures[task.pages[0]] = Failure(counted[-1].reason, f"{_NOT_TRIED}{detail}")
 
 
 _NOT_TRIED = f"not tried after {GIVE_UP} pages: "
@@ -287,23 +276,12 @@ def _jobs(
     ]
 
 
-def _read_doubtful(readings: Sequence[DocumentState], store: PageStore, context: Context) -> bool:
-    """Have the second engine read the pages of which the first is unsure; whether all of them were read."""
-    jobs = _jobs(readings, store.doubtful)
-    return store.second is None or _recognise_by(store.second, jobs, store, context, required=False)
-
-
 def _recognise_by(
     by: Recognition, jobs: Sequence[_Job], store: PageStore, context: Context, *, required: bool
 ) -> bool:
     """Have an engine read pages or lines and store that; whether all were read.
 
-    Args:
-        by: the engine.
-        jobs: what it reads.
-        store: of the pages.
-        context: of the stage.
-        required: whether a page that it cannot read is lost.
+    A page that it cannot read is lost where it is ``required``.
     """
     if not jobs:
         return True
@@ -312,7 +290,7 @@ def _recognise_by(
     tasks = [replace(_task(one, (page,), by.params), boxes=boxes) for one, page, boxes in jobs]
     failed = False
     with context.progress(len(tasks), "pages (OCR)") as advance:
-        for task, value in _recognised(_of_papers_that_go_on(tasks, by_name), by.params, context):
+        for task, value in _recognised(_until_given_up(tasks, by_name, _MENDABLE), by.params, context):
             advance(1)
             reading = by_name[task.document]
             if not isinstance(value, Failure):
@@ -334,19 +312,6 @@ def _recognised(
     from pipeline.ocr.engines.vision import recognise_pages
 
     yield from recognise_pages(list(tasks), params.vision, context, limit)
-
-
-def _of_papers_that_go_on(
-    tasks: Sequence[PageTask], by_name: Mapping[str, DocumentState]
-) -> Iterator[PageTask]:
-    """The pages, but for those of papers of which so many killed their worker or took too long."""
-    for task in tasks:
-        failures = by_name[task.document].failures
-        fatal = [failure for failure in failures.values() if failure.reason in _MENDABLE]
-        if len(fatal) < GIVE_UP:
-            yield task
-        else:
-            failures[task.pages[0]] = _not_tried(fatal[-1])
 
 
 @dataclass(slots=True)

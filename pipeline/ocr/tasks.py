@@ -10,10 +10,9 @@ from pipeline.ocr import engines
 from pipeline.ocr.bounds import bounded, processor_time
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import reader
+from pipeline.ocr.readers import find_reader, reader
 from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
 from pipeline.ocr.readers.tabular import questions_in
-from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
 

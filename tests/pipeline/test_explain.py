@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.cli.inspect import _file_name
 from pipeline.explain import explain, place
-from pipeline.inspect.collect import PaperTables, cards
-from pipeline.inspect.model import Fate
+from pipeline.inspect.collect import Fate, PaperTables, cards
 from schemas.errors import UserError
 
 cli = CliRunner()

@@ -13,7 +13,7 @@ from openpyxl import Workbook
 
 from pipeline.export.changes import compare
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from pipeline.parse.rows import sources_of, with_former_names, with_ids
 from pipeline.releases import content_of
 from pipeline.split.units import find_splits

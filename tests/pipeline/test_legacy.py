@@ -10,9 +10,8 @@ import docx
 import openpyxl
 import pytest
 
-from pipeline import legacy
-from pipeline.archives import locate
-from pipeline.legacy import converted
+from pipeline import archives
+from pipeline.archives import converted, locate
 from pipeline.ocr import stage as ocr
 from pipeline.ocr.params import OcrParams
 from pipeline.runtime.sources import raw_files
@@ -66,7 +65,7 @@ def test_without_libreoffice_the_file_stays_what_it_is(tmp_path, paper, monkeypa
 )
 def test_what_cannot_be_converted_costs_itself_alone(tmp_path, office, paper, monkeypatch, command, reason):
     office(command)
-    monkeypatch.setattr(legacy, "TIMEOUT", 0.5)
+    monkeypatch.setattr(archives, "TIMEOUT", 0.5)
     with pytest.raises(UnreadableDocument) as caught:
         converted(paper, tmp_path / "build")
     assert caught.value.reason == reason

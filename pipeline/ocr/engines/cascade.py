@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from pipeline.ocr.engines.lineimages import STEP, Pixels, squeezed, values_of
-from pipeline.ocr.engines.network import Network
+from pipeline.ocr.engines.network import STEP, Network, Pixels, squeezed, values_of
 from pipeline.ocr.glyphs import is_cjk
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75

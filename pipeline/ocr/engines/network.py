@@ -1,15 +1,21 @@
-"""A model file on OpenVINO or onnxruntime, and PP-OCR's detection of lines (Liao et al., AAAI 2020)."""
+"""Models on OpenVINO or onnxruntime, and the images of lines that they read."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.ocr.engines.ctc import Glyph
+from pipeline.ocr.glyphs import is_cjk
 
 Values = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
@@ -112,3 +118,158 @@ class Detector:
 
 def _rounded(side: float) -> int:
     return max(_STEP, round(side / _STEP) * _STEP)
+
+
+Box = NDArray[np.float32]
+"""Four corners in pixels, clockwise from the top left as the text runs."""
+
+HEIGHT = 48
+"""Pixels, as PP-OCR's recognisers want it."""
+
+STEP = 8
+"""Pixels of width for each of a recogniser's steps."""
+
+_NARROWEST, _GROWTH, _EVEN = 48, 1.1, 16
+"""Images are padded to one of these widths: each a tenth more than the one before, and a multiple of 16 pixels.
+OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batches of any number made 98 shapes of
+2,800 lines, these make 31 with 1.5 % more padding. A line by itself takes as long as its share of a batch."""
+
+_TALL = 1.5
+"""A box this many times as high as wide stands on end and is laid down, as PaddleOCR does."""
+
+
+def cut(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
+    """The image of a line, ``HEIGHT`` pixels high; None for a box without area.
+
+    Args:
+        page: height x width x 3.
+        box: of the line.
+        squeeze: factor on its width.
+    """
+    top, bottom = np.linalg.norm(box[0] - box[1]), np.linalg.norm(box[2] - box[3])
+    left, right = np.linalg.norm(box[0] - box[3]), np.linalg.norm(box[1] - box[2])
+    wide, high = float(max(top, bottom)), float(max(left, right))
+    if min(wide, high) < 2:
+        return None
+    corners, page = _around(page, box)
+    if high > _TALL * wide:
+        corners, wide, high = np.roll(corners, -1, axis=0), high, wide
+    # First at the line's own size, then to the recogniser's: one step blurs what is enlarged.
+    own = (int(wide), int(high))
+    target = np.array([[0, 0], [own[0], 0], [own[0], own[1]], [0, own[1]]], dtype=np.float32)
+    turn = cv2.getPerspectiveTransform(np.ascontiguousarray(corners, dtype=np.float32), target)
+    level = cv2.warpPerspective(page, turn, own, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    width = max(STEP, math.ceil(HEIGHT * own[0] / own[1] * squeeze))
+    return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
+
+
+def _around(page: Pixels, box: Box) -> tuple[Box, Pixels]:
+    """A box and the piece of the page around it: OpenCV warps no image with a side of 32,767 pixels."""
+    left, top = (max(0, math.floor(side) - _MARGIN) for side in box.min(axis=0))
+    right, bottom = (math.ceil(side) + _MARGIN for side in box.max(axis=0))
+    return box - np.array([left, top], dtype=np.float32), page[top:bottom, left:right]
+
+
+_MARGIN = 4
+"""Pixels around a box that interpolation may look at."""
+
+
+def squeezed(image: Pixels, factor: float) -> Pixels:
+    """A line, narrower by ``factor``."""
+    if factor == 1:
+        return image
+    width = max(STEP, math.ceil(image.shape[1] * factor))
+    return np.asarray(cv2.resize(image, (width, HEIGHT), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def values_of(image: Pixels) -> NDArray[np.float32]:
+    """A line as a recogniser takes it: 1 x 3 x ``HEIGHT`` x padded width, -1..1."""
+    width = image.shape[1]
+    values = np.zeros((1, 3, HEIGHT, padded(width)), dtype=np.float32)
+    values[0, :, :, :width] = image.transpose(2, 0, 1) / np.float32(127.5) - np.float32(1)
+    return values
+
+
+def padded(width: int) -> int:
+    """The width in pixels to which an image of this width is padded."""
+    found = _NARROWEST
+    while found < width:
+        found = max(found + _EVEN, math.ceil(found * _GROWTH / _EVEN) * _EVEN)
+    return found
+
+
+_NEAR, _SPECK = 5, 8
+"""Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
+
+_LIFTED, _SMALLER = 0.8, 0.8
+"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
+height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
+compared with its neighbours, since lines of photographs bend."""
+
+_USUAL = 0.8
+"""Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
+nothing of the 5."""
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
+    """Make digits superscripts, in place, whose ink stands above the line: recognisers lower them (10⁹/L as 109/L)."""
+    if not any(_may_be_raised(last, glyph) for last, glyph in pairwise(glyphs)):
+        return
+    strokes = _strokes(image)
+    rows = [_rows(strokes, glyph) if glyph.char.isalnum() else None for glyph in glyphs]
+    heights = [
+        own[1] - own[0] for own, glyph in zip(rows, glyphs, strict=True) if own and glyph.char.isascii()
+    ]
+    usual = _USUAL * float(np.median(heights or [0]))
+    base: Rows | None = None
+    for index in range(1, len(glyphs)):
+        begins = base is None
+        base = base or rows[index - 1]
+        others = (base, _next(glyphs, rows, index, usual))
+        own = rows[index] if _may_be_raised(glyphs[index - 1], glyphs[index]) else None
+        if begins and glyphs[index].char == "0":
+            own = None  # no exponent begins with it
+        if own and base and base[1] - base[0] >= usual and all(_is_above(own, one) for one in others if one):
+            glyphs[index].char = glyphs[index].char.translate(SUPERSCRIPTS)
+        else:
+            base = None
+
+
+def _next(glyphs: Sequence[Glyph], rows: Sequence[Rows | None], index: int, usual: float) -> Rows | None:
+    """The ink of the next character of usual height behind the digits of a number; None where none is near."""
+    while index + 1 < len(glyphs) and _may_be_raised(glyphs[index], glyphs[index + 1]):
+        index += 1
+    return next((one for one in rows[index + 1 : index + 4] if one and one[1] - one[0] >= usual), None)
+
+
+Rows = tuple[int, int]
+"""First and last row of the ink of a character."""
+
+
+def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:
+    digit = glyph.char.isascii() and glyph.char.isdigit()
+    return digit and ((last.char.isalnum() and not is_cjk(last.char)) or last.char in ")）")
+
+
+def _is_above(own: Rows, other: Rows) -> bool:
+    high = other[1] - other[0]
+    return own[1] <= other[0] + _LIFTED * high and own[1] - own[0] <= _SMALLER * high
+
+
+def _strokes(image: Pixels) -> NDArray[np.int32]:
+    """Left, top, right and bottom of each connected piece of ink of a line."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    _, ink = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
+    _, _, stats, _ = cv2.connectedComponentsWithStats(ink)
+    left, top, width, height, area = stats[1:].T
+    boxes = np.column_stack([left, top, left + width, top + height])
+    return np.asarray(boxes[area >= _SPECK], dtype=np.int32)
+
+
+def _rows(strokes: NDArray[np.int32], glyph: Glyph) -> Rows | None:
+    """First and last row of the ink at a character; None where there is none."""
+    middle = glyph.at * STEP
+    own = strokes[(strokes[:, 0] <= middle + _NEAR) & (strokes[:, 2] >= middle - _NEAR)]
+    return (int(own[:, 1].min()), int(own[:, 3].max())) if len(own) else None

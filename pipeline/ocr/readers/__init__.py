@@ -1,21 +1,26 @@
-"""The readers, in the order in which they are asked whether a file is theirs: content first, then suffix."""
+"""The readers, and which one a file belongs to: by its content first, by its name second."""
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
+from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import PagedReader, RowReader
+from schemas.errors import UnreadableDocument
 
 
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
     from pipeline.ocr.readers.docx import DocxReader
+    from pipeline.ocr.readers.encoding import TextReader
     from pipeline.ocr.readers.image import ImageReader
     from pipeline.ocr.readers.page_tables import PageTableReader
     from pipeline.ocr.readers.pdf import PdfReader
     from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
-    from pipeline.ocr.readers.text import TextReader
     from pipeline.ocr.readers.webpage import WebPageReader
     from pipeline.ocr.readers.workbook import XlsxReader
 
@@ -41,3 +46,55 @@ def reader(file_format: str) -> PagedReader | RowReader:
         KeyError: there is none.
     """
     return {reader.format: reader for reader in readers()}[file_format]
+
+
+HEAD = 65536
+"""Bytes at the start of a file that readers see."""
+
+_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown"})
+
+
+def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
+    """The reader of a file.
+
+    Raises:
+        UnreadableDocument: ``empty_file``, ``too_large``, ``not_a_pdf`` (also ``not_a_docx`` …) when the
+            content belies the name, ``wrong_encoding``, ``unknown_format``.
+    """
+    size = path.stat().st_size
+    if size == 0:
+        raise UnreadableDocument("empty_file", "the file is empty")
+    if size > params.max_file_mb * 1_000_000:
+        raise UnreadableDocument(
+            "too_large", f"{size / 1e6:.0f} MB, more than max_file_mb = {params.max_file_mb}"
+        )
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    suffix = path.suffix.lower()
+    for reader in readers():
+        if reader.recognises(head, suffix):
+            return reader
+    if suffix in _TEXT and b"\x00" in head:
+        detail = f"a {suffix} file in UTF-16 without its mark, or no text: save it as UTF-8"
+        raise UnreadableDocument("wrong_encoding", detail)
+    reason = _formats()["rejected"].get(suffix, "unknown_format")
+    raise UnreadableDocument(reason, _describe(head, suffix))
+
+
+def _describe(head: bytes, suffix: str) -> str:
+    known = _formats()
+    if suffix in known["names"]:
+        return f"the file is {known['names'][suffix]}"
+    start = head[:64].lower().lstrip().decode("latin-1")
+    for magic, name in known["containers"].items():
+        if magic in start:
+            return f"the file is {name}"
+    if suffix in known["rejected"]:
+        return f"the content is not that of a {suffix} file"
+    return f"no reader knows {suffix or 'files without a suffix'}"
+
+
+@cache
+def _formats() -> dict[str, dict[str, str]]:
+    """Return what is known of formats without a reader."""
+    return tomllib.loads((files("pipeline.ocr") / "formats.toml").read_text(encoding="utf-8"))

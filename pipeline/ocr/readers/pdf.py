@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr import layout, routing, weight
+from pipeline.ocr import layout, routing
 from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
@@ -117,7 +120,7 @@ def _read_page(
 ) -> PageRead | NeedsOcr:
     try:
         page = document[number - 1]
-        if _weigh(document, page) > weight.HEAVY:
+        if _weigh(document, page) > HEAVY:
             return NeedsOcr("heavy_content")
         images, layer = read_text_layer(page)
         drawing = read_drawing(page, images)
@@ -168,7 +171,7 @@ class _Furniture:
             with suppress(Exception):  # MuPDF raises bare exceptions: a broken neighbour tells nothing
                 if 0 <= index < len(self._document):
                     page = self._document[index]
-                    light = weight.content_bytes(self._document, page) <= weight.HEAVY
+                    light = content_bytes(self._document, page) <= HEAVY
                     self._known[index] = {_place(info) for info in page.get_image_info()} if light else set()
         return self._known[index]
 
@@ -191,10 +194,10 @@ def _weigh(document: Any, page: Any) -> int:
     Raises:
         UnreadableDocument: ``too_large``.
     """
-    size = weight.content_bytes(document, page)
-    if size >= weight.HOSTILE:
+    size = content_bytes(document, page)
+    if size >= HOSTILE:
         raise UnreadableDocument(
-            "too_large", f"a page's content unpacks to more than {weight.HOSTILE // 1_000_000} MB"
+            "too_large", f"a page's content unpacks to more than {HOSTILE // 1_000_000} MB"
         )
     return size
 
@@ -231,3 +234,81 @@ def _pixels(pixmap: Any) -> Pixels:
     if pixmap.alpha:
         pixmap = pymupdf.Pixmap(pixmap, 0)
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3).copy()
+
+
+HEAVY = 10_000_000
+"""Bytes of content from which a page's text and drawings are not taken apart but its image is read: they would take a
+gigabyte. Pages of outlined letters have 3 MB."""
+
+HOSTILE = 100_000_000
+"""Bytes of content from which a page is refused: drawing them takes minutes."""
+
+_DO = re.compile(rb"/([^\s/<>\[\](){}%]++)\s++Do\b")
+
+_FLATE = re.compile(r"/(FlateDecode|Fl)\b")
+_FILTER = re.compile(r"/\w+")
+
+Forms = Mapping[tuple[int, str], int]
+"""The owner of a form (a form's xref, 0 for the page) under which name → its xref."""
+
+
+def content_bytes(document: Any, page: Any) -> int:
+    """Bytes of content that drawing a page runs through, forms as often as they are drawn; counted to ``HOSTILE``.
+
+    What annotations, patterns and fonts draw is not counted, and filters other than Flate count as stored: the
+    limits of ``bounds`` hold for them.
+
+    Args:
+        document: a PyMuPDF document.
+        page: one of its pages.
+    """
+    forms: dict[tuple[int, str], int] = {}
+    for xref, name, invoker, *_ in document.get_page_xobjects(page.number):
+        forms[invoker, name] = xref
+    weigher = _Weigher(document, forms)
+    total = 0
+    for xref in page.get_contents():
+        total += weigher.weigh(xref, 0)
+        if total >= HOSTILE:
+            return HOSTILE
+    return total
+
+
+@dataclass(slots=True)
+class _Weigher:
+    document: Any
+    forms: Forms
+    known: dict[int, int] = field(default_factory=dict)
+    """Bytes by form."""
+
+    def weigh(self, xref: int, owner: int) -> int:
+        """Bytes of a stream and of the forms that it draws, at most ``HOSTILE``."""
+        content = inflated(self.document, xref, HOSTILE)
+        total = len(content)
+        if self.forms and total < HOSTILE:
+            for found in re.finditer(_DO, content):
+                total += self._form(self.forms.get((owner, found[1].decode("latin-1"))))
+                if total >= HOSTILE:
+                    break
+        return min(total, HOSTILE)
+
+    def _form(self, xref: int | None) -> int:
+        if xref is None:
+            return 0
+        if xref not in self.known:
+            self.known[xref] = 0  # of a form that draws itself: MuPDF does not go round
+            self.known[xref] = self.weigh(xref, xref)
+        return self.known[xref]
+
+
+def inflated(document: Any, xref: int, most: int) -> bytes:
+    """A stream of a PyMuPDF document, unpacked while its filters are Flate; no more than ``most`` bytes of it."""
+    content: bytes = document.xref_stream_raw(xref) or b""
+    for name in re.findall(_FILTER, document.xref_get_key(xref, "Filter")[1]):
+        if not _FLATE.fullmatch(name):
+            break
+        try:
+            content = zlib.decompressobj().decompress(content, most)
+        except zlib.error:
+            break
+    return content[:most]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.export.formats import cmb_json, cmexam_csv, cmexam_xlsx
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from pipeline.parse.rows import questions_of
 from schemas.columns import guarded, unguarded
 from schemas.documents import Document, SourceRow

@@ -10,10 +10,8 @@ import pytest
 
 from pipeline.crop import find_paper
 from pipeline.explain import Event
-from pipeline.inspect.collect import PaperTables, cards
-from pipeline.inspect.model import Fate, ItemCard
-from pipeline.inspect.page import _marked, inspect_page, look
-from pipeline.inspect.sheets import PictureTask, draw
+from pipeline.inspect.collect import Fate, ItemCard, PaperTables, cards
+from pipeline.inspect.page import PictureTask, _marked, draw, inspect_page, look
 from schemas.errors import UserError
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.ocr.engines import cascade
 from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice, unsure_parts
 from pipeline.ocr.engines.ctc import Alphabet, Glyph
-from pipeline.ocr.engines.lineimages import STEP, padded, values_of
+from pipeline.ocr.engines.network import STEP, padded, values_of
 
 EM = 4
 """Steps of a character in these tests."""

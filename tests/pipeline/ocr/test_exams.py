@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr.exams import Exam, exam_of, from_folders, read_manifest
+from pipeline.ocr.assemble import Exam, exam_of, from_folders, read_manifest
 from schemas.errors import UserError
 from schemas.taxonomy import cmb_catalogue
 

@@ -19,9 +19,8 @@ from pipeline.ocr.images import (
     within_reach,
 )
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import image
+from pipeline.ocr.readers import find_reader, image
 from pipeline.ocr.readers.image import ImageReader
-from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams()

@@ -33,7 +33,7 @@ def test_an_engine_reaches_its_own_code_and_no_other_engines(row):
 
 def test_recognition_reaches_cleaning_and_not_layout():
     found = reached("pipeline.ocr.recognise")
-    assert {"pipeline.ocr.images", "pipeline.ocr.scanmarks"} <= found
+    assert {"pipeline.ocr.images"} <= found
     assert "pipeline.ocr.layout" not in found
 
 

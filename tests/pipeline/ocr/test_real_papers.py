@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import NeedsOcr
-from pipeline.ocr.sniff import find_reader
 from pipeline.ocr.tasks import FileTask, inspect
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.encoding import decode
-from pipeline.ocr.sniff import find_reader
 from schemas.errors import UnreadableDocument
 
 HEADER = "Question,Options,Answer,Explanation"

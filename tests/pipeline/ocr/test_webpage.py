@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument
 

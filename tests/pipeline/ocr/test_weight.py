@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr import weight
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import pdf as reader
 from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
 from schemas.errors import UnreadableDocument
@@ -51,7 +51,7 @@ def stream(data: bytes, entries: bytes) -> bytes:
 
 def weigh(content: bytes) -> int:
     with pymupdf.open(stream=content, filetype="pdf") as document:
-        return weight.content_bytes(document, document[0])
+        return reader.content_bytes(document, document[0])
 
 
 def read(tmp_path: Path, content: bytes) -> object:
@@ -72,9 +72,9 @@ def test_content_weighs_what_it_unpacks_to(layers):
 
 
 def test_unpacking_stops_at_the_bound(monkeypatch):
-    monkeypatch.setattr(weight, "HOSTILE", 12_000_000)
-    bomb = zlib.compress(zlib.compress(b" " * (3 * weight.HOSTILE), 9), 9)
-    assert weigh(pdf(bomb, entries=b"/Filter[/FlateDecode/FlateDecode]")) == weight.HOSTILE
+    monkeypatch.setattr(reader, "HOSTILE", 12_000_000)
+    bomb = zlib.compress(zlib.compress(b" " * (3 * reader.HOSTILE), 9), 9)
+    assert weigh(pdf(bomb, entries=b"/Filter[/FlateDecode/FlateDecode]")) == reader.HOSTILE
 
 
 @given(st.binary(max_size=200))
@@ -91,7 +91,7 @@ def test_forms_weigh_as_often_as_they_are_drawn(fan, levels):
 
 def test_forms_that_multiply_weigh_the_bound_and_no_more():
     forms = [b"/F%d Do " % (level + 1) * 12 for level in range(20)] + [STROKES]
-    assert weigh(pdf(b"/F0 Do", forms)) == weight.HOSTILE
+    assert weigh(pdf(b"/F0 Do", forms)) == reader.HOSTILE
 
 
 def test_forms_that_draw_themselves_are_weighed_once():
@@ -99,15 +99,15 @@ def test_forms_that_draw_themselves_are_weighed_once():
 
 
 def test_a_page_that_is_too_heavy_to_be_taken_apart_is_read_as_an_image(tmp_path):
-    heavy = zlib.compress(b" " * (weight.HEAVY + 1))
+    heavy = zlib.compress(b" " * (reader.HEAVY + 1))
     assert read(tmp_path, pdf(heavy, entries=FLATE)) == NeedsOcr("heavy_content")
-    light = zlib.compress(b" " * (weight.HEAVY // 2))
+    light = zlib.compress(b" " * (reader.HEAVY // 2))
     assert not isinstance(read(tmp_path, pdf(light, entries=FLATE)), NeedsOcr)
 
 
 def test_a_page_made_to_hurt_is_neither_read_nor_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(weight, "HOSTILE", 12_000_000)
-    content = pdf(zlib.compress(b" " * weight.HOSTILE), entries=FLATE)
+    monkeypatch.setattr(reader, "HOSTILE", 12_000_000)
+    content = pdf(zlib.compress(b" " * reader.HOSTILE), entries=FLATE)
     with pytest.raises(UnreadableDocument) as refused:
         read(tmp_path, content)
     assert refused.value.reason == "too_large"

@@ -15,7 +15,7 @@ from openpyxl.drawing.image import Image
 from PIL import Image as Picture
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from schemas.dataset import SourceParams

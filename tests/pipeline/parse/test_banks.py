@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from pipeline.parse.rows import RowError, SourceTable, questions_of
 from schemas.documents import Document, SourceRow
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.sniff import find_reader
+from pipeline.ocr.readers import find_reader
 from pipeline.parse.rows import RowError, sources_of
 from schemas.documents import Document, SourceRow
 
