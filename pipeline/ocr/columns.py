@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from pipeline.ocr.model import Rect
 
@@ -38,9 +39,7 @@ def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> floa
     by side and answer grids leave such strips too; they are told apart by what stands right of it: mostly
     option labels, or cells of a few characters.
 
-    Args:
-        segments: boxes of text without wide gaps inside, and their text.
-        page_width: in points.
+    ``segments`` are boxes of text without wide gaps inside, and their text.
     """
     candidate = _emptiest(segments, page_width)
     if candidate is None:
@@ -62,35 +61,32 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
     for box, _ in segments:
         for x in range(max(start, int(box.x0)), min(end, int(box.x1)) + 1):
             counts[x - start] += 1
-    index = 0
-    while index < len(counts):
-        stop = index
-        while stop < len(counts) and counts[stop] == counts[index]:
-            stop += 1
-        width = stop - index
+    x = start
+    for crossed, strip in groupby(counts):
+        width = len(list(strip))
+        x += width
         if width >= 5:
-            found = (counts[index], -float(width), float(start + stop - 1))
+            found = (crossed, -float(width), float(x - 1))
             best = found if best is None or found < best else best
-        index = stop
     return best[2] if best else None
 
 
 def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], crossing: int) -> bool:
     rows_left, rows_right = _rows(left), _rows(right)
-    if crossing > MAX_CROSSING * (max(rows_left, rows_right) + crossing):
+    if crossing > MAX_CROSSING * (max(len(rows_left), len(rows_right)) + crossing):
         return False
     better = _steps([*_in_rows(left), *_in_rows(right)]) - _steps(_in_rows([*left, *right]))
     if abs(better) >= MIN_STEPS:
         return better > 0
-    if min(rows_left, rows_right) < MIN_ROWS:
+    if min(len(rows_left), len(rows_right)) < MIN_ROWS:
         return False
-    first = [text for _, text in _first_of_rows(right)]
+    first = [min(row, key=lambda found: found[0].x0)[1] for row in rows_right]
     labels = [found[1] for text in first if (found := _OPTION.match(text))]
     if sum(bool(_QUESTION.match(text)) for text in first) > 1 and _runs_on(labels):
         return True
-    if len(labels) > 0.7 * rows_right:
+    if len(labels) > 0.7 * len(rows_right):
         return False
-    return all(_reads_like_text(side) for side in (left, right))
+    return _reads_like_text(rows_left) and _reads_like_text(rows_right)
 
 
 def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
@@ -140,28 +136,14 @@ def _runs_on(labels: Sequence[str]) -> bool:
     return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)
 
 
-def _reads_like_text(side: list[tuple[Rect, str]]) -> bool:
+def _reads_like_text(rows: list[list[tuple[Rect, str]]]) -> bool:
     """Return whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
-    rows: dict[int, bool] = {}
+    return 2 * sum(any(_PROSE.search(text) for _, text in row) for row in rows) >= len(rows)
+
+
+def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:
+    """The segments of every row, top to bottom."""
+    rows: dict[int, list[tuple[Rect, str]]] = defaultdict(list)
     for box, text in side:
-        key = _row_key(box)
-        rows[key] = rows.get(key, False) or _PROSE.search(text) is not None
-    return sum(rows.values()) >= 0.5 * len(rows)
-
-
-def _row_key(box: Rect) -> int:
-    return int((box.y0 + box.y1) / 2 // 6)
-
-
-def _rows(side: list[tuple[Rect, str]]) -> int:
-    return len({_row_key(box) for box, _ in side})
-
-
-def _first_of_rows(side: list[tuple[Rect, str]]) -> list[tuple[Rect, str]]:
-    """The leftmost segment of every row, top to bottom."""
-    first: dict[int, tuple[Rect, str]] = {}
-    for box, text in side:
-        key = _row_key(box)
-        if key not in first or box.x0 < first[key][0].x0:
-            first[key] = (box, text)
-    return [first[key] for key in sorted(first)]
+        rows[int((box.y0 + box.y1) / 2 // 6)].append((box, text))
+    return [rows[key] for key in sorted(rows)]

@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import cache
+from importlib.resources import files
 
 from pipeline.characters import COMPATIBILITY
 
 _MATH_FONT = re.compile("MT ?-?Extra")
 _FOLDED = re.compile(r"[\u2e80-\u2fdf\ue000-\uf8ff\uf900-\ufaff]")
 
-# Adobe's Symbol encoding, which PDF producers leave as U+F000 + code: code points in order from each start.
-_SYMBOL_RANGES = {
-    0x20: " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧ∆ΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_",
-    0x61: "αβχδεφγηιϕκλµνοπθρστυϖωξψζ{|}∼",
-    0xA1: "ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…",
-    0xC0: "ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊",
-    0xE5: "∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪",
-    0xF2: "∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭",
-}
-
-# What MathType's own font ("MT Extra") draws for the codes that papers use; the rest stays private.
-_MATH_EXTRA = {0xF000 + ord(code): char for code, char in zip("KLMNOhlmo", "…⋯⋮⋰⋱ℏℓ∓∘", strict=True)}
-
-# Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font.
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
-
-# Arrows, bullets and marks of the Wingdings font; its other codes are pictures, and stay private.
-_WINGDINGS = {
-    0xF000 + code: char
-    for code, char in zip(
-        bytes.fromhex("6c6e6f717576779fa7a8d8dfe0e1e2e8fbfcfe"),
-        "●■□❑◆❖⬥•▪◻➢←→↑↓➔✗✓☑",
-        strict=True,
-    )
-}
+"""Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font."""
 
 _FOLD_SCRIPT = str.maketrans("（）＋－−﹣＝＊，", "()+---=*,")
 _SUPER = dict(
@@ -46,11 +25,10 @@ _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 
 
 @cache
-def _symbol_table() -> dict[int, str]:
-    table: dict[int, str] = {}
-    for start, characters in _SYMBOL_RANGES.items():
-        table.update({0xF000 + start + index: char for index, char in enumerate(characters)})
-    return table
+def _private(fonts: str) -> dict[int, str]:
+    """Return what glyphs of a kind of font print, by code point."""
+    known = tomllib.loads((files("pipeline.ocr") / "glyphs.toml").read_text(encoding="utf-8"))[fonts]
+    return {int(start, 16) + index: char for start, row in known.items() for index, char in enumerate(row)}
 
 
 def fold(text: str, font: str = "") -> str:
@@ -75,12 +53,10 @@ def _fold_char(char: str, font: str) -> str:
     if code in _OPTION_LABELS:
         return _OPTION_LABELS[code]
     if _MATH_FONT.search(font):
-        return _MATH_EXTRA.get(code, char)
+        return _private("math").get(code, char)
     if "Wingdings" in font:
-        return _WINGDINGS.get(code, char)
-    if "Symbol" in font:
-        return _symbol_table().get(code, char)
-    return char
+        return _private("wingdings").get(code, char)
+    return _private("symbol").get(code, char) if "Symbol" in font else char
 
 
 def superscript(text: str) -> str:

@@ -10,7 +10,7 @@ from statistics import median
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import PageLine, PageRegion, Rect, Run
+from pipeline.ocr.model import PageLine, PageRegion, Rect, Run, around
 from schemas.documents import LineKind
 
 TAB_GAP = 1.5
@@ -118,20 +118,11 @@ def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
     boxes = [segment_box([run for segment in row for run in segment]) for row in rows]
     if len(boxes) < 3:
         return set()
-    first, second = sorted(range(len(rows)), key=lambda index: boxes[index].y0)[:2]
-    last, before = sorted(range(len(rows)), key=lambda index: -boxes[index].y1)[:2]
-    found: set[int] = set()
-    if (
-        boxes[first].y1 < page.y0 + _EDGE * page.height
-        and boxes[second].y0 - boxes[first].y1 > boxes[first].height
-    ):
-        found.add(first)
-    if (
-        boxes[last].y0 > page.y1 - _EDGE * page.height
-        and boxes[last].y0 - boxes[before].y1 > boxes[last].height
-    ):
-        found.add(last)
-    return found
+    by_top, by_end = sorted(boxes, key=lambda box: box.y0), sorted(boxes, key=lambda box: -box.y1)
+    (first, second), (last, before) = by_top[:2], by_end[:2]
+    head = first.y1 < page.y0 + _EDGE * page.height and second.y0 - first.y1 > first.height
+    foot = last.y0 > page.y1 - _EDGE * page.height and last.y0 - before.y1 > last.height
+    return {boxes.index(box) for box, running in ((first, head), (last, foot)) if running}
 
 
 def _within(run: Run, figure: Rect) -> bool:
@@ -192,12 +183,9 @@ def _carries(base: Run, run: Run) -> bool:
 
 
 def _find_row(run: Run, rows: list[list[Run]], leads: list[Run], buckets: dict[int, list[int]]) -> int | None:
-    best: tuple[float, int] | None = None
-    for index in _near(run, buckets):
-        distance = _row_distance(run, leads[index], rows[index])
-        if distance is not None and (best is None or distance < best[0]):
-            best = (distance, index)
-    return best[1] if best else None
+    found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))
+    near = [(distance, index) for distance, index in found if distance is not None]
+    return min(near, key=lambda pair: pair[0])[1] if near else None
 
 
 def _near(run: Run, buckets: dict[int, list[int]]) -> Iterator[int]:
@@ -250,10 +238,7 @@ def _em(first: Run, second: Run) -> float:
 
 def segment_box(segment: Sequence[Run]) -> Rect:
     """The box around all runs of a segment."""
-    if len(segment) == 1:
-        return segment[0].box
-    lefts, tops, rights, bottoms = zip(*[run.box for run in segment], strict=True)
-    return Rect(min(lefts), min(tops), max(rights), max(bottoms))
+    return around([run.box for run in segment])
 
 
 def segment_text(segment: Sequence[Run]) -> str:

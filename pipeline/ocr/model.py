@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -32,12 +33,6 @@ class Rect(NamedTuple):
         """In square points; 0 for an inverted rectangle."""
         return max(0.0, self.width) * max(0.0, self.height)
 
-    def union(self, other: Rect) -> Rect:
-        """The smallest rectangle around both."""
-        return Rect(
-            min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1)
-        )
-
     def overlap(self, other: Rect) -> float:
         """Shared area in square points."""
         width = min(self.x1, other.x1) - max(self.x0, other.x0)
@@ -52,6 +47,14 @@ class Rect(NamedTuple):
             and self.y0 - reach <= other.y1
             and other.y0 - reach <= self.y1
         )
+
+
+def around(boxes: Sequence[Rect]) -> Rect:
+    """The smallest rectangle around all of them."""
+    if len(boxes) == 1:
+        return boxes[0]
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return Rect(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import PageRegion, Rect, Run
+from pipeline.ocr.model import PageRegion, Rect, Run, around
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
@@ -42,9 +43,7 @@ class Drawing:
 def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> Drawing:
     """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out.
 
-    Args:
-        page: of PyMuPDF.
-        images: what ``page.get_image_info()`` says, where it is known already.
+    ``images`` is what ``page.get_image_info()`` says, where it is known already.
     """
     drawing = Drawing()
     matrix = page.rotation_matrix if page.rotation else None
@@ -120,11 +119,6 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Page
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
     Small images on a line of text are formulas. A cluster of shapes with prose inside is decoration.
-
-    Args:
-        drawing: of the page.
-        runs: the page's text, to tell figures from shading behind text.
-        page: the page's rectangle.
     """
     tables, loose = _tables(drawing)
     regions = [PageRegion(LineKind.TABLE, box) for box in tables]
@@ -134,7 +128,7 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Page
     size = float(np.median([run.size for run in runs])) if runs else 10.0
     pictures = _pictures(drawing.images, runs)
     for images in cluster(pictures, 1.5):
-        box = _around([pictures[index] for index in images])
+        box = around([pictures[index] for index in images])
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
             regions.append(PageRegion(kind, box))
@@ -142,16 +136,10 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Page
 
 
 def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[PageRegion]:
-    """Tables and figures of a scanned page, top to bottom.
-
-    Args:
-        drawing: rules found on the image, and boxes of other ink as its images.
-        runs: what was recognised.
-        page: the page's rectangle.
-    """
+    """Tables and figures of a scanned page, top to bottom; the drawing has boxes of other ink as its images."""
     tables, loose = _tables(drawing)
     pieces = [box for box in [*drawing.images, *_figures(loose)] if not _inside_any(box, tables)]
-    figures = [_around([pieces[index] for index in indices]) for indices in cluster(pieces, 4.0)]
+    figures = [around([pieces[index] for index in indices]) for indices in cluster(pieces, 4.0)]
     figures = [box for box in figures if box.area < 0.7 * page.area and not _holds_prose(box, runs)]
     regions = [PageRegion(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
     regions += [PageRegion(LineKind.FIGURE, box) for box in figures]
@@ -171,8 +159,8 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     loose: list[Rect] = []
     for indices in cluster(rules, 2.5):
         members = [rules[index] for index in indices]
-        box = _around(members)
-        if _is_grid(members) and _count_inside(drawing.shapes, box) < 4:
+        box = around(members)
+        if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:
             tables.append(box)
         elif len(members) > 2 and box.width > 12 and box.height > 12:
             loose += members
@@ -185,18 +173,16 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
     Pieces of a rule that stand in one line count together, because some producers draw every cell's border.
     The boxes and arrows of a flow chart meet too, but do not run through.
     """
-    box = _around(rules)
+    box = around(rules)
     if box.width < 40 or box.height < 14:
         return False
-    rows: dict[int, float] = {}
-    columns: dict[int, float] = {}
+    rows: dict[int, float] = defaultdict(float)
+    columns: dict[int, float] = defaultdict(float)
     for rule in rules:
         if rule.width >= rule.height:
-            key = round(rule.y0 / 4)
-            rows[key] = rows.get(key, 0.0) + rule.width
+            rows[round(rule.y0 / 4)] += rule.width
         else:
-            key = round(rule.x0 / 4)
-            columns[key] = columns.get(key, 0.0) + rule.height
+            columns[round(rule.x0 / 4)] += rule.height
     through = sum(length >= 0.7 * box.width for length in rows.values())
     upright = sum(length >= 0.5 * box.height for length in columns.values())
     return through >= 2 and upright >= 2 and through + upright >= 5
@@ -205,7 +191,7 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
 def _figures(pieces: Sequence[Rect]) -> list[Rect]:
     boxes = []
     for indices in cluster(pieces, 12.0):
-        box = _around([pieces[index] for index in indices])
+        box = around([pieces[index] for index in indices])
         if len(indices) >= 3 and min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30:
             boxes.append(box)
     return boxes
@@ -242,7 +228,7 @@ def _pictures(images: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
 
     Pieces of one image that stand below each other are looked at as one.
     """
-    whole = [_around([images[index] for index in strip]) for strip in _strips(images)]
+    whole = [around([images[index] for index in strip]) for strip in _strips(images)]
     return [box for box in whole if not (runs and lies_under_text(box, runs))]
 
 
@@ -304,18 +290,8 @@ def _inside_length(row: list[Run], box: Rect) -> float:
     return longest
 
 
-def _count_inside(rects: Sequence[Rect], box: Rect) -> int:
-    return sum(rect.touches(box, 0.0) for rect in rects)
-
-
 def _inside_any(box: Rect, others: Sequence[Rect]) -> bool:
     return any(box.overlap(other) > 0.7 * box.area for other in others)
-
-
-def _around(rects: Sequence[Rect]) -> Rect:
-    array = np.array(rects, dtype=float)
-    low, high = array[:, :2].min(axis=0), array[:, 2:].max(axis=0)
-    return Rect(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
 
 def cluster(rects: Sequence[Rect], reach: float) -> list[list[int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr.glyphs import is_common
-from pipeline.ocr.model import Rect
+from pipeline.ocr.model import Rect, around
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.regions import Drawing, cluster
@@ -36,21 +36,14 @@ def why_ocr(
 ) -> str | None:
     """Why a page should be read by OCR; None when its text layer says what is printed.
 
-    Args:
-        page: a PyMuPDF page.
-        layer: its text.
-        drawing: what else is drawn on it.
-        images: PyMuPDF's facts about its images.
-        params: ``max_pixels`` bounds the images that are decoded for a look.
-
-    Returns:
-        ``forced``, what ``why_unsound`` says, ``text_under_image``, ``text_in_image`` or None.
+    The reason is ``forced``, what ``why_unsound`` says, ``text_under_image`` or ``text_in_image``. ``max_pixels``
+    bounds the images that are decoded for a look.
     """
     if params.force_ocr:
         return "forced"
     frame = Rect(*page.rect)
     cover = image_cover(drawing, frame)
-    reason = why_unsound(layer.text, layer.turned, layer.unknown, cover, drawing.pieces, layer.hidden)
+    reason = why_unsound(layer, cover, drawing.pieces)
     if reason:
         return reason
     if cover >= IMAGE_COVER and is_under_image(page, images):
@@ -115,10 +108,7 @@ def image_cover(drawing: Drawing, frame: Rect) -> float:
     covered = 0.0
     for indices in cluster(drawing.images, 0.0):
         boxes = [drawing.images[index] for index in indices]
-        around = boxes[0]
-        for box in boxes[1:]:
-            around = around.union(box)
-        covered += min(around.area, sum(box.area for box in boxes))
+        covered += min(around(boxes).area, sum(box.area for box in boxes))
     return min(1.0, covered / max(1.0, frame.area))
 
 
@@ -171,26 +161,22 @@ _LATIN1 = re.compile(r"[\u00a1-\u00ff]")
 _IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 
 
-def why_unsound(
-    text: str, turned: int, unknown: int, image_cover: float, pieces: int, hidden: int = 0
-) -> str | None:
+def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
     Args:
-        text: the visible, level characters of the text layer, folded, without watermarks.
-        turned: visible characters of another direction.
-        unknown: characters of ``text`` without a meaning.
+        layer: hidden characters in it are a former OCR run, of a quality nobody knows.
         image_cover: share of the page that images cover, 0..1.
         pieces: vector drawings on the page.
-        hidden: characters that are not shown: a former OCR run, of a quality nobody knows.
 
     Returns:
         ``turned_text``, ``no_text_layer``, ``hidden_text_layer``, ``sparse_text_over_image``,
         ``outlined_text``, ``garbled`` or None.
     """
-    if turned > max(MIN_TURNED, len(text)):
+    text = layer.text
+    if layer.turned > max(MIN_TURNED, len(text)):
         return "turned_text"
-    if hidden > max(SPARSE_GLYPHS, len(text)):
+    if layer.hidden > max(SPARSE_GLYPHS, len(text)):
         return "hidden_text_layer"
     if not text:
         return "no_text_layer"
@@ -198,9 +184,7 @@ def why_unsound(
         return "sparse_text_over_image"
     if len(text) < SPARSE_GLYPHS and pieces > 20 * SPARSE_GLYPHS:
         return "outlined_text"
-    if unknown > MAX_UNKNOWN * len(text):
-        return "garbled"
-    return "garbled" if is_mojibake(text) else None
+    return "garbled" if layer.unknown > MAX_UNKNOWN * len(text) or is_mojibake(text) else None
 
 
 def is_mojibake(text: str) -> bool:
@@ -238,13 +222,7 @@ Mask = NDArray[np.uint8]
 
 
 def unread_lines(page: Any, read: Sequence[Rect], areas: Sequence[Rect]) -> float:
-    """Length in points of what looks like lines of text and is none of the text layer's.
-
-    Args:
-        page: a PyMuPDF page.
-        read: boxes of the layer's text as displayed, in points.
-        areas: where to look, as displayed.
-    """
+    """Length in points of what looks like lines of text in ``areas`` and is none of the text layer's, ``read``."""
     pixmap = page.get_pixmap(dpi=DPI, colorspace=pymupdf.csGRAY, alpha=False)
     grey = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
     ink = _printed(grey[:, : pixmap.width])

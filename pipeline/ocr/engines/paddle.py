@@ -114,9 +114,6 @@ class PaddleEngine:
         """Make sure that models and backend are there, and that those which the user brought start.
 
         Paddle loads models from the network here, once, before many processes would.
-
-        Raises:
-            UserError: they are not, or do not.
         """
         check_options(params)
         if params.inference == "onnxruntime" and not (params.detection_dir or params.recognition_dir):
@@ -175,11 +172,7 @@ def _description(model: _Model, source: Path) -> dict[str, Any]:
 
 
 def check_options(params: PaddleOcrParams) -> None:
-    """Make sure that what the options name is there.
-
-    Raises:
-        UserError: it is not.
-    """
+    """Make sure that what the options name is there."""
     if params.inference == "paddle" and find_spec("paddle") is None:
         raise UserError(
             "[ocr.paddleocr] inference = 'paddle' needs paddlepaddle, which is not installed: "

@@ -84,11 +84,7 @@ class RapidEngine:
 
     @staticmethod
     def check(params: RapidOcrParams) -> None:
-        """Make sure that the backend and the models are there.
-
-        Raises:
-            UserError: they are not.
-        """
+        """Make sure that the backend and the models are there."""
         name = backend(params)
         if find_spec(name) is None:
             raise UserError(f"[ocr.rapidocr] backend = {name!r}: not installed; pip install {name}")

@@ -36,11 +36,7 @@ class TesseractEngine:
 
     @staticmethod
     def check(params: TesseractParams) -> None:
-        """Make sure that the program and its language data are there.
-
-        Raises:
-            UserError: they are not.
-        """
+        """Make sure that the program and its language data are there."""
         missing = sorted(set(params.languages.split("+")) - set(_languages(_program())))
         if missing:
             packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)

@@ -49,11 +49,7 @@ class VisionEngine:
 
     @staticmethod
     def check(params: VisionParams) -> None:
-        """Make sure that a model is named and its key is there.
-
-        Raises:
-            UserError: they are not.
-        """
+        """Make sure that a model is named and its key is there."""
         if (missing := params.missing()) is not None:
             raise UserError(f"[ocr.vision] {missing.replace('its [llm] section', '[ocr.vision]')}")
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from pipeline.ocr.model import PageRead
+from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
+from schemas.documents import ReadMethod
+from schemas.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,15 +67,41 @@ class PagedReader(Reader, Protocol):
         """Return how many pages there are.
 
         Raises:
-            UnreadableDocument: the file is broken, encrypted, empty …
+            UnreadableDocument: ``broken``, ``truncated``, ``encrypted``, ``wrong_encoding``, ``too_large``,
+                ``no_pages``, ``no_text``.
         """
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """Each of the pages, or that it needs OCR.
 
         Raises:
-            UnreadableDocument: the file cannot be opened.
+            UnreadableDocument: the file cannot be opened; ``too_large``, a page's content is made to hurt.
         """
+
+
+class OnePageReader:
+    """Shared by readers of documents without layout: one page of lines."""
+
+    engine: str
+    version: str
+    nothing = "there is nothing but white space in the file"
+
+    def lines(self, path: Path) -> list[PageLine]:
+        """Return what is on the page."""
+        raise NotImplementedError
+
+    def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
+        """One; ``no_text`` where there is nothing on it."""
+        if not any(line.text for line in self.lines(path)):
+            raise UnreadableDocument("no_text", self.nothing)
+        return 1
+
+    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
+        """The one page."""
+        lines = self.lines(path)
+        return [
+            PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, self.engine, self.version, None, lines) for _ in pages
+        ]
 
 
 @runtime_checkable
@@ -97,5 +125,6 @@ class RowReader(Reader, Protocol):
             told: takes what people should know: sheets that were left out.
 
         Raises:
-            UnreadableDocument: the file is not what it seems to be.
+            UnreadableDocument: ``broken``, ``encrypted``, ``wrong_encoding``, ``too_large``; ``no_value`` where a
+                formula was never calculated; ``unknown_columns`` where nothing in it looks like questions.
         """

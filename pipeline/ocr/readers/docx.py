@@ -40,11 +40,7 @@ class DocxReader:
         return head.startswith(b"PK\x03\x04") and (suffix == ".docx" or b"word/document" in head)
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """One: where pages break is up to the program that shows the document.
-
-        Raises:
-            UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
-        """
+        """One: where pages break is up to the program that shows the document."""
         check_archive(path, params.max_file_mb)
         _opened(path)
         return 1

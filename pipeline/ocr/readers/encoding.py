@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.ocr.glyphs import is_common, tabs_for_gaps
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr
-from schemas.documents import ReadMethod
+from pipeline.ocr.model import PageLine
+from pipeline.ocr.readers.base import OnePageReader
 from schemas.errors import UnreadableDocument
 
 _MARKS = (
@@ -96,28 +93,17 @@ def begins_as_html(head: bytes) -> bool:
     return head.removeprefix(codecs.BOM_UTF8).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html"))
 
 
-class TextReader:
-    """Reads .txt."""
+class TextReader(OnePageReader):
+    """Reads .txt, a line each."""
 
-    format = "text"
+    format = engine = "text"
     version = "2"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether it is called .txt and is text; a web page that is called so is none."""
         return suffix == ".txt" and looks_like_text(head) and not begins_as_html(head)
 
-    def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
-        """One.
-
-        Raises:
-            UnreadableDocument: ``wrong_encoding``, ``no_text``.
-        """
-        if not decode(path.read_bytes()).strip():
-            raise UnreadableDocument("no_text", "there is nothing but white space in the file")
-        return 1
-
-    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
-        """The one page."""
-        text = decode(path.read_bytes())
-        lines = [PageLine(tabs_for_gaps(line.strip()), None) for line in text.splitlines() if line.strip()]
-        return [PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, "text", self.version, None, lines) for _ in pages]
+    def lines(self, path: Path) -> list[PageLine]:
+        """Return its lines, without empty ones."""
+        lines = decode(path.read_bytes()).splitlines()
+        return [PageLine(tabs_for_gaps(line.strip()), None) for line in lines if line.strip()]

@@ -55,11 +55,7 @@ class ImageReader:
         return head.startswith(_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """Frames of a TIFF; 1 for other pictures. The first one is decoded, to know that it can be.
-
-        Raises:
-            UnreadableDocument: ``broken``, ``too_large``.
-        """
+        """Frames of a TIFF; 1 for other pictures. The first one is decoded, to know that it can be."""
         with _opened(path, params) as picture:
             count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
             if count > params.max_pages:
@@ -74,11 +70,7 @@ class ImageReader:
         return [NeedsOcr("image") for _ in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
-        """The picture, upright, on white, scaled down to ``max_pixels``.
-
-        Raises:
-            UnreadableDocument: ``broken``, ``too_large``.
-        """
+        """The picture, upright, on white, scaled down to ``max_pixels``."""
         with bounded(path), _opened(path, params) as picture:
             if page > 1:
                 picture.seek(page - 1)

@@ -15,20 +15,22 @@ from pipeline.ocr import glyphs
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
-_PASSED_THROUGH = (
-    "oMath",
-    "oMathPara",
-    "e",
-    "num",
-    "den",
-    "sub",
-    "sup",
-    "deg",
-    "lim",
-    "fName",
-    "box",
-    "borderBox",
-    "phant",
+_PASSED_THROUGH = frozenset(
+    (
+        "oMath",
+        "oMathPara",
+        "e",
+        "num",
+        "den",
+        "sub",
+        "sup",
+        "deg",
+        "lim",
+        "fName",
+        "box",
+        "borderBox",
+        "phant",
+    )
 )
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
 _TIGHT = re.compile(r"[\d.]+|[㐀-鿿]+|.[₀-₉⁰¹²³⁴-⁹]*|[(（][^()（）]*[)）]")

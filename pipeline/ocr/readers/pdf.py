@@ -45,11 +45,7 @@ class PdfReader:
         return b"%PDF-" in head[:1024]
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """Return how many pages there are.
-
-        Raises:
-            UnreadableDocument: ``encrypted``, ``broken``, ``no_pages``, ``too_large``.
-        """
+        """Return how many pages there are."""
         with _opened(path) as document:
             try:
                 count = len(document)
@@ -64,11 +60,7 @@ class PdfReader:
             return count
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
-        """The pages' text layers, or why they need OCR.
-
-        Raises:
-            UnreadableDocument: ``too_large``, a page's content is made to hurt; and as ``count_pages``.
-        """
+        """The pages' text layers, or why they need OCR."""
         with _opened(path) as document:
             furniture, digits = _Furniture(document), routing.DigitShapes()
             return [_read_page(document, page, params, furniture, digits) for page in pages]

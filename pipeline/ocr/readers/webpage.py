@@ -5,18 +5,17 @@ from __future__ import annotations
 import email
 import email.policy
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr
+from pipeline.ocr.model import PageLine
+from pipeline.ocr.readers.base import OnePageReader
 from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE
-from schemas.documents import LineKind, ReadMethod
+from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument
 
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
@@ -36,40 +35,25 @@ _TOGGLE = re.compile(r"^\s*(?:点击|點擊)?\s*(?:查看|展开|展開|显示|�
 """The words of a fold that ask for a click: 查看解析 is 解析."""
 
 
-class WebPageReader:
+class WebPageReader(OnePageReader):
     """Reads .html and .mhtml as a browser saves them, and .md as it would show them."""
 
     format = "html"
+    engine = "lxml"
     version = "1"
+    nothing = "there is no text on the page; perhaps a script loads it"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether it is text and is called so, or begins as HTML does; as a PDF it is a download that failed."""
         named = suffix in _SUFFIXES or (begins_as_html(head) and suffix != ".pdf")
         return named and looks_like_text(head)
 
-    def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
-        """One.
-
-        Raises:
-            UnreadableDocument: ``wrong_encoding``, ``broken``, ``no_text``.
-        """
-        if not any(line.text for line in _lines(path)):
-            raise UnreadableDocument("no_text", "there is no text on the page; perhaps a script loads it")
-        return 1
-
-    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
-        """The one page."""
+    def lines(self, path: Path) -> list[PageLine]:
+        """Return its lines; a picture is a figure in its place."""
         return [
-            PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, "lxml", self.version, None, _lines(path)) for _ in pages
+            PageLine("", None, kind=LineKind.FIGURE) if text == PICTURE else PageLine(text, None)
+            for text in texts(parsed(_html(path)))
         ]
-
-
-def _lines(path: Path) -> list[PageLine]:
-    found = texts(parsed(_html(path)))
-    return [
-        PageLine("", None, kind=LineKind.FIGURE) if text == PICTURE else PageLine(text, None)
-        for text in found
-    ]
 
 
 def _html(path: Path) -> str:

@@ -54,12 +54,7 @@ class XlsxReader:
         return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
-        """Each row by column name, cells as text; empty cells are null.
-
-        Raises:
-            UnreadableDocument: ``broken``, ``too_large``, ``no_value``, or ``unknown_columns`` when no sheet holds
-                questions.
-        """
+        """Each row by column name, cells as text; empty cells are null."""
         from python_calamine import CalamineWorkbook
 
         data = path.read_bytes()
