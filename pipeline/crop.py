@@ -18,7 +18,6 @@ from pipeline.archives import locate
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Failure
-from schemas.documents import Box
 from schemas.errors import UnreadableDocument, UserError
 from schemas.questions import Question, Region
 
@@ -184,7 +183,7 @@ def strips(regions: Sequence[Region]) -> list[Region]:
     found: list[Region] = []
     for region in regions:
         if found and _continues(found[-1], region):
-            found[-1] = Region(page=region.page, box=_union(found[-1].box, region.box))
+            found[-1] = Region(page=region.page, box=found[-1].box.union(region.box))
         else:
             found.append(region)
     return found
@@ -198,15 +197,6 @@ def _continues(strip: Region, region: Region) -> bool:
     beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
     back_to_top = other.y1 <= box.y0 or (beside and other.y0 < box.y0 - 2 * MARGIN)
     return not back_to_top
-
-
-def _union(first: Box, second: Box) -> Box:
-    return Box(
-        x0=min(first.x0, second.x0),
-        y0=min(first.y0, second.y0),
-        x1=max(first.x1, second.x1),
-        y1=max(first.y1, second.y1),
-    )
 
 
 def _cut(paper: Paper, region: Region) -> Pixels:

@@ -83,6 +83,14 @@ class Box(Record):
     x1: float
     y1: float
 
+    def union(self, other: Box) -> Box:
+        """The box around both."""
+        lows, highs = (
+            (min(self.x0, other.x0), min(self.y0, other.y0)),
+            (max(self.x1, other.x1), max(self.y1, other.y1)),
+        )
+        return Box(x0=lows[0], y0=lows[1], x1=highs[0], y1=highs[1])
+
 
 class LineKind(StrEnum):
     """Kind of a line or region."""

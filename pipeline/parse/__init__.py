@@ -4,13 +4,12 @@
 pass                        modules
 =========================== ===========================================================================================
 1. lines                    ``lines``: ``running`` heads dropped, characters folded (``text``) and mended
-2. what a line may be       ``numbers``, ``heads``, ``keylines``: every style of printing, a table each; ``answerlines``
-                            finds the key, ``cloze`` the blanks of items
+2. what a line may be       ``numbers``, ``heads``: every style of printing, and what heads announce;
+                            ``keylines`` finds the key, ``cloze`` the blanks of items
 3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
                             ``outline`` puts every line where its role says
 4. drafts                   ``assemble``: ``fields`` splits an item, ``options`` finds its options,
-                            ``draft`` holds both; ``parts`` takes items of several questions apart; ``kinds`` says
-                            what it is
+                            ``draft`` holds both; ``parts`` takes items of several questions apart
 5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents
 6. judgement                ``gates``, ``examine`` and ``rooms`` flag what is not sound
 7. records                  ``finish``, with the reasons of every cut

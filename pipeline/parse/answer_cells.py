@@ -55,9 +55,7 @@ class Given:
 def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | str:
     """Return the encoding of a column's answers; where it is open, an example with its readings and what to write.
 
-    Args:
-        given: its answers, at least one.
-        printed: whether labels stand before the options, and are not the headers of columns.
+    ``printed``: labels stand before the options, and are not the headers of columns.
     """
     if 2 * sum(is_number(one.value) for one in given) <= len(given):
         # By those that can be read in one way only.

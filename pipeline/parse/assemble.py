@@ -17,8 +17,7 @@ from pipeline.parse.fields import (
     stated_answers,
     without_text,
 )
-from pipeline.parse.heads import case_end
-from pipeline.parse.kinds import SET_ASIDE, announcement, set_aside
+from pipeline.parse.heads import SET_ASIDE, announcement, case_end, set_aside
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.options import OptionRun, find_run
 from pipeline.parse.outline import Group, NumberedItem, Outline

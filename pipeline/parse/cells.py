@@ -218,26 +218,18 @@ def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tupl
     return [(label, mark.string[mark.end() :]) for label, mark in zip(labels, marks, strict=True)]
 
 
-_PARTS = {
-    "label": ("label", "key", "letter", "id", "option", "no", "aid"),
-    "text": ("text", "value", "content", "answer", "name", "option", "选项", "atext", "title", "body"),
-    "right": ("correct", "is_correct", "iscorrect", "right", "isanswer", "is_answer"),
-}
-"""Keys of an option that is an object, as ``{"key": "A", "value": "甲", "is_correct": true}``; the first wins."""
-
-
 def _from_objects(value: list[Any]) -> Options:
-    pairs, right = [], []
+    pairs, right, names = [], [], vocabulary()["options"]["parts"]
     for index, item in enumerate(value):
         parts = {str(key).casefold(): part for key, part in item.items()}
-        label = next((parts[key] for key in _PARTS["label"] if _is_label(parts.get(key))), None)
-        text = next((parts[key] for key in _PARTS["text"] if key in parts), None)
+        label = next((parts[key] for key in names["label"] if _is_label(parts.get(key))), None)
+        text = next((parts[key] for key in names["text"] if key in parts), None)
         if text is None and len(parts) == 1:  # {"optionContent": "甲"}
             (text,) = parts.values()
         name = _label(str(label)) if label is not None else chr(65 + index)
         pairs.append((name, text))
-        flags = [str(parts[key]).casefold() for key in _PARTS["right"] if key in parts]
-        if {"1", "true", "yes"} & set(flags):
+        flags = [str(parts[key]).casefold() for key in names["right"] if key in parts]
+        if {*vocabulary()["words"]["right"]} & {*flags}:
             right.append(name)
     found = labelled(pairs)
     return Options(found.pairs, found.printed, [found.printed.get(name, name) for name in right] or None)

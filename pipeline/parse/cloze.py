@@ -12,7 +12,7 @@ from pipeline.parse.heads import GroupHead, is_key_head, may_be_key_head
 from pipeline.parse.keylines import line_pairs
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
-from pipeline.parse.options import OptionRun, find_run, find_runs
+from pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
 from pipeline.parse.running import is_title
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
@@ -51,11 +51,6 @@ def named(number: int) -> re.Pattern[str]:
     return re.compile(rf"[(（]\s*{number}\s*[)）]")
 
 
-def is_option_line(text: str) -> bool:
-    """Return whether a line gives the options of a blank: （5）A. 甲."""
-    return _P.option_line.match(text) is not None
-
-
 def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n.
 
@@ -82,7 +77,9 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
 def _gives_options(pieces: Sequence[ParsedLine], line: int, owner: int, number: int) -> bool:
     """Return whether a line gives the options of a blank that the item at ``owner`` has."""
     blank = named(number)
-    return is_option_line(pieces[line].text) and any(blank.search(one.text) for one in pieces[owner:line])
+    return OPTION_LINE.match(pieces[line].text) is not None and any(
+        blank.search(one.text) for one in pieces[owner:line]
+    )
 
 
 def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:
@@ -109,7 +106,7 @@ def read_blanks(head: str) -> Cloze | None:
     """The blanks of an item and their options; None where its text and its options do not name the same ones."""
     if not _P.blank.search(head):  # most items: looking for runs of options takes long
         return None
-    labels = list(_P.option_line.finditer(head))
+    labels = list(OPTION_LINE.finditer(head))
     edges = [*(label.start() for label in labels[1:]), len(head)]
     cut = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
     runs = [run for run in cut if run is not None] if labels else find_runs(head)
@@ -151,13 +148,7 @@ FAR = 80
 def find_leads(
     pieces: Sequence[ParsedLine], marks: Mapping[int, NumberCandidate], taken: frozenset[int]
 ) -> dict[int, GroupHead]:
-    """Find the paragraphs whose blanks are the numbers of the items that follow them.
-
-    Args:
-        pieces: of the document.
-        marks: the chosen numbers by line.
-        taken: lines that are heads or answers; a lead does not reach over them.
-    """
+    """Find the paragraphs whose blanks are the numbers of the items after them; none reaches over a taken line."""
     leads: dict[int, GroupHead] = {}
     for index, mark in marks.items():
         if not _P.option_first.match(pieces[index].text, mark.end):

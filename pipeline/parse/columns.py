@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from pipeline.parse import cells
 from pipeline.parse.answer_cells import MOST, AnswerEncoding, letters_of
 from pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
-from schemas.columns import flags_of, option_of, plain
+from schemas.columns import flags_of, option_of, plain, vocabulary
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         right = [
             label
             for label, name in columns.flags.items()
-            if (cells.string(fields.get(name)) or "").casefold() in RIGHT
+            if (cells.string(fields.get(name)) or "").casefold() in vocabulary()["words"]["right"]
         ]
         named = {plain(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(found), named=named, right=right or None)
@@ -104,11 +104,6 @@ _LIKE = 60
 """Likeness (0..100) of a header to the one that would follow the others, from which it is meant: D项目 for D项."""
 _TOLERATED = 0.02
 """Share of keys that may name an option no column holds: typing errors."""
-RIGHT, WRONG = (
-    frozenset(("1", "1.0", "true", "yes", "y", "t", "√", "是", "对")),
-    frozenset(("0", "0.0", "false", "no", "n", "f", "×", "否", "错")),
-)
-"""What columns of flags say of an option."""
 _SHOWN = 20
 """Keys from which one that is never named is no option: of four options each is named 1 time in 4."""
 
@@ -233,7 +228,8 @@ def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[
     """Return columns that say of each option whether it is right, by its label: is_correct_A … is_correct_D."""
     found = flags_of(names)
     holds = {(string(row.get(name)) or "").casefold() for name in found.values() for row in rows}
-    if len(found) != len(options) or not holds <= {"", *RIGHT, *WRONG}:
+    words = vocabulary()["words"]
+    if len(found) != len(options) or not holds <= {"", *words["right"], *words["wrong"]}:
         return {}
     return dict(zip(sorted(options), (found[sign] for sign in sorted(found)), strict=True))
 

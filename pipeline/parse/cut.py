@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 
-from pipeline.parse.answerlines import answer_lines, key_heads
 from pipeline.parse.cloze import find_leads, option_lines, own_answers
 from pipeline.parse.fields import split_fields
 from pipeline.parse.heads import (
     CASE_LINES,
     CHINESE,
     GroupHead,
+    announcement,
     case_end,
     group_head,
     is_section_head,
@@ -24,12 +24,12 @@ from pipeline.parse.heads import (
     opens_case,
     span_head,
 )
-from pipeline.parse.kinds import announcement
+from pipeline.parse.keylines import KeyLine, answer_lines, key_heads
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
 from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
-from pipeline.parse.outline import Builder, KeyLine, Outline, PointedItem, Pointing, Role
+from pipeline.parse.outline import Builder, Outline, PointedItem, Pointing, Role
 from pipeline.patterns import Patterns
 
 _P = Patterns("cut")
@@ -86,12 +86,7 @@ class _Cutting:
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
-    """Cut a document's pieces. Every piece ends in exactly one role.
-
-    Args:
-        pieces: of the document.
-        pointings: what a model says of some of them.
-    """
+    """Cut a document's pieces; a model may point at some of them. Every piece ends in exactly one role."""
     cutting = _Cutting(pieces)
     for one_pass in PASSES:
         one_pass(cutting)

@@ -14,7 +14,7 @@ from pipeline.parse.fields import (
     split_fields,
     stated_answers,
 )
-from pipeline.parse.kinds import announcement
+from pipeline.parse.heads import announcement
 from pipeline.parse.lines import REGIONS, ParsedLine, spans
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, NumberedItem, PointedItem
@@ -178,7 +178,7 @@ class Draft:
         for piece in self.all_pieces:
             if piece.box is not None:
                 known = boxes.get(piece.page)
-                boxes[piece.page] = _around(known, piece.box) if known else piece.box
+                boxes[piece.page] = known.union(piece.box) if known else piece.box
         return [Region(page=page, box=boxes[page]) for page in sorted(boxes)] or None
 
     @property
@@ -194,15 +194,6 @@ class Draft:
         """Lowest confidence of its lines."""
         known = [piece.confidence for piece in self.all_pieces if piece.confidence is not None]
         return min(known) if known else None
-
-
-def _around(one: Box, other: Box) -> Box:
-    return Box(
-        x0=min(one.x0, other.x0),
-        y0=min(one.y0, other.y0),
-        x1=max(one.x1, other.x1),
-        y1=max(one.y1, other.y1),
-    )
 
 
 def take_tag(draft: Draft) -> None:

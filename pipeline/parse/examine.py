@@ -11,11 +11,12 @@ from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
-from pipeline.parse.kinds import announcement, is_case
+from pipeline.parse.heads import announcement, is_case
 from pipeline.parse.lines import ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.rooms import check_rivals, check_rooms, is_whole, labelled
+from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Box, Part
 
@@ -285,7 +286,9 @@ def _check_counts(own: Sequence[Draft]) -> None:
 def _check_feet(own: Sequence[Draft]) -> None:
     """Lines under the options that stand in several items are feet of pages or of a site."""
     under = [
-        (draft, dict.fromkeys(map(_pattern, _under_options(draft)))) for draft in own if not draft.suffix
+        (draft, dict.fromkeys(map(without_digits, _under_options(draft))))
+        for draft in own
+        if not draft.suffix
     ]
     times = Counter(line for _, lines in under for line in lines)
     for draft, lines in under:
@@ -325,14 +328,12 @@ def _check_announced(drafts: Sequence[Draft]) -> None:
                 draft.flag("may_hold_another", f"a head before it was not read: {why}")
 
 
-def _pattern(line: str) -> str:
-    return re.sub(r"[\d\s]+", "", line)
-
-
 def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
     texts = [piece.text for piece in draft.pieces]
     end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
     labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
     last = max(labels, default=0)
-    return [text for text in texts[last + 1 : end] if len(_pattern(text)) > 3 and not _P.goes_on.match(text)]
+    return [
+        text for text in texts[last + 1 : end] if len(without_digits(text)) > 3 and not _P.goes_on.match(text)
+    ]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.kinds import INSTRUCTION, announcement, question_type
-from pipeline.parse.lines import REGIONS, ParsedLine, spans
+from pipeline.parse.heads import INSTRUCTION, announcement, question_type
+from pipeline.parse.lines import REGIONS, ParsedLine, place_of, spans
 from pipeline.parse.outline import Role
 from pipeline.parse.paper import ParsedPaper
 from pipeline.parse.running import TITLE
@@ -40,7 +40,7 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
 def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
     """Text that is part of no item and is not known to be anything else, by where it stands."""
     outline, claimed = paper.outline, _claimed(paper)
-    groups = [piece for group in outline.groups for piece in group.pieces if _place(piece) not in claimed]
+    groups = [piece for group in outline.groups for piece in group.pieces if place_of(piece) not in claimed]
     return {
         "before_first": [piece for piece in outline.preamble if not _is_cover(piece)],
         "after_key": [piece for piece in outline.after_keys if not _is_cover(piece)],
@@ -55,7 +55,7 @@ def _heads(paper: ParsedPaper) -> Iterable[Found]:
     """Heads one by one; lines of answers together, entries of keys together."""
     claimed, answers = _claimed(paper), []
     for piece, role in zip(paper.pieces, paper.outline.roles, strict=True):
-        if role in _HEADS and _place(piece) not in claimed:
+        if role in _HEADS and place_of(piece) not in claimed:
             detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
             yield Part.HEAD, _HEADS[role], detail, [piece]
         elif role is Role.KEY_HEAD:
@@ -90,11 +90,7 @@ def _is_cover(piece: ParsedLine) -> bool:
 
 
 def _claimed(paper: ParsedPaper) -> set[tuple[int, int]]:
-    return {_place(piece) for draft in paper.items for piece in draft.all_pieces}
-
-
-def _place(piece: ParsedLine) -> tuple[int, int]:
-    return piece.page, piece.order
+    return {place_of(piece) for draft in paper.items for piece in draft.all_pieces}
 
 
 STAGE = "parse"
@@ -225,6 +221,11 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
     )
 
 
+def waits(name: str, reason: str, detail: str) -> ReviewItem:
+    """Something of a document, not a question, that waits for a person."""
+    return ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason=reason, detail=detail)
+
+
 def review_item(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:
     """A question that waits for a person, with all its doubts; the first one names it."""
     return ReviewItem(
@@ -240,16 +241,9 @@ def review_item(name: str, doubts: list[tuple[str, str]], question: Question) ->
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
     for gap in paper.gaps:
         name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
-        detail = (
-            f"{document.document}: number {gap.number} of section {gap.section} was not found; {gap.detail}"
-        )
-        yield ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason="missing_number", detail=detail)
+        detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
+        yield waits(name, "missing_number", f"{document.document}: {detail}")
     for index, (reason, head, detail) in enumerate(paper.mismatches):
-        name = f"{document.sha256[:8]}-head{index + 1}"
-        yield ReviewItem(
-            item_id=name,
-            question_ids=[],
-            stage=STAGE,
-            reason=reason,
-            detail=f"{document.document}: {head}: {detail}",
+        yield waits(
+            f"{document.sha256[:8]}-head{index + 1}", reason, f"{document.document}: {head}: {detail}"
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.kinds import INSTRUCTION, announcement
+from pipeline.parse.heads import INSTRUCTION, announcement
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
 from pipeline.parse.numbers import number_candidate

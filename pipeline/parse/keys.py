@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
-from pipeline.parse.outline import KeyLine, Outline
+from pipeline.parse.keylines import KeyLine
+from pipeline.parse.outline import Outline
 from pipeline.patterns import Patterns
 from schemas.documents import Part
 
@@ -109,12 +110,7 @@ class Key:
 
 
 def key_of(outline: Outline, drafts: Sequence[Draft]) -> Key:
-    """The key inside a document: its lines of answers, entries, and notes on corrections.
-
-    Args:
-        outline: the document, cut.
-        drafts: of the document, sections set; entries among them.
-    """
+    """The key inside a document: its lines of answers, entries among its drafts, and notes on corrections."""
     key = Key()
     positions = _sections_before(outline, drafts)
     for line in outline.keys:
@@ -182,13 +178,7 @@ class Applied:
 
 
 def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applied:
-    """Apply a key to the questions and items of its paper, in place.
-
-    Args:
-        key: from the paper or from a document of its own.
-        drafts: the paper's, without entries.
-        replace: whether the key overrides answers that are there: one of corrections does.
-    """
+    """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers."""
     applied = Applied()
     by_section: dict[int, dict[int, list[Draft]]] = {}
     for draft in drafts:
@@ -252,7 +242,11 @@ def _targets(
     if run.head and not named and any(others & _names(numbers) for numbers in by_section.values()):
         return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
-        fitting = [section for section in fitting if _has_options(by_section[section])] or fitting
+        options = {
+            section: any(draft.options for drafts in by_section[section].values() for draft in drafts)
+            for section in fitting
+        }
+        fitting = [section for section in fitting if options[section]] or fitting
     before = [section for section in fitting if section <= run.after_section] or fitting
     fits = [(_overlap(numbers, set(by_section[section])), -section) for section in before]
     fit, section = max(fits)
@@ -262,10 +256,6 @@ def _targets(
 def _names(numbers: dict[int, list[Draft]]) -> set[str]:
     """The heads a section of the paper stands under."""
     return {draft.block.name for drafts in numbers.values() for draft in drafts}
-
-
-def _has_options(numbers: dict[int, list[Draft]]) -> bool:
-    return any(draft.options for drafts in numbers.values() for draft in drafts)
 
 
 def _overlap(one: set[int], other: set[int]) -> float:

@@ -33,12 +33,7 @@ SAMPLE = 2000
 
 
 def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
-    """Return the mapping of a table's rows, or all that stands against one.
-
-    Args:
-        rows: all of them.
-        declared: what ``dataset.toml`` says of the source; it wins.
-    """
+    """Return the mapping of a table's rows, or all that stands against one; what ``dataset.toml`` declares wins."""
     search = _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams())
     search.run()
     if search.problems:

@@ -32,14 +32,7 @@ def weigh(
     boundaries: Sequence[int],
     groups: Mapping[int, GroupHead],
 ) -> list[NumberCandidate]:
-    """The marks with what follows them taken into account.
-
-    Args:
-        pieces: of the document.
-        marks: all candidates, in the order of their lines.
-        boundaries: lines that open something, in order.
-        groups: heads of shared texts, by line.
-    """
+    """The marks with what follows them taken into account; boundaries are lines that open something, in order."""
     coded = _coded(pieces, marks)
     marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
     likely = [mark for mark in marks if mark.weight >= LIKELY]
@@ -201,10 +194,6 @@ def choose(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary])
 
     The chain with the most evidence: each mark adds its weight, each irregularity (a gap, a restart, a change of
     habit) costs. Linear in the number of marks.
-
-    Args:
-        marks: all candidates, in the order of their lines.
-        boundaries: lines that open something.
     """
     search = _ChainSearch()
     opened = sorted(boundaries)

@@ -13,7 +13,7 @@ from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 
 _P = Patterns("options")
-TERMS = _P.terms
+TERMS, OPTION_LINE = _P.terms, _P.option_line
 
 
 class Form(StrEnum):

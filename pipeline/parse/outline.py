@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from pipeline.parse.heads import GroupHead
-from pipeline.parse.keylines import KeyPair
+from pipeline.parse.keylines import KeyLine
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import NumberCandidate
 
@@ -113,19 +113,6 @@ class NumberedItem:
     """Its number as it is printed."""
     pointed: PointedItem | None = None
     """The parts of its lines that a model points at."""
-
-
-@dataclass(slots=True)
-class KeyLine:
-    """Answers of several questions, and after which item they stand."""
-
-    pairs: tuple[KeyPair, ...]
-    item: int
-    """The number of items before it."""
-    head: str = ""
-    """The head of the section they stand under, without its instructions."""
-    span: tuple[int, ...] = ()
-    """All numbers of a grid row, also those without an answer."""
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pipeline.parse.finish import STAGE, ParseOutcome
+from pipeline.parse.finish import ParseOutcome, waits
 from pipeline.parse.keys import Applied
 from pipeline.parse.paper import ParsedPaper, apply_key
 from pipeline.patterns import Patterns
@@ -215,14 +215,11 @@ def _numbers(name: str) -> dict[int, set[str]]:
 def _sessions_differ(one: str, other: str) -> str | None:
     """Return the difference of two sessions as far as both texts state it; None where nothing differs."""
     mine, theirs = _sessions(one), _sessions(other)
-    for kind in mine.keys() & theirs.keys():
+    for kind in sorted(mine.keys() & theirs.keys()):
         if not mine[kind] & theirs[kind]:
-            return f"{kind} {_some_of(theirs[kind])}, not {_some_of(mine[kind])}"
+            said, wanted = ("/".join(sorted(values[kind])) for values in (theirs, mine))
+            return f"{kind} {said}, not {wanted}"
     return None
-
-
-def _some_of(values: Iterable[str]) -> str:
-    return "/".join(sorted(values))
 
 
 def _sessions(text: str) -> dict[str, set[str]]:
@@ -258,10 +255,4 @@ def _unpaired(key: ParsedPaper, papers: tuple[ParsedPaper, ...], why: str) -> Re
 
 
 def _key_review(key: ParsedPaper, reason: str, detail: str) -> ReviewItem:
-    return ReviewItem(
-        item_id=key.document,
-        question_ids=[],
-        stage=STAGE,
-        reason=reason,
-        detail=f"{key.document}: a key of {key.key.size} answers; {detail}",
-    )
+    return waits(key.document, reason, f"{key.document}: a key of {key.key.size} answers; {detail}")

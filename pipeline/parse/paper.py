@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pipeline.parse.answerlines import answers_apart
 from pipeline.parse.assemble import drafts_of
 from pipeline.parse.cut import cut
 from pipeline.parse.draft import Draft
@@ -21,8 +20,9 @@ from pipeline.parse.gates import (
     unread_keys,
     unread_questions,
 )
+from pipeline.parse.heads import stated_total
+from pipeline.parse.keylines import answers_apart
 from pipeline.parse.keys import Applied, Key, apply, key_of
-from pipeline.parse.kinds import stated_total
 from pipeline.parse.lines import ParsedLine, in_one_script, pieces
 from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.outline import Outline, Pointing, Role

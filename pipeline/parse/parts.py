@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from pipeline.parse.cloze import Blank, Cloze, read_parts
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
-from pipeline.parse.kinds import announcement, is_case
+from pipeline.parse.heads import announcement, is_case
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run, find_runs

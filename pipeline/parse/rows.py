@@ -14,7 +14,7 @@ from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import Columns, Unclear, options_of
 from pipeline.parse.fields import concluded, filled_blank
-from pipeline.parse.kinds import SET_ASIDE, announcement, question_type
+from pipeline.parse.heads import SET_ASIDE, announcement, question_type
 from pipeline.parse.row_texts import Doubts
 from pipeline.patterns import Patterns
 from schemas.columns import roles_of, vocabulary
@@ -118,13 +118,7 @@ class _Habits:
 def sources_of(
     rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None]
 ) -> list[SourceTable]:
-    """The tables of a document: its sheets, each with a mapping of its own.
-
-    Args:
-        rows: of the document.
-        document: it.
-        declared: what ``dataset.toml`` says, by sheet; under None of all others.
-    """
+    """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
     sheets: dict[str | None, list[SourceRow]] = defaultdict(list)
     for row in rows:
         sheets[row.sheet].append(row)
@@ -157,10 +151,6 @@ def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) ->
 
     Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes the
     name of a released one that is gone, where half of the ids that this gives say what was released under them.
-
-    Args:
-        sources: as they were read.
-        released: a table of ``ReleasedId``.
     """
     sources = list(sources)
     contents = dict(released.select("question_id", "content_hash").iter_rows())

@@ -10,7 +10,7 @@ from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
 from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.options import opens_option
-from pipeline.parse.text import CJK, fold
+from pipeline.parse.text import CJK, fold, without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Line, LineKind
 
@@ -48,14 +48,14 @@ def without_running(lines: list[Line]) -> list[Line]:
     ]
     later = [i for i, line in enumerate(lines) if line.page > lines[0].page]
     first = min([*ones[:1], *clear[:1], *later[:1]], default=len(lines))
-    titles = {_pattern(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
+    titles = {without_digits(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
     kept = [
         line
         for index, line in enumerate(lines)
         if line.kind is not LineKind.TEXT
         or not (
             _P.page_line.fullmatch(fold(line.text))
-            or (index >= first and _titles(line) and _pattern(line.text) in titles)
+            or (index >= first and _titles(line) and without_digits(line.text) in titles)
         )
     ]
     return _without_refrains(_without_scattered(_without_counters(_without_stamps(kept))))
@@ -300,8 +300,10 @@ def is_title(text: str) -> bool:
 
 
 def _titles_at_edges(lines: list[Line]) -> set[str]:
-    seen = Counter(_pattern(page[0].text) for page in _pages(lines) if _titles(page[0]))
-    seen.update(_pattern(page[-1].text) for page in _pages(lines) if len(page) > 1 and _titles(page[-1]))
+    seen = Counter(without_digits(page[0].text) for page in _pages(lines) if _titles(page[0]))
+    seen.update(
+        without_digits(page[-1].text) for page in _pages(lines) if len(page) > 1 and _titles(page[-1])
+    )
     return {pattern for pattern, times in seen.items() if times > 1}
 
 
@@ -315,7 +317,7 @@ def _without_counters(lines: list[Line]) -> list[Line]:
     edges = {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
     for line in edges.values():
         for offset in _offsets(line):
-            offsets.setdefault(_pattern(line.text), Counter())[offset] += 1
+            offsets.setdefault(without_digits(line.text), Counter())[offset] += 1
     counted = {
         (pattern, offset)
         for pattern, seen in offsets.items()
@@ -326,7 +328,7 @@ def _without_counters(lines: list[Line]) -> list[Line]:
         line
         for line in lines
         if id(line) not in edges
-        or not any((_pattern(line.text), offset) in counted for offset in _offsets(line))
+        or not any((without_digits(line.text), offset) in counted for offset in _offsets(line))
     ]
 
 
@@ -346,8 +348,3 @@ def _offsets(line: Line) -> set[int]:
     if mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page):
         return set()
     return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}
-
-
-def _pattern(text: str) -> str:
-    """A line without its digits and spaces."""
-    return re.sub(r"[\d\s]+", "", text)

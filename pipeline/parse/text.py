@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -68,6 +69,11 @@ def _runs(codes: list[int]) -> Iterable[list[int]]:
         run.append(code)
     if run:
         yield run
+
+
+def without_digits(text: str) -> str:
+    """A line without its digits and spaces: running heads differ in them."""
+    return re.sub(r"[\d\s]+", "", text)
 
 
 def join_lines(text: str) -> str:
