@@ -63,7 +63,7 @@ def data_uri(content: bytes, media_type: str) -> str:
 def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from pipeline.rendering.tables import number
+    from pipeline.rendering.tables import number, percent
     from schemas.wording import counted
 
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.rendering"))]
@@ -74,5 +74,5 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "counted": counted, "json": _json}
+    environment.filters |= {"number": number, "percent": percent, "counted": counted, "json": _json}
     return environment

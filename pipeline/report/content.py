@@ -18,7 +18,7 @@ from pipeline.report.shown import cut, spread, tally
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import Dimension, dimensions
-from schemas.wording import Notice, counted
+from schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)
 _FEW = 30
@@ -158,36 +158,10 @@ def splitting(build: Build) -> Section | None:
     stage = build.stage("split")
     if stage.manifest is None:
         return None
-    facts = stage.facts
-    listed = (
-        ("Too small, drawn together 合并抽取的小层", "pooled_strata"),
-        ("More than one question off their share 偏离配额的层", "strata_off_by_more_than_one"),
+    values = {"facts": stage.facts, "params": stage.params, "most": _STRATA}
+    return Section(
+        "splitting", "How the splits were drawn", "划分方法", values, list(_split_notices(stage.facts))
     )
-    values = {
-        "facts": [
-            ("Method 方法", _method(stage.params)),
-            ("Stratified by 分层依据", ", ".join(stage.params.get("stratify_by", [])) or "–"),
-            ("Seed 随机种子", str(facts.get("seed", "–"))),
-            ("Strata, small ones together 层（小层合并）", number(facts.get("strata", 0))),
-            ("Groups and clusters kept whole 整体保留的题组", number(facts.get("units_of_several", 0))),
-            ("Largest of them 最大题组", counted(facts.get("largest_unit", 0), "question")),
-        ],
-        "lists": [
-            {"title": title, "count": facts[f"{name}_count"], "items": facts[name][:_STRATA]}
-            for title, name in listed
-            if facts.get(f"{name}_count")
-        ],
-    }
-    return Section("splitting", "How the splits were drawn", "划分方法", values, list(_split_notices(facts)))
-
-
-def _method(params: Mapping[str, Any]) -> str:
-    if params.get("method") == "per_subcategory":
-        return (
-            f"{params.get('test_per_subcategory')} test and {params.get('development_per_subcategory')} "
-            "validation questions a subcategory, the rest train"
-        )
-    return f"ratio {params.get('ratios', '')}"
 
 
 def _split_notices(facts: Mapping[str, Any]) -> Iterator[Notice]:

@@ -118,7 +118,7 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < _FEW:
         notices.append(notice("few_asked", n=asked))
-    lost = {row["run"]: sum(share or 0.0 for share in row["rates"].values()) for row in rows}
+    lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
     if doubt := unreviewed(found.scores):
@@ -127,24 +127,17 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
 
 
 def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
-    """One row a run, in the table's order."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in overall.iter_rows(named=True):
-        run = found.setdefault(
-            row["run"], {"run": run_name(row["run"]), "questions": 0, "expected": None, "rates": {}}
+    """One row a run that has an accuracy, in the table's order; its other metrics by name in ``rates``."""
+    found = []
+    for (run,), rows in overall.group_by("run", maintain_order=True):
+        rates = dict(rows.select("metric", "value").iter_rows())
+        accuracy = rows.filter(
+            pl.col("metric").is_in(["accuracy", "mean_accuracy"]) & pl.col("value").is_not_null()
         )
-        if row["metric"] in ("accuracy", "mean_accuracy") and "accuracy" not in run:
-            run |= {
-                "accuracy": row["value"],
-                "low": row["low"],
-                "high": row["high"],
-                "questions": row["questions"],
-            }
-        elif row["metric"] == "expected_accuracy":
-            run["expected"] = row["value"]
-        elif row["metric"] in _RATES:
-            run["rates"][row["metric"]] = row["value"]
-    return [run for run in found.values() if run.get("accuracy") is not None]
+        for row in accuracy.head(1).iter_rows(named=True):
+            shown = {name: row[name] for name in ("low", "high", "questions")}
+            found.append({"run": run_name(str(run)), "accuracy": row["value"], "rates": rates, **shown})
+    return found
 
 
 def answers_page(build: Build) -> bytes | None:

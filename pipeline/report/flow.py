@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from pipeline.losses import SourceLoss, alarms, losses, overlaps
-from pipeline.rendering.tables import number, percent
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.shown import item_text
@@ -29,67 +28,28 @@ _MATRIX = 12
 """Sources of the matrix of overlaps, those that share most."""
 _SHOWN_APART = "conflicting_answers"
 
-Tile = tuple[str, str, str, str]
-"""A figure, its name in both languages, and a remark."""
-
 
 def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
     found = losses(build.table)
-    tiles = [tile for tile in (_files(build), _pages(build), _reviewed(build)) if tile]
-    return Section("overview", "At a glance", "概览", {"sum": _sum(build, found), "tiles": tiles})
-
-
-def _sum(build: Build, found: list[SourceLoss]) -> list[Tile]:
-    """All questions and what became of them; the first figure is the sum of the others."""
     parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
-    total = sum(parts.values())
-    if not total:
-        return []
     sizes = [build.stage("export").rows(name) for name in SPLITS]
-    released = None not in sizes and sum(size or 0 for size in sizes) == parts["kept"]
-    names = {
-        "kept": ("in the splits", "进入数据划分") if released else ("kept so far", "目前保留"),
-        "merged": ("merged duplicates", "合并的重复题"),
-        "rejected": ("rejected", "剔除"),
-        "waiting": ("waiting", "待处理"),
-    }
-    more = " / ".join(map(number, sizes)) if released else ""
-    return [
-        (number(total), "questions found", "找到的题目", ""),
-        *(
-            (number(count), *names[name], more if name == "kept" else percent(count, total))
-            for name, count in parts.items()
-        ),
-    ]
-
-
-def _files(build: Build) -> Tile | None:
-    counts = build.stage("ocr").counts
-    if not counts:
-        return None
-    keys = len(build.stage("parse").facts.get("keys", {}))
-    parts = [(counts["kept"] - keys, "with questions 试题"), (keys, "with answers 答案")]
-    parts.append((counts["in"] - counts["kept"], "not read 未读出"))
-    said = " + ".join(f"{number(count)} {name}" for count, name in parts if count)
-    return number(counts["in"]), "file" if counts["in"] == 1 else "files", "文件", said
-
-
-def _pages(build: Build) -> Tile | None:
-    pages = build.stage("ocr").rows("pages")
-    if not pages:
-        return None
-    by_ocr = build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0)
-    return number(pages), "page" if pages == 1 else "pages", "页", f"{number(by_ocr)} by OCR 识别"
-
-
-def _reviewed(build: Build) -> Tile | None:
     labels = build.filled("review/labels")
-    if labels is None:
-        return None
-    seen = labels.filter(labels["status"] != LabelStatus.UNREVIEWED.value).height
-    share = percent(seen, labels.height, 0)
-    return share, "labels seen by experts", "经专家审核的标签", f"of {counted(labels.height, 'label')}"
+    values = {
+        "parts": parts,
+        "total": sum(parts.values()),
+        "sizes": sizes,
+        "released": None not in sizes and sum(size or 0 for size in sizes) == parts["kept"],
+        "files": build.stage("ocr").counts,
+        "keys": len(build.stage("parse").facts.get("keys", {})),
+        "pages": build.stage("ocr").rows("pages"),
+        "by_ocr": build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0),
+        "labels": 0 if labels is None else labels.height,
+        "seen": 0
+        if labels is None
+        else labels.filter(pl.col("status") != LabelStatus.UNREVIEWED.value).height,
+    }
+    return Section("overview", "At a glance", "概览", values)
 
 
 def funnel(build: Build) -> Section:

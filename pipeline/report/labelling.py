@@ -78,11 +78,12 @@ def agreement(build: Build) -> Section | None:
         ),
         ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
     )
-    rows = _agreement_rows(whole)
+    rows = whole.to_dicts()
     values = {
+        "known": dimensions(),
         "rows": rows,
         "more": [
-            {"title": title, "count": part.height, "rows": _agreement_rows(part.head(_LISTED))}
+            {"title": title, "count": part.height, "rows": part.head(_LISTED).to_dicts()}
             for title, part in parts
             if part.height
         ],
@@ -97,37 +98,19 @@ def _ordered(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.sort(place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label", nulls_last=False)
 
 
-def _agreement_rows(rows: pl.DataFrame) -> list[dict[str, Any]]:
-    known = dimensions()
-    return [
-        {
-            **row,
-            "chinese": known[row["dimension"]].zh if row["dimension"] in known else "",
-            "english": known[row["dimension"]].en if row["dimension"] in known else row["dimension"],
-            "what": " · ".join(part for part in (row["label"], row["slice"], row["reviewers"]) if part),
-            "measures": [_measure(row, name) for name in ("raw", "kappa", "alpha")],
-        }
-        for row in rows.iter_rows(named=True)
-    ]
-
-
-def _measure(row: dict[str, Any], name: str) -> str:
-    """``0.40 [0.20, 0.50]``; a dash where it is undefined."""
-    value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
-    interval = "" if value is None or low is None else f" [{number(low, 2)}, {number(high, 2)}]"
-    return number(value, 2) + interval
-
-
 def _weak(rows: list[dict[str, Any]]) -> list[Notice]:
-    weak = [
-        (row["english"], row["chinese"], number(row["alpha"], 2))
+    known = dimensions()
+    weak = {
+        row["dimension"]: number(row["alpha"], 2)
         for row in rows
         if row["reviewers"] == _ALL and row["alpha"] is not None and row["alpha"] < _TENTATIVE
-    ]
+    }
     if not weak:
         return []
-    english = ", ".join(f"{name} {alpha}" for name, _, alpha in weak)
-    chinese = "，".join(f"{name} {alpha}" for _, name, alpha in weak)
+    english = ", ".join(
+        f"{known[name].en if name in known else name} {alpha}" for name, alpha in weak.items()
+    )
+    chinese = "，".join(f"{known[name].zh if name in known else ''} {alpha}" for name, alpha in weak.items())
     return [notice("weak_agreement", limit=_TENTATIVE, english=english, chinese=chinese)]
 
 
