@@ -31,7 +31,7 @@ from pipeline.cli.options import (
     keyword,
     stage_options,
 )
-from pipeline.cli.report import say, tell_end, tell_estimate, tell_stage
+from pipeline.cli.report import say, tell, tell_end, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.ocr.params import OcrParams
@@ -212,7 +212,7 @@ def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Cont
 
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = reviewed_questions(questions, tables, params)
-    tell_estimate(Console(), estimate(questions, params, context.store, reviewed))
+    tell("estimate", estimate(questions, params, context.store, reviewed))
 
 
 def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:

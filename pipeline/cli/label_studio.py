@@ -16,22 +16,18 @@ from annotation.params import ReviewParams
 from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Overrides, configure, examples
-from pipeline.cli.report import say, warn
+from pipeline.cli.report import say, tell
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from schemas.evaluation import JudgeAgreement
 
 if TYPE_CHECKING:
-    from annotation.label_studio.pull import PullReport
-    from annotation.label_studio.push import PushReport
     from pipeline.runtime.runner import Runner
 
 EVALUATE = stage("evaluate")
 _HELP = "Have experts score models' explanations and clinical answers in Label Studio."
 Full = Annotated[bool, typer.Option("--full", help="Fetch everything, not only what changed.")]
 Adopt = Annotated[bool, typer.Option("--adopt", help="Take over the project of another folder that is gone.")]
-_NAMED = 5
-"""Question ids in a line."""
 
 
 @contextmanager
@@ -46,62 +42,6 @@ def at_work(
     runner = Runner(loaded)
     with build_lock(runner.build):
         yield loaded, runner
-
-
-def tell_push(report: PushReport) -> None:
-    """Say what a push did."""
-    made = "made" if report.created else "found"
-    batch = f" in batch {report.batch}" if report.added and report.kind == "review" else ""
-    say(
-        f"{report.kind} project {report.project} {made}: {report.added} added{batch}, {report.updated} updated, "
-        f"{report.unchanged} unchanged"
-    )
-    if report.changed_after_review:
-        warn(f"changed after an expert had answered them: {_some(report.changed_after_review)}")
-    for count, what in (
-        (report.later, "not sent yet; the next push sends them"),
-        (report.withdrawn, "withdrawn: they need no answer any more, and had none"),
-        (report.duplicates_removed, "removed: second tasks of a question, without an answer"),
-        (
-            report.others,
-            "other tasks in the project, which belong to no question of this dataset: left alone",
-        ),
-        (report.replies_lost, "replies lost on the way; what had arrived was not sent again"),
-        (report.mended, "times the server had kept less than was sent; put right"),
-        (report.restored, "answers that were pulled earlier put back into the project"),
-    ):
-        if count:
-            say(f"{count} {what}")
-    say(f"experts begin at {report.url}")
-
-
-def tell_pull(report: PullReport) -> None:
-    """Say what a pull found."""
-    say(
-        f"{report.kind}: {report.new} new, {report.changed} changed, {report.deleted} deleted; "
-        f"{report.questions} questions answered"
-    )
-    if report.remedy is not None:
-        warn(
-            f"{report.kind}: its project is gone from Label Studio: what was pulled stays and counts;"
-            f" `{report.remedy}` makes it anew where it is needed"
-        )
-    if report.newly_gone:
-        warn(
-            f"{report.newly_gone} answers are gone from Label Studio: they stay here and count"
-            " (`pull --force` lets go of them)"
-        )
-    elif report.kept:
-        say(f"{report.kept} answers that are gone from Label Studio count from earlier pulls")
-    for reason, count in report.rejects.items():
-        warn(f"does not count: {reason} {count}")
-    if report.third_experts:
-        warn(f"answered by more people than were asked: {_some(report.third_experts)}")
-
-
-def _some(question_ids: tuple[str, ...]) -> str:
-    rest = len(question_ids) - _NAMED
-    return ", ".join(question_ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def register(app: typer.Typer) -> None:
@@ -131,7 +71,7 @@ def push(
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     with at_work(config, overrides, options) as (loaded, runner):
         report = project.push(*_params(loaded), runner.context(EVALUATE), adopt=adopt)
-    tell_push(report)
+    tell("push", report)
 
 
 def pull(
@@ -142,7 +82,7 @@ def pull(
 
     with at_work(config, overrides) as (loaded, runner):
         report = project.pull(*_params(loaded), runner.context(EVALUATE), full=full, adopt=adopt)
-    tell_pull(report)
+    tell("pull", report)
     say("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from pipeline.config import ConfigBase
 from schemas.wording import counted
 
 if TYPE_CHECKING:
-    from annotation.estimate import Estimate
+    from jinja2 import Environment
+
     from pipeline.runtime.runner import Report
 
 _WIDEST = 1000  # columns of text
@@ -120,34 +122,26 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
     return False
 
 
-def tell_estimate(console: Console, found: Estimate) -> None:
-    """Print the estimated requests, tokens, cost and time of annotation."""
-    if found.requests == 0 and found.stored == 0:
-        questions = counted(found.questions, "question")
-        say(f"{questions} by {found.annotator}: no requests, no cost", console=console)
-        return
-    cost = "unknown (no list price of this model and address: set price_in and price_out)"
-    if found.cost is not None and found.batch_cost is not None:
-        currency = escape(found.currency)
-        cost = f"about {found.cost:.4f} {currency}; with --batch {found.batch_cost:.4f} {currency} (estimate)"
-    time = "up to a day" if found.seconds is None else f"about {found.seconds:,.0f} s (estimate)"
-    prices = f"{found.listed}; price_in and price_out of dataset.toml win" if found.listed else None
-    table = Table(show_header=False, box=None)
-    for name, value in (
-        ("annotator", escape(found.annotator)),
-        ("questions", f"{found.questions:,}"),
-        ("requests", f"{found.requests:,} to make, {found.stored:,} answered before"),
-        (
-            "tokens",
-            f"about {found.prompt_tokens:,} in, {found.completion_tokens:,} out ({escape(found.counted)})",
-        ),
-        ("cost", cost),
-        ("prices", prices and escape(prices)),
-        ("time", time),
-    ):
-        if value:
-            table.add_row(name, value)
-    print_whole(console, table)
+def tell(template: str, it: object) -> None:
+    """Print a text of ``templates/`` about an object; lines that begin with ``!`` are warnings."""
+    for line in _texts().get_template(f"{template}.txt").render(it=it).splitlines():
+        if line.startswith("!"):
+            warn(line.removeprefix("! "))
+        elif line.strip():
+            say(line)
+
+
+@cache
+def _texts() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from pipeline.rendering.tables import number
+
+    environment = Environment(  # noqa: S701 - for a terminal
+        loader=PackageLoader("pipeline.cli"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"number": number, "counted": counted}
+    return environment
 
 
 def print_json(content: Any) -> None:

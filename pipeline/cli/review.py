@@ -18,9 +18,9 @@ from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Adopt, Full, at_work, tell_pull, tell_push
+from pipeline.cli.label_studio import Adopt, Full, at_work
 from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure, examples
-from pipeline.cli.report import say, warn
+from pipeline.cli.report import say, tell, warn
 from pipeline.config import ConfigBase
 from schemas.annotations import Agreement, LabelStatus
 from schemas.errors import UserError
@@ -95,7 +95,7 @@ def push(
         else:
             reports, notes = [exchange.push(tables, params, context, count=count, adopt=adopt)], []
     for report in reports:
-        tell_push(report)
+        tell("push", report)
     for note in notes:
         warn(note)
 
@@ -105,7 +105,7 @@ def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None)
     from pipeline.review import exchange
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
-        tell_push(exchange.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
+        tell("push", exchange.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
 
 
 def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
@@ -114,7 +114,7 @@ def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> 
 
     with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
         report, without = exchange.verify(_params(loaded), runner.context(REVIEW))
-        tell_push(report)
+        tell("push", report)
         if without:
             say(f"{without} items not sent: no question is in them")
 
@@ -173,7 +173,7 @@ def pull(
         reports = exchange.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
         unknown = exchange.unknown_people(_params(loaded), runner.build)
     for report in reports:
-        tell_pull(report)
+        tell("pull", report)
     if unknown:
         warn(
             f"no such account in Label Studio, see review.reviewers and review.adjudicators: {', '.join(unknown)}"
