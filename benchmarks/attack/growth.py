@@ -128,7 +128,7 @@ def _member(items: Any) -> str:
 
 def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
-    from pipeline.clean import evidence
+    from pipeline.clean import validity as evidence
     from pipeline.clean.filters import judge as judge_question
     from pipeline.clean.params import CleanParams
     from pipeline.dedup.keys import with_keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -129,12 +130,12 @@ def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
     for match in _P.bare.finditer(text, start):
         letter = match[1] or match[2]
         _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
-    named = list(_P.named.finditer(text, start))
+    named = [one.span() for one in _P.named.finditer(text, start)]
     for match in _P.letter_delimited.finditer(text, start):
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
-        if mark in "、,，" and any(one.start() < match.start() < one.end() for one in named):
+        if mark in "、,，" and _inside(named, match.start()):
             continue
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _P.paren.finditer(text, start):
@@ -147,6 +148,12 @@ def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
         base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
         _add(found, text, match.start(), match.end(), chr(65 + ord(match[0]) - base), Form.CIRCLED)
     return [found[position] for position in sorted(found)]
+
+
+def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
+    """Return whether a place lies within one of the spans, which stand in order and apart."""
+    before = bisect_left(spans, (place, 0))
+    return before > 0 and place < spans[before - 1][1]
 
 
 def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
