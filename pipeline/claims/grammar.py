@@ -124,6 +124,10 @@ class Text:
             if match.end() > match.start():
                 yield CODES[match.lastgroup or ""], match.start(), match.end(), None
 
+    def mention_at(self, match: re.Match[str], group: str = "m") -> Mention | None:
+        """The mention that a group of a match over the codes stands for."""
+        return self.words[match.start(group)][3]
+
     @cached_property
     def claims(self) -> list[Claim]:
         """All claims, in the order of the text."""
@@ -132,7 +136,7 @@ class Text:
 
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
-            first, mention = self.words[match.start()], self.words[match.start("m")][3]
+            first, mention = self.words[match.start()], self.mention_at(match)
             if mention is not None and not self._is_supposed(match.start(), row.kind):
                 end = max(mention.end, self.words[match.end() - 1][2])
                 yield Claim(mention.labels, row.stance, row.kind, first[1], end, mention)

@@ -95,32 +95,27 @@ def grade(
     Returns:
         The prediction, and the grade; None when the request failed, as there is nothing to grade.
     """
-    asked = prompt.asked()
-    outcome, letters, rule, span = _read(asked, made, answer_first=answer_first)
-    question = prompt.printed
-    if prompt.shown is not None:
-        letters = None if letters is None else prompt.shown.as_printed(letters)
+    outcome, found = _read(prompt.asked(), made, answer_first=answer_first)
+    letters, question = found.letters, prompt.printed
+    if prompt.shown is not None and letters is not None:
+        letters = prompt.shown.as_printed(letters)
     graded = None
     if outcome is not Outcome.FAILED:
         graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant)
     prediction = Prediction(
-        run=run,
         task=Task.ANSWER,
         question_id=question.question_id,
-        repeat=prompt.repeat,
-        variant=prompt.variant,
-        raw_output=made.text,
         extracted=None if letters is None else list(letters),
-        rule=rule,
+        rule=found.rule,
         outcome=outcome,
         correct=graded.correct if graded is not None and letters is not None else None,
-        span=None if span is None else list(span),
-        **provenance(prompt, made, keep_prompt=keep_prompt),
+        span=None if found.span is None else list(found.span),
+        **provenance(run, prompt, made, keep_prompt=keep_prompt),
     )
     return prediction, graded
 
 
-def provenance(prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[str, Any]:
+def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[str, Any]:
     """Return the columns of ``Prediction`` that say how an output came about."""
     read = made.asked or json.dumps(prompt.messages, ensure_ascii=False, sort_keys=True)
     printed = prompt.shown.printed if prompt.shown is not None else {}
@@ -129,6 +124,10 @@ def provenance(prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[s
         for label, value in (made.likelihoods or {}).items()
     ]
     return {
+        "run": run,
+        "repeat": prompt.repeat,
+        "variant": prompt.variant,
+        "raw_output": made.text,
         "prompt_hash": sha256(read),
         "prompt": read if keep_prompt else None,
         "finish": None if made.text is None else made.finish,
@@ -140,17 +139,14 @@ def provenance(prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[s
     }
 
 
-def _read(
-    asked: ReleaseRow, made: Generation, *, answer_first: bool | None
-) -> tuple[Outcome, tuple[str, ...] | None, str | None, tuple[int, int] | None]:
+def _read(asked: ReleaseRow, made: Generation, *, answer_first: bool | None) -> tuple[Outcome, Extraction]:
     if made.text is None:
-        return Outcome.FAILED, None, None, None
+        return Outcome.FAILED, Extraction()
     if made.letters is not None:
-        return Outcome.ANSWERED, made.letters, made.read_by or CHOSEN, None
+        return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
     options = {option.label: option.text for option in asked.options}
     multiple = is_multiple(asked)
-    outcome, extraction = read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)
-    return outcome, extraction.letters, extraction.rule, extraction.span
+    return read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)
 
 
 @dataclass(frozen=True)

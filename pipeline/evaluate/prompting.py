@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -187,14 +187,16 @@ def _text(name: str, key: str, text: object, allowed: frozenset[str]) -> str:
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
     """A chat that asks ``question`` after the worked ``examples``; what all questions share comes first."""
-    turns: list[Message] = []
-    if template.system is not None:
-        turns.append({"role": "system", "content": template.system})
-    for example in examples:
-        turns.append({"role": "user", "content": _fill(template.question, example)})
-        turns.append({"role": "assistant", "content": _fill(template.answer, example)})
-    turns.append({"role": "user", "content": _fill(template.question, question)})
-    return tuple(turns)
+    worked = [(_fill(template.question, row), _fill(template.answer, row)) for row in examples]
+    return chat(template.system, worked, _fill(template.question, question))
+
+
+def chat(system: str | None, answered: Iterable[tuple[str, str]], asked: str) -> tuple[Message, ...]:
+    """Questions with their answers, and a question."""
+    turns = [] if system is None else [{"role": "system", "content": system}]
+    for question, answer in answered:
+        turns += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+    return (*turns, {"role": "user", "content": asked})
 
 
 class Examples:

@@ -56,7 +56,7 @@ class _Outcomes:
     """Results of all runs so far."""
 
     questions: str
-    """See ``provenance.fingerprint``."""
+    """See ``grading.fingerprint``."""
     open_questions: list[OpenQuestion]
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)

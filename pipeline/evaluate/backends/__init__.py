@@ -6,8 +6,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import chain, combinations
+from pkgutil import resolve_name
 from typing import Any, Protocol, cast
 
 from pipeline.evaluate.params import MajorityModel, ModelOptions, RandomModel
@@ -94,8 +94,7 @@ BACKENDS: dict[str, str] = {
 
 def open_backend(options: ModelOptions, setting: Setting) -> Backend:
     """The backend that serves ``options``."""
-    module, _, name = BACKENDS[options.kind].partition(":")
-    return cast("Backend", getattr(import_module(module), name)(options, setting))
+    return cast("Backend", resolve_name(BACKENDS[options.kind])(options, setting))
 
 
 class RandomBackend:

@@ -45,7 +45,7 @@ def _last(claims: Iterable[Claim]) -> FoundAnswer | None:
 def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
     match = _P["opens"].match(task.said.codes)
-    mention = task.said.words[match.start("m")][3] if match else None
+    mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
     if not mention.own and re.match(r",?[Dxi]?[WXV](?!K)", task.said.codes[match.end() :]):
@@ -161,14 +161,14 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
         rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
         task.said.codes,
     )
-    mention = task.said.words[match.start("m")][3] if match else None
+    mention = task.said.mention_at(match) if match else None
     return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P["opens"].match(task.said.codes)
-    mention = task.said.words[match.start("m")][3] if match else None
+    mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text:
         return None
     named = len(task.said.items)

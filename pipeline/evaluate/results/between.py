@@ -12,7 +12,16 @@ from pipeline.evaluate.comparing import ranking
 from pipeline.evaluate.grading import Asking
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import metric
-from pipeline.evaluate.results.view import REFERENCES, WORDS, Rival, compared, p_value, run_name, value
+from pipeline.evaluate.results.view import (
+    REFERENCES,
+    WORDS,
+    Rival,
+    bracketed,
+    compared,
+    p_value,
+    run_name,
+    value,
+)
 from pipeline.rendering.tables import Cell, Table, number
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 
@@ -28,7 +37,7 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
             number(row.questions),
             number(row.only_a_right),
             number(row.only_b_right),
-            _difference(row),
+            bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
             p_value(row.p_value),
             p_value(row.p_adjusted),
         )
@@ -36,15 +45,6 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
     ]
     sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
     return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
-
-
-def _difference(row: Comparison) -> str:
-    text = f"{100 * row.difference:+.1f}"
-    return (
-        text
-        if row.low is None or row.high is None
-        else f"{text} [{100 * row.low:+.1f}, {100 * row.high:+.1f}]"
-    )
 
 
 def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | None:
@@ -117,9 +117,7 @@ def _grade(score: Score | None) -> str:
     if score is None or score.value is None:
         return "–"
     text = f"{score.value:.2f}" if score.sd is None else f"{score.value:.2f} ± {score.sd:.2f}"
-    if score.low is None or score.high is None:
-        return text
-    return f"{text} [{score.low:.2f}, {score.high:.2f}]"
+    return bracketed(text, score, ".2f", scale=1)
 
 
 def _table(

@@ -12,7 +12,7 @@ import polars as pl
 
 from pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
 from pipeline.rendering.tables import Cell, Table
-from schemas.evaluation import Score, Task
+from schemas.evaluation import Comparison, Score, Task
 
 REFERENCES = (HUMAN, "random", "majority")
 """Runs to compare models with; they are never the best."""
@@ -112,10 +112,15 @@ def cell(score: Score | None, questions: int | None = None, places: int = 1) -> 
     """
     if score is None or score.value is None:
         return "–"
-    text = mean(score, places)
-    if score.low is not None and score.high is not None:
-        text += f" [{100 * score.low:.{places}f}, {100 * score.high:.{places}f}]"
+    text = bracketed(mean(score, places), score, f".{places}f")
     return text if questions in (None, score.questions) else f"{text} (n = {score.questions:,})"
+
+
+def bracketed(text: str, found: Score | Comparison, form: str, scale: int = 100) -> str:
+    """A figure with its 95 % interval behind it, where there is one."""
+    if found.low is None or found.high is None:
+        return text
+    return f"{text} [{scale * found.low:{form}}, {scale * found.high:{form}}]"
 
 
 def mean(score: Score | None, places: int = 1) -> str:

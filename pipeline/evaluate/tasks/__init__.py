@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Protocol, cast
 
 from pipeline.evaluate.backends import Backend, Generation
@@ -117,8 +117,7 @@ TASKS: dict[Task, str] = {
 
 def open_task(options: ModelOptions, material: Material) -> TaskWork:
     """The work that ``options`` ask for, its prompts made."""
-    module, _, name = TASKS[options.task].partition(":")
-    return cast("TaskWork", getattr(import_module(module), name)(options, material))
+    return cast("TaskWork", resolve_name(TASKS[options.task])(options, material))
 
 
 class AnswerWork:

@@ -13,7 +13,7 @@ from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.grading import READABLE, provenance, read_text
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked
-from pipeline.evaluate.prompting import Message, Prompt, Template, load_template, messages
+from pipeline.evaluate.prompting import Message, Prompt, Template, chat, load_template, messages
 from pipeline.evaluate.scoring import OVERALL, GradedText, Slice, cluster, compare, slices_of
 from pipeline.evaluate.tasks import Material, Reading, Written, left_out
 from schemas.errors import UserError
@@ -67,16 +67,13 @@ class _TextWork:
                 outcome, said = read_text(given.text, given.finish)
             reading.predictions.append(
                 Prediction(
-                    run=run,
                     task=self.task,
                     question_id=about.item_id,
-                    repeat=prompt.repeat,
-                    raw_output=given.text,
                     extracted=None,
                     rule=None,
                     outcome=outcome,
                     correct=None,
-                    **provenance(prompt, given, keep_prompt=self._keep_prompts),
+                    **provenance(run, prompt, given, keep_prompt=self._keep_prompts),
                 )
             )
             if outcome is Outcome.FAILED:
@@ -180,15 +177,12 @@ def item_id(case: Case, number: int) -> str:
 
 def conversation(template: Template, case: Case, number: int) -> tuple[Message, ...]:
     """The case, what was asked of it before and the solutions, and question ``number``."""
-    turns: list[Message] = []
-    if template.system is not None:
-        turns.append({"role": "system", "content": template.system})
-    for index, turn in enumerate(case.turns[: number + 1]):
-        asked = template.question if index == 0 or template.follow_up is None else template.follow_up
-        turns.append({"role": "user", "content": _fill(asked, case, turn)})
-        if index < number:
-            turns.append({"role": "assistant", "content": _fill(template.answer, case, turn)})
-    return tuple(turns)
+    asked = [
+        _fill(template.question if index == 0 else template.follow_up or template.question, case, turn)
+        for index, turn in enumerate(case.turns[: number + 1])
+    ]
+    answers = [_fill(template.answer, case, turn) for turn in case.turns[:number]]
+    return chat(template.system, zip(asked, answers, strict=False), asked[-1])
 
 
 def _fill(template: str, case: Case, turn: Turn) -> str:

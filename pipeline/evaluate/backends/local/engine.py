@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from pipeline.evaluate.backends.local.base import Letters, Made, PromptBatch, Sequenced, chosen
@@ -16,7 +17,7 @@ class OutOfMemoryError(Exception):
 
 
 class Engine:
-    """One model on one device."""
+    """One model on one device; what does not fit in its memory raises ``OutOfMemoryError``."""
 
     def __init__(self, options: TransformersModel, device: str, tokenizer: Any = None) -> None:
         import torch
@@ -29,20 +30,14 @@ class Engine:
         self._torch = torch
 
     def generate(self, batch: PromptBatch) -> list[Made]:
-        """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone.
-
-        Raises:
-            OutOfMemoryError: it does not fit.
-        """
+        """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone."""
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         if options.temperature > 0:
             seeds = [tail.seed for tail in batch.tails]
             sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
         with self._torch.inference_mode(), _memory():
-            inputs = self._padded(batch, whole=True)
-            if batch.head:
-                inputs["past_key_values"] = self._cache(batch)
+            inputs = self._inputs(batch, whole=True)
             made = self._model.generate(
                 **inputs,
                 max_new_tokens=options.max_tokens,
@@ -58,9 +53,7 @@ class Engine:
     def choose(self, batch: PromptBatch, letters: Letters) -> list[Made]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
         with self._torch.inference_mode(), _memory():
-            inputs = self._padded(batch, whole=False)
-            if batch.head:
-                inputs["past_key_values"] = self._cache(batch)
+            inputs = self._inputs(batch, whole=False)
             logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
             rows = logits.log_softmax(-1)[:, [token for _, token in letters]].cpu().tolist()
         labels = [label for label, _ in letters]
@@ -73,18 +66,16 @@ class Engine:
         """The log-likelihood of every prompt's scored tokens, summed."""
         wanted = [tail.scored for tail in batch.tails]
         with self._torch.inference_mode(), _memory():
-            inputs = self._padded(batch, whole=False)
+            inputs = self._inputs(batch, whole=False)
             targets = inputs["input_ids"][:, -max(wanted) :]
-            if batch.head:
-                inputs["past_key_values"] = self._cache(batch)
             kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
             logits = kept[:, :-1].float()
             values = logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)
             rows = values.cpu().tolist()
         return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
-    def _padded(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
-        """Input tensors, shape (prompts, width), padded between the head and the tails.
+    def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
+        """Input tensors, shape (prompts, width), padded between the head and the tails, with the head's cache.
 
         ``generate`` wants the head among the tokens, a forward pass what is new alone.
         """
@@ -95,12 +86,14 @@ class Engine:
         tails = [[pad] * gap + list(tail.tokens) for gap, tail in zip(gaps, batch.tails, strict=True)]
         seen = [[1] * len(head) + [0] * gap + [1] * (width - gap) for gap in gaps]
         mask = torch.tensor(seen, device=self._device)
-        inputs = {"attention_mask": mask}
+        inputs: dict[str, Any] = {"attention_mask": mask}
         if whole:
             inputs["input_ids"] = torch.tensor([head + tail for tail in tails], device=self._device)
         else:
             inputs["input_ids"] = torch.tensor(tails, device=self._device)
             inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
+        if head:
+            inputs["past_key_values"] = self._cache(batch)
         return inputs
 
     def _cache(self, batch: PromptBatch) -> Any:
@@ -163,21 +156,17 @@ class Sampler:
         return scores.new_full(scores.shape, float("-inf")).scatter(-1, tokens.gather(-1, place), 0.0)
 
 
-class _memory:  # noqa: N801 - used as a statement
+@contextmanager
+def _memory() -> Iterator[None]:
     """Tells what a device says when it is full as ``OutOfMemoryError``."""
+    import torch
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None:
-            return
-        import torch
-
-        full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError)) or (
-            isinstance(error, RuntimeError) and "allocate memory" in str(error)
-        )
-        if full:
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
-            raise OutOfMemoryError(first_line(error)) from None
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
+        if not full and "allocate memory" not in str(error):
+            raise
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        raise OutOfMemoryError(first_line(error)) from None
