@@ -199,14 +199,11 @@ def _entries(home: Path, source: str) -> list[Entry]:
 
 
 def _once(entries: Sequence[Entry]) -> list[Entry]:
-    kept: list[Entry] = []
+    kept: dict[tuple[str, object], Entry] = {}
     for entry in entries:
-        same = entry.run in REFERENCES and any(
-            other.run == entry.run and other.accuracy == entry.accuracy for other in kept
-        )
-        if not same:
-            kept.append(entry)
-    return kept
+        same = entry.accuracy if entry.run in REFERENCES else id(entry)
+        kept.setdefault((entry.run, same), entry)
+    return list(kept.values())
 
 
 def leaderboard(entries: Sequence[Entry]) -> Table:

@@ -263,8 +263,10 @@ _OWN_NAMES = {
     "length": ("题长（字符）", "Question length (characters)"),
     "label_status": ("标签状态", "Label status"),
 }
-_LENGTH_STEP, _LENGTH_LAST = 10, 100
-"""Characters a slice of question length spans, and where the last one, without an end, begins (CMExam, figure 3)."""
+_LENGTH_STEP = 10
+"""Characters a slice of question length spans (CMExam, figure 3)."""
+_LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100, _LENGTH_STEP)), "100+"]
+"""Slices of question length; the last one has no end."""
 
 
 def dimension_names() -> dict[str, tuple[str, str]]:
@@ -299,10 +301,7 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
 def length_label(question: ReleaseRow) -> str:
     """The span of lengths that the question's text, its shared case included, falls in: ``20–29``, ``100+``."""
     length = len(question.stem) + len(question.shared_stem or "")
-    if length >= _LENGTH_LAST:
-        return f"{_LENGTH_LAST}+"
-    start = length // _LENGTH_STEP * _LENGTH_STEP
-    return f"{start}–{start + _LENGTH_STEP - 1}"
+    return _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
 
 
 def review_status(question: ReleaseRow) -> str:
@@ -327,20 +326,18 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
 
 
 def _order() -> Callable[[Slice], tuple[int, int, str]]:
-    names = list(dimension_names())
-    labels: dict[tuple[str, str], int] = {}
-    for name, dimension in dimensions().items():
-        labels |= {(name, label): index for index, label in enumerate(dimension.zh_names())}
-    catalogue: Sequence[str] = list(_exam_names())
-    labels |= {
-        (name, label): index for name in ("exam_type", "exam_class") for index, label in enumerate(catalogue)
+    names, exams = list(dimension_names()), list(_exam_names())
+    known = {name: dimension.zh_names() for name, dimension in dimensions().items()} | {
+        "exam_type": exams,
+        "exam_class": exams,
+        "length": _LENGTHS,
+        "label_status": list(_STATUS.values()),
     }
-    spans = [f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, _LENGTH_LAST, _LENGTH_STEP)]
-    labels |= {("length", label): index for index, label in enumerate([*spans, f"{_LENGTH_LAST}+"])}
-    labels |= {("label_status", label): index for index, label in enumerate(_STATUS.values())}
 
     def order(part: Slice) -> tuple[int, int, str]:
-        return names.index(part.dimension), labels.get((part.dimension, part.label), len(labels)), part.label
+        labels = known.get(part.dimension, [])
+        place = labels.index(part.label) if part.label in labels else len(labels)
+        return names.index(part.dimension), place, part.label
 
     return order
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations
 from pathlib import Path
@@ -25,8 +25,12 @@ EXPERT = "expert:"
 _COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
 AVERAGE = "average"
 """The aspect that is the mean of all."""
+EXPERTS = "experts"
+"""All experts together, as one judge."""
 _Key = tuple[str, str, str]
 """Run, question and repeat of an answer."""
+_Given = dict[str, dict[str, dict[_Key, float]]]
+"""Scores by judge, aspect and answer."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     """
     found: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
     for row in judgements:
-        who = "experts" if row.judge.startswith(EXPERT) else row.judge
+        who = EXPERTS if row.judge.startswith(EXPERT) else row.judge
         found.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
     names = [aspect.name for aspect in aspects()]
     scores = []
@@ -136,58 +140,50 @@ def judge_agreement(
     """
     given = _by_judge(judgements)
     people = [own for who, own in given.items() if who.startswith(EXPERT)]
-    both = scored_by_both(judgements)
+    judges = _judges(given)
     found = []
     for aspect in _aspects():
         if len(people) > 1:
             found.append(_among_experts(aspect, [own.get(aspect, {}) for own in people]))
-        pairs = [((who, "experts"), both[who, name]) for who, name in both if name == aspect]
-        pairs += list(_by_two_judges(given, aspect))
-        found += [_agreement(*names, aspect, shared, lengths or {}, models or {}) for names, shared in pairs]
+        sides = [(who, EXPERTS) for who in judges if given[EXPERTS][aspect]]
+        for one, other in [*sides, *permutations(judges, 2)]:
+            shared = _both(given, one, other, aspect)
+            found.append(_agreement(one, other, aspect, shared, lengths or {}, models or {}))
     return found
-
-
-def _by_two_judges(
-    given: Mapping[str, Mapping[str, Mapping[_Key, float]]], aspect: str
-) -> Iterator[tuple[tuple[str, str], list[Both]]]:
-    """Answers that two judges scored in an aspect, from either one's side."""
-    judges = [who for who in given if not who.startswith(EXPERT)]
-    for one, other in permutations(judges, 2):
-        theirs = given[other].get(aspect, {})
-        own = sorted(given[one].get(aspect, {}).items())
-        yield (one, other), [Both(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
 def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Both]]:
     """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
     given = _by_judge(judgements)
-    people = [own for who, own in given.items() if who.startswith(EXPERT)]
-    found: dict[tuple[str, str], list[Both]] = {}
-    for who, own in given.items():
-        if who.startswith(EXPERT):
-            continue
-        for aspect in _aspects():
-            together = [one.get(aspect, {}) for one in people]
-            scored = sorted(own.get(aspect, {}).items())
-            shared = [(key, score, [one[key] for one in together if key in one]) for key, score in scored]
-            if any(together):
-                found[who, aspect] = [
-                    Both(key[0], score, mean(theirs), key) for key, score, theirs in shared if theirs
-                ]
-    return found
+    shown = [aspect for aspect in _aspects() if given[EXPERTS][aspect]]
+    return {(who, aspect): _both(given, who, EXPERTS, aspect) for who in _judges(given) for aspect in shown}
+
+
+def _judges(given: _Given) -> list[str]:
+    return [who for who in given if who != EXPERTS and not who.startswith(EXPERT)]
+
+
+def _both(given: _Given, one: str, other: str, aspect: str) -> list[Both]:
+    """Answers that two judges scored in an aspect."""
+    theirs = given[other].get(aspect, {})
+    own = sorted(given[one].get(aspect, {}).items())
+    return [Both(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
 def _aspects() -> list[str]:
     return [*(aspect.name for aspect in aspects()), AVERAGE]
 
 
-def _by_judge(judgements: Iterable[Judgement]) -> dict[str, dict[str, dict[_Key, float]]]:
-    """Each judge's score of every answer in every aspect, and the mean of those that have all."""
+def _by_judge(judgements: Iterable[Judgement]) -> _Given:
+    """Each judge's score of every answer in every aspect, and the mean of those that have all.
+
+    ``EXPERTS`` are one judge more, who gives the mean of the experts.
+    """
     scores: dict[str, dict[str, dict[_Key, list[int]]]] = {}
     for row in judgements:
         key = (row.run, row.question_id, str(row.repeat))
         scores.setdefault(row.judge, {}).setdefault(row.aspect, {}).setdefault(key, []).append(row.score)
-    found: dict[str, dict[str, dict[_Key, float]]] = {}
+    found: _Given = {}
     names = [aspect.name for aspect in aspects()]
     for who, own in scores.items():
         means = {name: {key: mean(values) for key, values in given.items()} for name, given in own.items()}
@@ -195,6 +191,14 @@ def _by_judge(judgements: Iterable[Judgement]) -> dict[str, dict[str, dict[_Key,
         found[who] = means | {
             AVERAGE: {key: mean(means[name][key] for name in names) for key in sorted(whole)}
         }
+    people = [own for who, own in found.items() if who.startswith(EXPERT)]
+    found[EXPERTS] = {
+        aspect: {
+            key: mean(own[aspect][key] for own in people if key in own.get(aspect, {}))
+            for key in sorted(set(chain.from_iterable(own.get(aspect, {}) for own in people)))
+        }
+        for aspect in _aspects()
+    }
     return found
 
 
@@ -251,8 +255,8 @@ def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> Judge
     units = [[one[key] for one in people if key in one] for key in keys]
     shared = [(key, unit) for key, unit in zip(keys, units, strict=True) if len(unit) > 1]
     return JudgeAgreement(
-        judge="experts",
-        against="experts",
+        judge=EXPERTS,
+        against=EXPERTS,
         aspect=aspect,
         answers=len(shared),
         pearson=None,
