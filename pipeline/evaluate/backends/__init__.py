@@ -1,4 +1,4 @@
-"""Backends that answers come from: one row a kind of model; baselines that read no question."""
+"""Backends that answers come from, one row a kind of model: endpoints, and baselines that read no question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from itertools import chain, combinations
 from pkgutil import resolve_name
 from typing import Any, Protocol, cast
 
-from pipeline.evaluate.params import MajorityModel, ModelOptions, RandomModel
+from annotation.llm.client import LlmClient
+from annotation.llm.messages import Answer, ChatRequest, Failed
+from pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.evaluate.scoring import accepted
 from pipeline.stage import Context, Failure
@@ -82,7 +84,7 @@ class Backend(Protocol):
 
 
 BACKENDS: dict[str, str] = {
-    "openai": "pipeline.evaluate.backends.openai:OpenAiBackend",
+    "openai": "pipeline.evaluate.backends:OpenAiBackend",
     "transformers": "pipeline.evaluate.backends.local.backend:TransformersBackend",
     "vllm": "pipeline.evaluate.backends.local.vllm:VllmBackend",
     "multiple_choice": "pipeline.evaluate.backends.local.encoder:MultipleChoiceBackend",
@@ -162,3 +164,42 @@ def _choices(question: ReleaseRow) -> list[tuple[str, ...]]:
     if not is_multiple(question) or len(labels) < 2:
         return [(label,) for label in labels]
     return list(chain.from_iterable(combinations(labels, size) for size in range(2, len(labels) + 1)))
+
+
+class OpenAiBackend(Backend):
+    """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing."""
+
+    def __init__(self, options: OpenAiModel, setting: Setting) -> None:
+        self._client = LlmClient(options)
+        self._options = options
+        self.identity = {"base_url": options.base_url, "model": options.model}
+        self._store = setting.context.store
+
+    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
+        """See ``Backend``."""
+        requests = [
+            ChatRequest(prompt.id, prompt.messages, keep_unfinished=True, sample=prompt.repeat)
+            for prompt in prompts
+        ]
+        for outcome in self._client.complete_many(requests, self._store, advance):
+            yield _generation(outcome, self._options)
+
+
+def _whole(text: str) -> str:
+    """The text with a lone half of a surrogate pair replaced: a reply cut inside an emoji is no valid UTF-8."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
+    if isinstance(outcome, Failed):
+        return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
+    return Generation(
+        outcome.request.id,
+        _whole(outcome.text),
+        outcome.finish_reason,
+        prompt_tokens=outcome.usage.prompt_tokens,
+        completion_tokens=outcome.usage.completion_tokens,
+        cost=outcome.cost,
+        seed=None if options.seed is None else options.seed + outcome.request.sample,
+        model=outcome.model,
+    )

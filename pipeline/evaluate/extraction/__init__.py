@@ -11,7 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.claims import Text, fold, shown, spoken
-from pipeline.evaluate.extraction.rules import RULES, ReadingTask, contradicts_itself, opens_with
+from pipeline.evaluate.extraction.rules import (
+    RULES,
+    ReadingTask,
+    contradicts_itself,
+    opens_with,
+    repeats_question,
+)
 
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "shown"]
 
@@ -70,7 +76,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     if not said.options or not said.text.strip():
         return Extraction()
     task = ReadingTask(said, multiple, answer_first)
-    if contradicts_itself(task):
+    if contradicts_itself(task) or repeats_question(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():

@@ -133,6 +133,13 @@ def contradicts_itself(task: ReadingTask) -> bool:
     return not (_P["final"].search(between) or _P["taken_back"].search(between))
 
 
+def repeats_question(task: ReadingTask) -> bool:
+    """Return whether a text asks to choose, prints every option and says nothing of them."""
+    printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
+    said = re.search("[KCcRWXVBG]", task.said.codes)
+    return printed and not said and _P["asks"].search(task.said.text) is not None
+
+
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
     found = list(_P["numbered"].finditer(task.said.text))
@@ -169,7 +176,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P["opens"].match(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    if match is None or mention is None or mention.text:
+    if match is None or mention is None or mention.text or _P["asked"].match(task.said.text, mention.letters):
         return None
     named = len(task.said.items)
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
@@ -266,7 +273,7 @@ def _names_all(task: ReadingTask) -> bool:
 
 def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     """The option that stands against a list of all others (A、B、C、D都能降压，而E不能)."""
-    if task.multiple is not False or not _names_all(task):
+    if task.multiple is not False or not _names_all(task) or _P["unsure"].search(task.said.text):
         return None
     lists = [mention for mention in task.said.mentions if len(mention.labels) > 1]
     alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
@@ -298,8 +305,6 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
     if task.multiple or len(task.said.items) < 2 or not _P["ended"].search(task.said.text[-10:]):
-        return None
-    if _P["asks"].search(task.said.text[-60:]):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]

@@ -151,6 +151,7 @@ def test_one_option_against_a_list_of_all_others_is_the_answer_to_one(order, fra
     text = frame.format("、".join(sorted(order[:3])), order[3])
     assert read(text, multiple=False) == order[3]
     assert read("、".join(order) + "都有可能。", multiple=False) is None
+    assert read(text + "还不能确定。", multiple=False) != order[3]
 
 
 @pytest.mark.parametrize("asks", ["请选择正确的答案。", "请回答：", "Please choose the correct option."])
