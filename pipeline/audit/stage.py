@@ -1,4 +1,4 @@
-"""The audit stage: which keys are probably wrong, by explanations, copies, models, people and the options."""
+"""The audit stage: which keys are probably wrong, by explanations, copies, models, people and the options; its page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import numpy as np
 import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
-from pipeline.audit import page, weighing
+from pipeline.audit import weighing
 from pipeline.audit.answers import Answers, Letters, compared, gathered
 from pipeline.audit.consensus import FEWEST, Floats, fit
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import AuditCase
 from pipeline.claims.explanations import Stated, stated
+from pipeline.crop import crops
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
+from pipeline.rendering import html
+from pipeline.rendering.html import data_uri
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.evaluation import AuditItem, AuditRespondent
 from schemas.questions import Question, QuestionType, ReviewItem
@@ -58,7 +61,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         },
         counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
         review=waiting,
-        files=page.files(found, answers, params, context),
+        files=_page(found, answers, params, context),
         facts={
             "respondents": len(found.respondents),
             "answers_of_unknown_questions": others.unknown,
@@ -312,3 +315,53 @@ def _notes(found: Audited, suspicious: int, unknown: int, unread: int) -> list[s
     if unknown or unread:
         notes.append(f"answers of others: {unknown:,} about questions that are not here, {unread:,} not read")
     return notes
+
+
+PAGE = "index.html"
+_TEXT = 2000
+"""Characters of an explanation that are shown."""
+_PICTURES = 9_000_000
+"""Bytes of all cut-outs together."""
+_PICTURE = 260_000
+
+
+def _page(found: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:
+    """Return ``index.html``, the most suspicious questions first."""
+    rows = found.items
+    doubted = [pair for pair in zip(found.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
+    shown = doubted[: params.shown]
+    wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
+    drawn = crops(wanted, context, _PICTURE) if wanted else {}
+    left, pictures = _PICTURES, {}
+    for case, _ in shown:
+        kind, content = drawn.get(case.question.question_id, ("", b""))
+        if content and len(content) <= left:
+            left -= len(content)
+            pictures[case.question.question_id] = data_uri(content, kind)
+    values = {
+        "name": context.dataset.name,
+        "items": [
+            {
+                "row": row,
+                "question": case.question,
+                "explanation": (case.question.explanation or "")[:_TEXT],
+                "votes": _votes(answers.get(row.question_id, {})),
+                "crop": pictures.get(row.question_id),
+            }
+            for case, row in shown
+        ],
+        "total": len(rows),
+        "suspicious": sum(row.suspicion >= params.verify for row in rows),
+        "verify": params.verify,
+        "respondents": found.respondents,
+        "asked": [row for row in rows if row.respondents],
+    }
+    return {PAGE: html.render("pipeline.audit:audit.html", **values)}
+
+
+def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
+    """Answers, and who gave each, the commonest first."""
+    found: dict[str, list[str]] = {}
+    for name, letters in sorted(said.items()):
+        found.setdefault("".join(sorted(letters)), []).append(name)
+    return sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))

@@ -3,19 +3,213 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
-from pipeline.dedup.grams import bigrams
-from pipeline.dedup.keys import items, with_keys
+from pipeline.dedup.grams import Vocabulary, bigrams
+from pipeline.dedup.keys import Compared, items, with_keys
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.resolve import Resolution, Resolver, clusters
+from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translated
+from pipeline.disjoint import DisjointSets
 from pipeline.stage import Context, Counts, Result, Store, Tables
-from schemas.questions import Merge, Question, ReviewItem
+from schemas.questions import Cluster, Merge, Question, ReviewItem
 from schemas.wording import counted
+
+Edge = tuple[int, int, str]
+"""Two rows and the kind of their relation."""
+
+
+@dataclass
+class Resolution:
+    """The fate of the rows; those not named survive without relatives.
+
+    Attributes:
+        merges: (row, survivor's row, relation).
+        conflicts: rows that are one question with different answers, the best copy first.
+        edges: all related pairs, for clusters.
+        left_out: candidate pairs of crowds that were not compared.
+    """
+
+    merges: list[tuple[int, int, Relation]] = field(default_factory=list)
+    conflicts: list[list[int]] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    left_out: int = 0
+
+    def __iadd__(self, other: Resolution) -> Resolution:
+        """Add the fate of other rows."""
+        self.merges += other.merges
+        self.conflicts += other.conflicts
+        self.edges += other.edges
+        return self
+
+
+class Resolver:
+    """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""
+
+    def __init__(
+        self,
+        items: dict[int, Compared],
+        ranks: Sequence[int],
+        vocabulary: Vocabulary,
+        params: DedupParams,
+    ) -> None:
+        """Take the rows concerned and how good a copy each is."""
+        self._items, self._ranks = items, ranks
+        self._vocabulary, self._params = vocabulary, params
+        self._contradictions: dict[int, list[int]] = {}
+        self._known: dict[tuple[int, int], Relation | None] = {}
+
+    def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
+        """Settle all ``pairs``, the most alike first.
+
+        A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
+        with all the others.
+        """
+        found = Resolution()
+        same = DisjointSets()
+        best: dict[int, int] = {}
+        for pair in pairs:
+            one, other = (best.get(root, root) for root in map(same.find, pair))
+            if one == other or (relation := self._relation(one, other)) is None:
+                continue
+            found.edges.append((one, other, relation.kind))
+            if relation.kind == CONFLICT:
+                self._contradictions.setdefault(one, []).append(other)
+            if relation.same_text:
+                same.union(one, other)
+                best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
+        for rows in same.members():
+            self._settle(rows, found)
+        return found
+
+    def _relation(self, one: int, other: int) -> Relation | None:
+        """Return the relation of the worse copy to the better, whatever the order of the arguments."""
+        worse, better = (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
+        if (worse, better) not in self._known:
+            self._known[worse, better] = relate(
+                self._items[worse], self._items[better], self._vocabulary, self._params
+            )
+        return self._known[worse, better]
+
+    def _settle(self, rows: list[int], found: Resolution) -> None:
+        """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
+        followers: dict[int, dict[int, Relation]] = {}
+        for row in sorted(rows, key=self._ranks.__getitem__):
+            if (best := self._best(row, followers)) is None:
+                followers[row] = {}
+            else:
+                leader, relation = best
+                followers[leader][row] = relation
+        disputed = self._disputed(followers)
+        found.conflicts += disputed
+        waiting = {row for rows in disputed for row in rows}
+        for leader, copies in followers.items():
+            found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
+            if leader not in waiting:
+                found.merges += [(row, leader, relation) for row, relation in copies.items()]
+
+    def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
+        """Leaders with their copies whose answers contradict each other, the best first.
+
+        Two copies that say the same and answer differently can stand under two leaders, when a leader is worded so
+        differently that it could be another question. Both then wait.
+        """
+        leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
+        disputes = DisjointSets()
+        for leader, copies in followers.items():
+            if self._in_conflict(leader, copies):
+                disputes.union(leader, leader)
+        for row, leader in leader_of.items():
+            for other in self._contradictions.get(row, ()):
+                disputes.union(leader, leader_of[other])
+        return [
+            sorted(
+                (row for leader in leaders for row in (leader, *followers[leader])),
+                key=self._ranks.__getitem__,
+            )
+            for leaders in disputes.members()
+        ]
+
+    def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
+        """The leader that is most like ``row``, of those that are the same question."""
+        best: tuple[int, Relation] | None = None
+        for leader in leaders:
+            relation = self._relation(row, leader)
+            if relation is None or not relation.same_text:
+                continue
+            if relation.kind == "exact":
+                return leader, relation
+            if best is None or relation.score > best[1].score:
+                best = leader, relation
+        return best
+
+    def _in_conflict(self, leader: int, copies: dict[int, Relation]) -> bool:
+        if any(relation.kind == CONFLICT for relation in copies.values()):
+            return True
+        keys = [translated(self._items[row].keys, relation.labels) for row, relation in copies.items()]
+        return any_contradict([self._items[leader].keys, *keys])
+
+
+KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
+"""Reasons for a question to belong to its cluster, the most telling first: the kind of its relation to another member;
+``group`` when only its shared stem or options tie it; ``survivor`` when it stands for copies merged into it."""
+
+
+def clusters(
+    ids: Sequence[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]
+) -> pl.DataFrame:
+    """The ``Cluster`` table: a row for every survivor that has a relative, none for the others.
+
+    Args:
+        ids: question ids by row, ascending.
+        groups: what ties each row to others of its document; None when nothing does.
+        gone: rows that were merged or wait for a person. They tie their relatives, but have no row themselves.
+        edges: related pairs.
+
+    Returns:
+        Rows by question id. A cluster is named after its first member, merged and waiting ones included.
+    """
+    sets, kinds = DisjointSets(), _kinds(edges := list(edges))
+    for one, other, _ in edges:
+        sets.union(one, other)
+    _tie_groups(sets, groups)
+    missing = set(gone)
+    rows = sorted(
+        (ids[row], ids[members[0]], kinds.get(row, "group"))
+        for members in sets.members()
+        for row in members
+        if row not in missing
+    )
+    return pl.DataFrame(rows, schema=Cluster.polars_schema(), orient="row")
+
+
+def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
+    """The most telling kind of each row's relations."""
+    found: dict[int, str] = {}
+    for one, other, kind in edges:
+        shown = "survivor" if kind in (*MERGED, CONFLICT) else kind
+        for row in (one, other):
+            found[row] = min(found.get(row, shown), shown, key=KINDS.index)
+    return found
+
+
+def _tie_groups(sets: DisjointSets, groups: Sequence[str | None]) -> None:
+    """Join each group of which a member has relatives, so that merging one member leaves none behind."""
+    members: dict[str, list[int]] = {}
+    for row, group in enumerate(groups):
+        if group is not None:
+            members.setdefault(group, []).append(row)
+    touched = {row for found in sets.members() for row in found}
+    for rows in members.values():
+        if touched.intersection(rows):
+            for row in rows[1:]:
+                sets.union(rows[0], row)
+
 
 STAGE = "dedup"
 

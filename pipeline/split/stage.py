@@ -17,18 +17,21 @@ import polars as pl
 from pipeline.releases import every_release
 from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw, repair
 from pipeline.split.params import SplitParams
-from pipeline.split.quotas import Row, round_cells, totals_by_number, totals_by_share
 from pipeline.split.units import (
     OTHER,
+    Row,
     SplitUnit,
     Stratum,
     find_splits,
     find_units,
     pool_small,
     read_splits,
+    round_cells,
     settle,
     strata_of,
     stratum_name,
+    totals_by_number,
+    totals_by_share,
 )
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import SPLITS, Assignment, Rejection

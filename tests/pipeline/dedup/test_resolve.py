@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.dedup import resolve
+from pipeline.dedup import stage
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import Relation
-from pipeline.dedup.resolve import Resolution, Resolver
+from pipeline.dedup.stage import Resolution, Resolver
 
 KEYS = {"A": (frozenset("A"),), "B": (frozenset("B"),), None: ()}
 
@@ -35,7 +35,7 @@ def settle(monkeypatch):
             kind, score = relations[pair]
             return Relation(kind, score, kind, {letter: letter for letter in "ABC"})
 
-        monkeypatch.setattr(resolve, "relate", relate)
+        monkeypatch.setattr(stage, "relate", relate)
         resolver = Resolver(items, ranks, vocabulary=None, params=DedupParams())
         return resolver.resolve(relations), asked
 

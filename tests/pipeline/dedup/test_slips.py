@@ -7,8 +7,7 @@ import pytest
 from pipeline.dedup.grams import Vocabulary, bigrams
 from pipeline.dedup.keys import Compared
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import agree, match_options, relate
-from pipeline.dedup.stems import compare_stems
+from pipeline.dedup.relation import agree, compare_stems, match_options, relate
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",

@@ -3,8 +3,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.split.quotas import round_cells, totals_by_number, totals_by_share
-from pipeline.split.units import OTHER, pool_small
+from pipeline.split.units import OTHER, pool_small, round_cells, totals_by_number, totals_by_share
 
 EIGHT = (Fraction(8, 10), Fraction(1, 10), Fraction(1, 10))
 

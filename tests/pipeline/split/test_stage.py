@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pipeline.split.params import SplitParams
-from pipeline.split.quotas import totals_by_share
+from pipeline.split.units import totals_by_share
 from schemas.questions import Assignment
 
 TYPES = ["A1", "A2", "A3/A4", "B1", "X"]
