@@ -28,13 +28,7 @@ def file_sha256(path: Path) -> str:
 
 
 def question_id(document_sha256: str, section: int, number: str) -> str:
-    """The id of a paper's question: ``3f9a1c2e-2-017``.
-
-    Args:
-        document_sha256: of the file it stands in.
-        section: from 1.
-        number: the printed number; digits are padded so that ids sort as they stand in the paper.
-    """
+    """The id of a paper's question: ``3f9a1c2e-2-017``; padded, so that ids sort as they stand in the paper."""
     return f"{document_sha256[:8]}-{section}-{number.zfill(3)}"
 
 

@@ -20,15 +20,8 @@ STAGE = "clean"
 def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     """Tidy every question and keep the ones that pass all filters, in the order they came.
 
-    Args:
-        tables: ``questions`` as parsed; ``review``, what waits there, of which comes along what somebody verified
-            since; and ``corrections``, applied where a question still says what it said when they were made.
-        params: thresholds and rules.
-        context: for progress.
-
-    Returns:
-        Tables ``questions``, ``changes`` (each text that tidying changed, as it was) and ``corrections`` (those that
-        were applied, with their names); the other questions as rejections or, for people to decide, review items.
+    What waited in parse and somebody verified since comes along. Corrections are applied where a question still says
+    what it said when they were made. The table ``changes`` holds each text that tidying changed, as it was.
     """
     parsed = tables["questions"]
     verified = released(tables)

@@ -163,16 +163,10 @@ KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group",
 def clusters(
     ids: Sequence[str], groups: Sequence[str | None], gone: Iterable[int], edges: Iterable[Edge]
 ) -> pl.DataFrame:
-    """The ``Cluster`` table: a row for every survivor that has a relative, none for the others.
+    """The ``Cluster`` table: a row for every survivor that has a relative, none for the others, by question id.
 
-    Args:
-        ids: question ids by row, ascending.
-        groups: what ties each row to others of its document; None when nothing does.
-        gone: rows that were merged or wait for a person. They tie their relatives, but have no row themselves.
-        edges: related pairs.
-
-    Returns:
-        Rows by question id. A cluster is named after its first member, merged and waiting ones included.
+    Rows that are ``gone``, merged or waiting for a person, tie their relatives, but have no row themselves. A cluster
+    is named after its first member, these included.
     """
     sets, kinds = DisjointSets(), _kinds(edges := list(edges))
     for one, other, _ in edges:

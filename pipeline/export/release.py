@@ -35,11 +35,8 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
     """Copy the export into the folder of releases, under its version.
 
     The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
-    A release that is killed while it is copied leaves nothing among the releases.
-
-    Args:
-        dataset: the ``[dataset]`` section.
-        states: of all stages up to the export, in order: ``done``, ``stale`` …
+    A release that is killed while it is copied leaves nothing among the releases. ``states`` are those of all stages up
+    to the export, in order: ``done``, ``stale`` …
 
     Raises:
         UserError: something is not done, leaks, or the version does not fit what changed.

@@ -45,7 +45,7 @@ def read_texts(path: Path) -> Iterator[BenchmarkText]:
         UserError: it cannot be read as what its name says.
     """
     try:
-        yield from _READERS[path.suffix.lower()](path)
+        yield from READERS[path.suffix.lower()](path)
     except UserError:
         raise
     except (OSError, ValueError, RecursionError, csv.Error) as error:
@@ -187,7 +187,7 @@ def _plain(path: Path) -> Iterator[BenchmarkText]:
             yield BenchmarkText(start + 1, "\n".join(lines), lines=True)
 
 
-_READERS: dict[str, Callable[[Path], Iterator[BenchmarkText]]] = {
+READERS: dict[str, Callable[[Path], Iterator[BenchmarkText]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".json": _json,

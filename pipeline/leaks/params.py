@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic import Field
 
+from pipeline.leaks.files import READERS
 from schemas.identity import file_sha256
 from schemas.params import Params, non_semantic
-
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".txt", ".md")
 
 
 class LeaksParams(Params):
@@ -70,7 +69,7 @@ class LeaksParams(Params):
         for path in found:
             name = path.name if path == folder else path.relative_to(folder).as_posix()
             hidden = any(part.startswith(".") for part in Path(name).parts)
-            if path.suffix.lower() in SUFFIXES and not hidden and path.name.lower() != "readme.md":
+            if path.suffix.lower() in READERS and not hidden and path.name.lower() != "readme.md":
                 yield name, path
 
     def semantic(self) -> dict[str, Any]:

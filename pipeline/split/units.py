@@ -83,15 +83,8 @@ def pool_small(counts: Mapping[Stratum, int], minimum: int, keep: int = 0) -> di
     """Pool small strata, so that strata have at least ``minimum`` questions.
 
     A stratum that is too small gives up its last value and is pooled with its neighbours that are too small
-    as well; if together they still are, they give up the value before, and so on up to one pool of all.
-
-    Args:
-        counts: questions by stratum.
-        minimum: questions a stratum should have.
-        keep: number of leading values that are never given up; pools inside them may stay smaller.
-
-    Returns:
-        the final stratum by original one.
+    as well; if together they still are, they give up the value before, and so on up to one pool of all. The first
+    ``keep`` values are never given up; pools inside them may stay smaller.
     """
     final = {stratum: stratum for stratum in counts}
     depth = max((len(stratum) for stratum in counts), default=0)
@@ -118,10 +111,8 @@ _KEEPS = (TEST, VALIDATION, TRAIN)
 def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
     """The questions of earlier releases and their splits.
 
-    A question that was left out of a release and comes back is known from the one before.
-
-    Args:
-        releases: folders with ``train/validation/test.parquet``, the latest last; its word counts.
+    A question that was left out of a release and comes back is known from the one before. Of several releases the last
+    one's word counts.
 
     Returns:
         ``question_id, stem, shared_stem, options, split``, each question once.
