@@ -129,9 +129,9 @@ def _read(sample: Sample) -> str:
 
 
 def _page_range(text: str | None) -> range | None:
-    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip()) if text else None
-    if found is None and text is None:
+    if text is None:
         return None
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= first <= last:
         raise UserError(f"--pages {text}: write it as FIRST-LAST, e.g. --pages 1-20")

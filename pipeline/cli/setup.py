@@ -21,7 +21,7 @@ from rich.table import Table
 from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_json, say
+from pipeline.cli.report import print_json, tell
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from schemas.errors import UserError
 
@@ -58,16 +58,18 @@ def init(
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
-    say(f"made {target}")
-    if here:
-        say("the papers in this folder and those below it will be read (dataset.raw)")
-    if raw is not None:
-        say(f"papers will be read from {raw}")
-    if place == "raw":
-        kinds = "PDF, scans, Word, JSON, CSV, Excel; answer keys beside them"
-        say(f"put exam papers into {folder / 'raw'}: {kinds}")
     step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    say(f"then: {step}build-dataset run")
+    tell(
+        "init",
+        {
+            "target": target,
+            "here": here,
+            "raw": raw,
+            "put_into": folder / place,
+            "place": place,
+            "step": step,
+        },
+    )
 
 
 def _template(name: str, raw: str) -> str:

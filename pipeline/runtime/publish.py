@@ -137,19 +137,25 @@ class Publication:
         path.write_bytes(data)
         self._note(path, {})
 
+    def files(self, content: Mapping[str, bytes]) -> None:
+        """Add other files by name, in the order of their names."""
+        for name, data in sorted(content.items()):
+            self.file(name, data)
+
     @property
     def outputs(self) -> Mapping[str, Mapping[str, Any]]:
         """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
         return self._outputs
 
-    def commit(self, manifest: Mapping[str, Any]) -> None:
-        """Write the manifest and put the folder in its place."""
-        content = {**manifest, "outputs": dict(sorted(self._outputs.items()))}
-        write_json(self._temporary / MANIFEST, sealed(content))
+    def commit(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the manifest, put the folder in its place, and return the manifest as it is read there."""
+        content = sealed({**manifest, "outputs": dict(sorted(self._outputs.items()))})
+        write_json(self._temporary / MANIFEST, content)
         if self.folder.exists():
             self.folder.rename(self._old)
         self._temporary.rename(self.folder)
         shutil.rmtree(self._old, ignore_errors=True)
+        return dict(json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")))
 
     def _note(self, path: Path, more: dict[str, Any]) -> None:
         with path.open("r+b") as stream:

@@ -138,9 +138,8 @@ class Runner:
     def _run_stage(self, stage: Stage, force: bool) -> Report:
         hashes = self._inputs.hashes(stage)
         mark = self._fingerprint(stage, hashes)
-        folder = self.build / stage.name
-        manifest = read_manifest(folder)
-        if manifest and not force and _is_done(folder, manifest, mark):
+        manifest = read_manifest(self.build / stage.name)
+        if manifest and not force and self.state(stage) == "done":
             return Report(stage, manifest, fresh=False)
         with closing(self.context(stage)) as context:
             return self._run_fresh(stage, mark, hashes, context)
@@ -180,20 +179,13 @@ class Runner:
             publication.table(name, result.tables[name])
         publication.table("rejects", Rejection.to_frame(result.rejects))
         publication.table("review", ReviewItem.to_frame(result.review))
-        for name, data in sorted(result.files.items()):
-            publication.file(name, data)
-        described = result.describe(publication.outputs) if result.describe else {}
-        for name, data in sorted(described.items()):
-            publication.file(name, data)
+        publication.files(result.files)
+        publication.files(result.describe(publication.outputs) if result.describe else {})
         documents = documents_of(self.build)
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
                 publication.file(name, aside_workbook(aside_rows(items, documents)))
-        publication.commit(self._manifest(stage, result, mark, hashes))
-        manifest = read_manifest(self.build / stage.name)
-        if manifest is None:
-            raise RuntimeError(f"{self.build / stage.name} vanished while it was published")
-        return manifest
+        return publication.commit(self._manifest(stage, result, mark, hashes))
 
     def _manifest(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
         counts = result.counts
@@ -246,10 +238,6 @@ def relaxed_gc() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _is_done(folder: Path, manifest: dict[str, Any], mark: str) -> bool:
-    return bool(manifest["complete"] and manifest["fingerprint"] == mark and intact(folder, manifest))
 
 
 def _check(stage: Stage, result: Result) -> None:
