@@ -33,10 +33,8 @@ class LabelTerms(BaseModel):
     """Words that hold a term by chance and say nothing."""
     exam: tuple[str, ...] = ()
     """Words in the exam's name that settle the label."""
-    from_disease: Mapping[str, float] = Field(default_factory=dict, alias="from")
-    """Score for a label of another dimension, decided before this one, at its full share."""
-    from_department: Mapping[str, float] = Field(default_factory=dict)
-    from_discipline: Mapping[str, float] = Field(default_factory=dict)
+    links: Mapping[str, Mapping[str, float]] = Field(default_factory=dict, alias="from")
+    """Score for a label of another dimension, decided before this one, at its full share; by that dimension."""
 
     @field_validator("strong", "weak", "none", "exam", mode="before")
     @classmethod
@@ -219,11 +217,7 @@ def _links(words: Lexicon) -> tuple[tuple[str, str, str, float], ...]:
     return tuple(
         (item.name, other, label_there, weight)
         for item in words.labels
-        for other, weights in (
-            ("disease_group", item.from_disease),
-            ("clinical_department", item.from_department),
-            ("medical_discipline", item.from_discipline),
-        )
+        for other, weights in item.links.items()
         for label_there, weight in weights.items()
     )
 

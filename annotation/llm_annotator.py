@@ -118,13 +118,10 @@ class LlmAnnotator:
 
 
 def requests_for(
-    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt] | None = None
+    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt]
 ) -> list[ChatRequest]:
     """All requests for those questions, question by question."""
-    asks = [
-        (part, prompt, partial(read_labels, dimensions=prompt.dimensions))
-        for part, prompt in enumerate(asked if asked is not None else prompts_for(options))
-    ]
+    checks = [partial(read_labels, dimensions=prompt.dimensions) for prompt in asked]
     return [
         ChatRequest(
             question.question_id,
@@ -136,7 +133,7 @@ def requests_for(
             logprobs=options.logprobs and options.samples == 1,
         )
         for question in questions
-        for part, prompt, check in asks
+        for part, (prompt, check) in enumerate(zip(asked, checks, strict=True))
         for messages in [prompt.messages(question)]
         for sample in range(options.samples)
     ]

@@ -141,15 +141,19 @@ def _failure_notes(waiting: Sequence[Unlabelled]) -> list[str]:
 
 
 def _waste_notes(requests: Sequence[AnnotationRequest], params: AnnotateParams) -> list[str]:
-    waste, currency = _waste(requests), params.llm.currency
-    notes = []
-    if calls := waste.get("unusable_calls"):
-        cost = f" cost {waste.get('unusable_cost', 0):.4f} {currency}" if params.llm.price_in else ""
-        notes.append(f"{calls} answers that could not be used{cost}")
-    if calls := waste.get("unseen_calls"):
-        at_most = f": at most {waste.get('unseen_cost_at_most', 0):.4f} {currency}"
-        most = at_most if params.llm.price_in else ""
-        notes.append(f"{calls} calls whose answers never came may have been billed{most}")
+    waste, notes = _waste(requests), []
+    for calls, cost, told, so_much in (
+        ("unusable_calls", "unusable_cost", "answers that could not be used", " cost"),
+        (
+            "unseen_calls",
+            "unseen_cost_at_most",
+            "calls whose answers never came may have been billed",
+            ": at most",
+        ),
+    ):
+        if calls in waste:
+            amount = f"{so_much} {waste.get(cost, 0):.4f} {params.llm.currency}"
+            notes.append(f"{waste[calls]} {told}{amount if params.llm.price_in else ''}")
     return notes
 
 

@@ -63,9 +63,8 @@ def main() -> None:
             return len(tiktoken.encode_ordinary(text))
 
         ours, name = counter("gpt-4o")
-        texts = [
-            requests_for([question], AnnotateLlmOptions(model="m"))[0].messages[-1] for question in asked
-        ]
+        options = AnnotateLlmOptions(model="m")
+        texts = [request.messages[-1] for request in requests_for(asked, options, prompts_for(options))]
         same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
         print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
         print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}{'ratio':>8}")
