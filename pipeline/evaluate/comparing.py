@@ -131,7 +131,7 @@ class Entry:
     @property
     def accuracy(self) -> float | None:
         """Over all questions."""
-        return value(self.view.overall(self.run, "accuracy") or self.view.overall(self.run, "mean_accuracy"))
+        return value(self.view.accuracy(self.run))
 
 
 def gather(folders: Sequence[Path]) -> list[Entry]:
@@ -191,11 +191,7 @@ def _entries(home: Path, source: str) -> list[Entry]:
     for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
         if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
             right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
-    return [
-        Entry(run, source, view, right.get(run, {}))
-        for run in view.runs
-        if view.overall(run, "accuracy") or view.overall(run, "mean_accuracy")
-    ]
+    return [Entry(run, source, view, right.get(run, {})) for run in view.runs if view.accuracy(run)]
 
 
 def _once(entries: Sequence[Entry]) -> list[Entry]:
@@ -220,7 +216,7 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
     records = []
     for entry in entries:
         rank = models.index(entry) + 1 if entry in models else None
-        score = entry.view.overall(entry.run, "accuracy") or entry.view.overall(entry.run, "mean_accuracy")
+        score = entry.view.accuracy(entry.run)
         assert score is not None
         name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
         told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]

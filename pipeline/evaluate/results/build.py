@@ -137,7 +137,7 @@ def headlines(scores: Sequence[Score]) -> list[str]:
     view = View(scores)
     lines = []
     for run in view.runs:
-        score = view.overall(run, "accuracy") or view.overall(run, "mean_accuracy")
+        score = view.accuracy(run)
         if score is None:
             continue
         expected = view.overall(run, "expected_accuracy")

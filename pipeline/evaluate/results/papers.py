@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean as mean_of
 
 from pipeline.evaluate.grading import Asking
@@ -118,15 +117,6 @@ def _caption(view: View, dimension: str, left_out: int, more_than: int) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A model and prompt: its run without examples, and with them."""
-
-    name: str
-    zero: str | None
-    several: str | None
-
-
 def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
     """Tables 3 and 4: a row a model and prompt, a column a category; with examples in parentheses.
 
@@ -136,14 +126,14 @@ def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
     if not labels:
         return None
     rows: list[list[str | Rival]] = []
-    for pair in _pairs(view.runs_of("exam_type"), askings):
-        row: list[str | Rival] = [pair.name]
+    for name, without, shown in _pairs(view.runs_of("exam_type"), askings):
+        row: list[str | Rival] = [name]
         for column in range(len(labels) + 2):
-            both = [_column(view, run, list(labels), column) for run in (pair.zero, pair.several)]
+            both = [_column(view, run, list(labels), column) for run in (without, shown)]
             (zero, _), (several, _) = both
             best = max((found for _, found in both if found is not None), default=None)
             text = f"{zero or '–'} ({several})" if several else zero
-            row.append(Rival(text, column, pair.zero or pair.several or "", best))
+            row.append(Rival(text, column, without or shown or "", best))
         rows.append(row)
     shots = sorted({askings[run].shots for run in askings if askings[run].shots})
     told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
@@ -165,7 +155,7 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
         score = view.accuracy(run, "exam_type", labels[column])
         return mean(score, 2), value(score)
     if column > len(labels):
-        score = view.overall(run, "accuracy") or view.overall(run, "mean_accuracy")
+        score = view.accuracy(run)
         return mean(score, 2), value(score)
     found = [value(view.accuracy(run, "exam_type", label)) for label in labels]
     known = [share for share in found if share is not None]
@@ -174,21 +164,24 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
     return ("–" if average is None else f"{100 * average:.2f}"), average
 
 
-def _pairs(runs: Iterable[str], askings: Mapping[str, Asking]) -> list[_Row]:
-    """Runs that differ in their examples alone share a row, if there is one number of examples for the model."""
+def _pairs(runs: Iterable[str], askings: Mapping[str, Asking]) -> list[tuple[str, str | None, str | None]]:
+    """The rows: a name, the run without worked examples, and the run with them.
+
+    Runs that differ in their examples alone share a row, if there is one number of examples for the model.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         key = (run, "") if run in REFERENCES else (askings[run].model, askings[run].prompt)
         groups.setdefault(key, []).append(run)
-    rows = []
+    rows: list[tuple[str, str | None, str | None]] = []
     for (model, prompt), members in groups.items():
         zero = [run for run in members if model == run or not askings[run].shots]
         several = [run for run in members if run not in zero]
         if len(zero) > 1 or len(several) > 1:
-            rows += [_Row(run_name(run), run, None) for run in members]
+            rows += [(run_name(run), run, None) for run in members]
             continue
         name = run_name(model) if not prompt else f"{model} · {prompt_name(prompt)}"
-        rows.append(_Row(name, zero[0] if zero else None, several[0] if several else None))
+        rows.append((name, zero[0] if zero else None, several[0] if several else None))
     return rows
 
 

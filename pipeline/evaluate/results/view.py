@@ -75,7 +75,9 @@ class View:
         """A score over everything that was asked."""
         return self.get(run, OVERALL.dimension, OVERALL.label, metric)
 
-    def accuracy(self, run: str, dimension: str, label: str) -> Score | None:
+    def accuracy(
+        self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label
+    ) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
         return self.get(run, dimension, label, "accuracy") or self.get(run, dimension, label, "mean_accuracy")
 
