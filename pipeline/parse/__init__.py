@@ -4,7 +4,7 @@
 pass                        modules
 =========================== ===========================================================================================
 1. lines                    ``lines``: ``running`` heads dropped, characters folded (``text``) and mended
-2. what a line may be       ``numbers``, ``heads``: every style of printing, and what heads announce;
+2. what a line may be       ``heads``: numbers and heads in every style of printing, what they announce;
                             ``keylines`` finds the key, ``cloze`` the blanks of items
 3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
                             ``outline`` puts every line where its role says

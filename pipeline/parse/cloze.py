@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import GroupHead, is_key_head, may_be_key_head
+from pipeline.parse.heads import (
+    GroupHead,
+    NumberCandidate,
+    NumberStyle,
+    is_key_head,
+    may_be_key_head,
+    number_candidate,
+)
 from pipeline.parse.keylines import line_pairs
 from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
 from pipeline.parse.running import is_title
 from pipeline.parse.text import join_lines

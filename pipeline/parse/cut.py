@@ -14,11 +14,14 @@ from pipeline.parse.heads import (
     CASE_LINES,
     CHINESE,
     GroupHead,
+    NumberCandidate,
+    NumberStyle,
     announcement,
     case_end,
     group_head,
     is_section_head,
     is_type_head,
+    number_candidate,
     numeral,
     numeral_value,
     opens_case,
@@ -27,7 +30,6 @@ from pipeline.parse.heads import (
 from pipeline.parse.keylines import KeyLine, answer_lines, key_heads
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
-from pipeline.parse.numbers import NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, Outline, PointedItem, Pointing, Role
 from pipeline.patterns import Patterns

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.parse.draft import Draft
-from pipeline.parse.heads import INSTRUCTION, announcement
+from pipeline.parse.heads import INSTRUCTION, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
-from pipeline.parse.numbers import number_candidate
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, Outline
 from pipeline.patterns import Patterns

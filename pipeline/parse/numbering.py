@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from pipeline.parse.heads import GroupHead
+from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from pipeline.parse.lines import ParsedLine
-from pipeline.parse.numbers import NumberCandidate, NumberStyle
 from pipeline.patterns import Patterns
 
 _P = Patterns("numbering")

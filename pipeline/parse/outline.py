@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from pipeline.parse.heads import GroupHead
+from pipeline.parse.heads import GroupHead, NumberCandidate
 from pipeline.parse.keylines import KeyLine
 from pipeline.parse.lines import ParsedLine
-from pipeline.parse.numbers import NumberCandidate
 
 
 class Role(StrEnum):

@@ -20,11 +20,10 @@ from pipeline.parse.gates import (
     unread_keys,
     unread_questions,
 )
-from pipeline.parse.heads import stated_total
+from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from pipeline.parse.keylines import answers_apart
 from pipeline.parse.keys import Applied, Key, apply, key_of
 from pipeline.parse.lines import ParsedLine, in_one_script, pieces
-from pipeline.parse.numbers import NumberStyle, number_candidate
 from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
 from schemas.documents import Line

@@ -13,9 +13,8 @@ from rapidfuzz import fuzz
 from pipeline.parse.cloze import Blank, Cloze, read_parts
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
-from pipeline.parse.heads import announcement, is_case
+from pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from pipeline.parse.lines import ParsedLine
-from pipeline.parse.numbers import CIRCLED_DIGITS
 from pipeline.parse.options import OptionRun, find_run, find_runs
 from pipeline.parse.outline import NumberedItem
 from pipeline.parse.text import join_lines

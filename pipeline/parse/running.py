@@ -7,8 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head
-from pipeline.parse.numbers import NumberStyle, number_candidate
+from pipeline.parse.heads import (
+    NumberStyle,
+    group_head,
+    is_key_head,
+    is_section_head,
+    may_be_key_head,
+    number_candidate,
+)
 from pipeline.parse.options import opens_option
 from pipeline.parse.text import CJK, fold, without_digits
 from pipeline.patterns import Patterns
