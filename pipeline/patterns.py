@@ -10,19 +10,19 @@ from typing import Any
 
 
 @cache
-def _tables(package: str) -> dict[str, Any]:
-    return tomllib.loads((files(package) / "patterns.toml").read_text(encoding="utf-8"))
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((files("pipeline.parse") / "patterns.toml").read_text(encoding="utf-8"))
 
 
 class Patterns:
-    """The patterns of one module as attributes; ``patterns.toml`` of its package has them, each with its examples.
+    """The patterns of one module as attributes; ``patterns.toml`` has them, each with its examples.
 
     ``@name@`` stands for a fragment, the module's own or one of all modules. A list is one pattern in pieces.
     A fragment is a pattern too.
     """
 
-    def __init__(self, module: str, package: str = "pipeline.parse") -> None:
-        tables = _tables(package)
+    def __init__(self, module: str) -> None:
+        tables = _tables()
         self._rows = tables[module]
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.patterns import Patterns
+from pipeline.runtime.fingerprint import _module
 
 FOLDER = Path(__file__).resolve().parents[2] / "pipeline" / "parse"
 TABLES = tomllib.loads((FOLDER / "patterns.toml").read_text(encoding="utf-8"))
@@ -36,4 +37,8 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
 
 def test_a_pattern_that_is_not_there_is_an_error():
     with pytest.raises(AttributeError):
-        _ = Patterns("numbers").not_there
+        _ = Patterns("heads").not_there
+
+
+def test_a_changed_pattern_makes_the_stages_that_use_it_stale():
+    assert _module("pipeline.patterns").opens == {"pipeline.parse"}
