@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from pipeline.archives import locate
 from pipeline.runtime.executor import LocalExecutor
-from pipeline.runtime.publish import read_table
+from pipeline.runtime.publish import find_rows
 from pipeline.stage import Context, Failure
 from schemas.errors import UnreadableDocument, UserError
 from schemas.questions import Question, Region
@@ -58,18 +58,13 @@ class Paper:
 def find_paper(build: Path, raw: Path, document: str) -> Paper:
     """The file that a document was read from.
 
-    Args:
-        build: the build folder, of which the ocr stage's tables are read.
-        raw: the folder with the papers.
-        document: its name in the tables.
-
     Raises:
         UserError: it was not read, has no pages to show, is gone, or is another file now.
     """
     from pipeline.ocr.readers import reader
     from pipeline.ocr.readers.base import VisualReader
 
-    rows = _rows(build, "documents", document)
+    rows = find_rows(build, "ocr/documents", pl.col("document") == document)
     if not rows:
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
     kind = str(rows[0]["format"])
@@ -81,13 +76,8 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != rows[0]["sha256"]:
             raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
-    pages = _rows(build, "pages", document)
+    pages = find_rows(build, "ocr/pages", pl.col("document") == document)
     return Paper(document, path, kind, {row["page"]: row["turned"] for row in pages if row.get("turned")})
-
-
-def _rows(build: Path, table: str, document: str) -> list[dict[str, Any]]:
-    path = build / "ocr" / f"{table}.parquet"
-    return read_table(path).filter(pl.col("document") == document).to_dicts() if path.exists() else []
 
 
 def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
@@ -95,10 +85,6 @@ def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
 
     Pages are kept in a small cache, so that the questions of a paper are best asked for in order. Regions that
     follow each other in a column are one strip; another column or page begins a new one.
-
-    Args:
-        paper: see ``find_paper``.
-        regions: boxes in points as displayed, in reading order, as ``Question.regions`` has them.
 
     Raises:
         UserError: there are no regions, or a page cannot be shown.
@@ -132,10 +118,7 @@ def cut_out(task: CropTask) -> dict[str, tuple[str, bytes]]:
 def crops(questions: Iterable[Question], context: Context, most: int) -> dict[str, tuple[str, bytes]]:
     """Media types and pictures of questions, by id, as far as they can be shown; drawn in worker processes.
 
-    Args:
-        questions: those of one page are cut out of it together.
-        context: for the papers and the workers.
-        most: bytes a picture should take.
+    Those of one page are cut out of it together. A picture should take ``most`` bytes.
     """
     found: dict[str, tuple[str, bytes]] = {}
     for _, cut in context.map(cut_out, _tasks(questions, context, most), timeout=TIMEOUT):

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.runtime.publish import read_table
+from pipeline.runtime.publish import find_rows, read_table
 from schemas.documents import Trace
 from schemas.errors import UserError
 from schemas.questions import Region
@@ -57,11 +57,11 @@ def explain(build: Path, wanted: str) -> Story:
         _follow(build, stage.name, story)
     mine = pl.col("question_id") == story.question_id
     story.relatives = _relatives(build, story.question_id)
-    story.annotations = _rows(build, "annotate/annotations", mine)
-    story.labels = _rows(build, "review/labels", mine)
-    assigned = _rows(build, "split/assignments", mine)
+    story.annotations = find_rows(build, "annotate/annotations", mine)
+    story.labels = find_rows(build, "review/labels", mine)
+    assigned = find_rows(build, "split/assignments", mine)
     story.split = assigned[0]["split"] if assigned else None
-    story.predictions = _rows(build, "evaluate/predictions", mine)
+    story.predictions = find_rows(build, "evaluate/predictions", mine)
     return story
 
 
@@ -102,7 +102,7 @@ def _table(build: Path, name: str) -> Path:
 
 def _follow(build: Path, stage: str, story: Story) -> None:
     """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
-    rows = _rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
+    rows = find_rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
     if rows:
         story.question = rows[0]
         story.events.append(Event(stage, "kept"))
@@ -112,16 +112,9 @@ def _follow(build: Path, stage: str, story: Story) -> None:
 
 def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
     """Return what people corrected, with their names."""
-    rows = _rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
-    return [
-        Event(
-            stage,
-            "corrected",
-            row["field"],
-            f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})",
-        )
-        for row in rows
-    ]
+    rows = find_rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
+    said = "{before} → {after} by {by} ({origin})"
+    return [Event(stage, "corrected", row["field"], said.format(**row)) for row in rows]
 
 
 def set_aside(
@@ -129,12 +122,8 @@ def set_aside(
 ) -> Iterator[tuple[str, Event, str | None]]:
     """Yield what a stage rejected, left waiting or merged: the item's id, the event, and the item as JSON.
 
-    All questions of a row of review wait, such as the copies of one with contradicting keys.
-
-    Args:
-        build: the build folder.
-        stage: its name.
-        wanted: condition on ids.
+    All questions of a row of review wait, such as the copies of one with contradicting keys. ``wanted`` is the
+    condition on ids.
     """
     name = pl.col("name")
     for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
@@ -146,17 +135,17 @@ def set_aside(
         named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
         for row in named.filter(wanted(name)).iter_rows(named=True):
             yield row["name"], Event(stage, outcome, row["reason"], row["detail"]), row["item"]
-    for row in _rows(build, f"{stage}/merges", wanted(pl.col("question_id"))):
+    for row in find_rows(build, f"{stage}/merges", wanted(pl.col("question_id"))):
         detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
         yield row["question_id"], Event(stage, "merged", row["reason"], detail), None
 
 
 def _relatives(build: Path, question_id: str) -> list[Row]:
-    mine = _rows(build, "dedup/clusters", pl.col("question_id") == question_id)
+    mine = find_rows(build, "dedup/clusters", pl.col("question_id") == question_id)
     if not mine:
         return []
     same = pl.col("cluster_id") == mine[0]["cluster_id"]
-    return _rows(build, "dedup/clusters", same & (pl.col("question_id") != question_id))
+    return find_rows(build, "dedup/clusters", same & (pl.col("question_id") != question_id))
 
 
 def _resolve(build: Path, wanted: str) -> str:
@@ -187,10 +176,3 @@ def _known_ids(build: Path) -> set[str]:
             if path.exists():
                 known.update(read_table(path, [column])[column])
     return known
-
-
-def _rows(build: Path, table: str, wanted: pl.Expr) -> list[Row]:
-    path = build / f"{table}.parquet"
-    if not path.exists():
-        return []
-    return read_table(path).filter(wanted).to_dicts()

@@ -101,16 +101,11 @@ def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> Pap
         _facts(tables),
         sheets(tables, found, shown),
         found,
-        _count(card.fate for card in found),
+        {fate: count for fate in Fate if (count := sum(card.fate is fate for card in found))},
         notes,
     )
     view.notes += _draw(build, raw, view)
     return view
-
-
-def _count(fates: Iterable[Fate]) -> dict[Fate, int]:
-    counted = Counter(fates)
-    return {fate: counted[fate] for fate in Fate if counted[fate]}
 
 
 def _facts(tables: PaperTables) -> list[tuple[str, str]]:
@@ -180,18 +175,13 @@ def _fates_by_line(tables: PaperTables) -> dict[Place, tuple[Fate, tuple[str, ..
     return {place: (fate, cards.get(place, ())) for place, fate in line_fates(tables).items()}
 
 
+@dataclass(frozen=True)
 class _MarkBuilder:
     """Makes the marks of pages."""
 
-    def __init__(
-        self,
-        cards: Mapping[str, ItemCard],
-        items: Mapping[Place, list[str]],
-        fates: Mapping[Place, tuple[Fate, tuple[str, ...]]],
-    ) -> None:
-        self.cards = cards
-        self.items = items
-        self.fates = fates
+    cards: Mapping[str, ItemCard]
+    items: Mapping[Place, list[str]]
+    fates: Mapping[Place, tuple[Fate, tuple[str, ...]]]
 
     def _became(self, line: Line) -> tuple[str, tuple[str, ...]]:
         """Style and cards of a line."""

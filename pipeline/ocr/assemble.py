@@ -42,44 +42,38 @@ class DocumentState:
         return range(1, (self.facts.pages or 0) + 1)
 
 
+_TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
+
+
 class TableBuilder:
     """Collects tables document by document, as columns, so that no record outlives its document."""
 
     def __init__(self) -> None:
         self._frames: dict[str, list[pl.DataFrame]] = {}
-        self._schemas: dict[str, type[Record]] = {
-            "documents": Document,
-            "pages": Page,
-            "lines": Line,
-            "rows": SourceRow,
-        }
+        _TABLES: dict[str, type[Record]] = dict(documents=Document, pages=Page, lines=Line, rows=SourceRow)
 
     def add(self, reading: DocumentState, pages: Sequence[PageRead], exam: Exam) -> None:
         """Add a document with its pages as read (running lines are recognised here), or its rows."""
         mark_running_lines(pages)
+        name = reading.name
         self._add("documents", [_document(reading, exam)])
-        self._add("pages", [_page(reading.name, number, page) for number, page in enumerate(pages, 1)])
+        self._add("pages", [_page(name, number, page) for number, page in enumerate(pages, 1)])
+        for number, page in enumerate(pages, 1):
+            self._add("lines", list(lines_of(name, number, page)))
+        rows = enumerate(reading.facts.rows or (), 1)
         self._add(
-            "lines",
-            [line for number, page in enumerate(pages, 1) for line in lines_of(reading.name, number, page)],
-        )
-        self._add(
-            "rows",
-            [
-                SourceRow(document=reading.name, row=number, fields=row.fields, sheet=row.sheet)
-                for number, row in enumerate(reading.facts.rows or (), 1)
-            ],
+            "rows", [SourceRow(document=name, row=n, fields=row.fields, sheet=row.sheet) for n, row in rows]
         )
 
     def _add(self, table: str, rows: Sequence[Record]) -> None:
         if rows:
-            self._frames.setdefault(table, []).append(self._schemas[table].to_frame(rows))
+            self._frames.setdefault(table, []).append(_TABLES[table].to_frame(rows))
 
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """All four tables, also where nothing was added."""
         return {
             name: pl.concat([schema.to_frame([]), *self._frames.get(name, [])])
-            for name, schema in self._schemas.items()
+            for name, schema in _TABLES.items()
         }
 
 
@@ -235,21 +229,18 @@ def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
 def from_folders(parts: tuple[str, ...]) -> Exam:
     """The entries of the catalogue that folders name: a subcategory implies its category."""
     names = {part.strip().casefold() for part in parts}
-    exam_type = exam_class = exam_subject = None
+    exam_type = chosen = None
     for category in cmb_catalogue():
         if {category.zh.casefold(), category.en.casefold()} & names:
             exam_type = category.zh
         for subcategory in category.subcategories:
-            if {subcategory.zh.casefold(), subcategory.en.casefold()} & names and exam_type in (
-                None,
-                category.zh,
-            ):
-                exam_type, exam_class = category.zh, subcategory.zh
-    for category in cmb_catalogue():
-        for subcategory in category.subcategories:
-            if subcategory.zh == exam_class:
-                exam_subject = next((name for name in subcategory.subjects if name.casefold() in names), None)
-    return Exam(exam_type, exam_class, exam_subject)
+            named = {subcategory.zh.casefold(), subcategory.en.casefold()} & names
+            if named and exam_type in (None, category.zh):
+                exam_type, chosen = category.zh, subcategory
+    if chosen is None:
+        return Exam(exam_type)
+    subject = next((name for name in chosen.subjects if name.casefold() in names), None)
+    return Exam(exam_type, chosen.zh, subject)
 
 
 def read_manifest(raw: Path) -> dict[str, Exam]:

@@ -28,14 +28,10 @@ _PER_BYTE = 12
 
 
 @contextmanager
-def bounded(path: Path, seconds: float | None = None) -> Iterator[None]:
-    """Hold what is done inside to ``MEMORY``, and to ``seconds`` of processor time.
+def bounded(path: Path | None, seconds: float | None = None) -> Iterator[None]:
+    """Hold what is done inside to ``seconds`` of processor time and, where a file is read, to ``MEMORY``.
 
     Over its time the process is killed by SIGXCPU, which the executor tells as ``timeout``.
-
-    Args:
-        path: the file that is read.
-        seconds: None for as long as it takes.
 
     Raises:
         UnreadableDocument: ``too_large``, more memory was asked for.
@@ -43,27 +39,14 @@ def bounded(path: Path, seconds: float | None = None) -> Iterator[None]:
     if resource is None:
         yield
         return
-    memory = _virtual() + max(MEMORY, _PER_BYTE * path.stat().st_size)
-    with _limit("RLIMIT_AS", memory), _limit("RLIMIT_CPU", _deadline(seconds)), _limit("RLIMIT_CORE", 0):
+    memory = _virtual() + max(MEMORY, _PER_BYTE * path.stat().st_size) if path else None
+    deadline = None if seconds is None else math.ceil(time.process_time() + max(1.0, seconds))
+    with _limit("RLIMIT_AS", memory), _limit("RLIMIT_CPU", deadline), _limit("RLIMIT_CORE", 0):
         try:
             yield
         except MemoryError as error:
             detail = f"reading it takes more than {MEMORY // 1_000_000} MB of memory"
             raise UnreadableDocument("too_large", detail) from error
-
-
-@contextmanager
-def processor_time(seconds: float) -> Iterator[None]:
-    """Hold what is done inside to seconds of processor time, as ``bounded`` does; memory is not bounded."""
-    if resource is None:
-        yield
-        return
-    with _limit("RLIMIT_CPU", _deadline(seconds)), _limit("RLIMIT_CORE", 0):
-        yield
-
-
-def _deadline(seconds: float | None) -> int | None:
-    return None if seconds is None else math.ceil(time.process_time() + max(1.0, seconds))
 
 
 def _virtual() -> int:

@@ -37,14 +37,7 @@ def shrunk(pixels: Pixels, side: int) -> Pixels:
 
 
 def clean(pixels: Pixels) -> Pixels:
-    """The page without slanted watermarks and with an even white background.
-
-    Args:
-        pixels: RGB, height x width x 3; not changed.
-
-    Returns:
-        RGB of the same size.
-    """
+    """A copy of the page, RGB, without slanted watermarks and with an even white background."""
     return even_background(remove_flat_watermark(remove_coloured_watermark(pixels)))
 
 
@@ -201,12 +194,7 @@ MAX_MARKS = 400
 
 
 def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]]:
-    """Rules ``across`` and ``down`` and other large ink (``figures``) of a cleaned, upright page, in pixels.
-
-    Args:
-        pixels: RGB, height x width x 3.
-        words: what was recognised on it; their ink is text.
-    """
+    """Rules ``across`` and ``down`` and other large ink (``figures``) of a cleaned, upright page, in pixels."""
     mask = ink(pixels)
     across, down = find_rules(mask)
     boxes = []
@@ -249,12 +237,7 @@ def _components(mask: Pixels) -> Iterable[tuple[Corners, int]]:
 
 
 def find_figures(mask: Pixels, known: Sequence[Corners]) -> list[Corners]:
-    """Boxes of drawings and pictures: ink that is neither text nor a rule, joined over small gaps.
-
-    Args:
-        mask: of ink.
-        known: boxes of recognised words and of rules.
-    """
+    """Boxes of drawings and pictures: ink outside of what is ``known``, words and rules, joined over small gaps."""
     height, width = mask.shape
     rest = mask.copy()
     for left, top, right, bottom in known:

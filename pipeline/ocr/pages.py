@@ -29,7 +29,6 @@ class Recognition:
     """An engine with its options: the part of a stored page's key that says what recognised it."""
 
     def __init__(self, params: OcrParams) -> None:
-        """Args: params: with the engine."""
         self.params = params
         self.row = engines.chosen(params)
 
@@ -45,14 +44,8 @@ class Recognition:
     def key(self, reading: DocumentState, page: int, boxes: Boxes) -> str:
         """Return the key of what the engine recognises on a page, or in boxes of it; layout comes later."""
         places = json.dumps([[round(edge, 2) for edge in box] for box in boxes])
-        code = [
-            code_hash(name)
-            for name in (
-                "pipeline.ocr.recognise",
-                self.row.target.partition(":")[0],
-                type(reader(reading.facts.format)).__module__,
-            )
-        ]
+        made_by = self.row.target.partition(":")[0], type(reader(reading.facts.format)).__module__
+        code = map(code_hash, ("pipeline.ocr.recognise", *made_by))
         return sha256("ocr", reading.file.sha256, str(page), self._options, places, self.version, *code)
 
     def page(self, value: dict[str, Any], reason: str) -> PageRead:
@@ -100,11 +93,8 @@ class PageStore:
             for page, value in self._texts(reading).items()
             if (boxes := lost_boxes(value)) or "needs_ocr" in value
         }
-        return self._missing(reading, needed, {page: self.by(boxes) for page, boxes in needed.items()})
-
-    def by(self, boxes: Boxes) -> Recognition:
-        """Return what reads a page, or boxes of it."""
-        return self.lines if boxes else self.first
+        by = {page: self.lines if boxes else self.first for page, boxes in needed.items()}
+        return self._missing(reading, needed, by)
 
     def doubtful(self, reading: DocumentState) -> dict[int, Boxes]:
         """Pages that the first engine is not sure of and the second one has not read."""
@@ -129,11 +119,7 @@ class PageStore:
     def put_text(
         self, reading: DocumentState, pages: Sequence[int], values: Sequence[dict[str, Any]]
     ) -> None:
-        """Keep what ``tasks.read_pages`` said of pages.
-
-        Raises:
-            UserError: the file changed since it was listed: what was read is not what its hash stands for.
-        """
+        """Keep what ``tasks.read_pages`` said of pages; a file that changed since it was listed is refused."""
         self._require_unchanged(reading)
         for page, value in zip(pages, values, strict=True):
             self._store.put(self._text_key(reading, page), value)

@@ -63,12 +63,8 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     }
 
 
-def reread(engine: OcrEngine, image: PageImage, boxes: Sequence[Rect]) -> list[LineReading]:
-    """Return what the engine reads in each box of a page, words from left to right."""
-    return [_reread(engine, image, box) for box in boxes]
-
-
-def _reread(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
+def reread(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
+    """Return what the engine reads in a box of a page, words from left to right."""
     across, down = image.pixels.shape[1] / image.width, image.pixels.shape[0] / image.height
     margin = _AROUND * box.height
     left, right = (round(edge * across) for edge in (box.x0 - margin, box.x1 + margin))
@@ -133,13 +129,10 @@ def _word_json(word: Word, across: float, down: float) -> list[Any]:
 
 
 def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
-    """The words of an image, turned by 90, 180 or 270 degrees when it was not upright.
+    """Degrees by which an image was turned counter-clockwise to be upright, and the words in the turned image.
 
     Lines that stand on end show quarter turns. A page on its head reads with low confidence and reads
     better the other way up.
-
-    Returns:
-        Degrees the image was turned counter-clockwise, and the words in the turned image.
     """
     words = engine.recognise(pixels)
     if len(words) < 3:

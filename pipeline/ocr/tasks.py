@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.ocr import engines
-from pipeline.ocr.bounds import bounded, processor_time
-from pipeline.ocr.model import PageRead, Rect
+from pipeline.ocr.bounds import bounded
+from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, reader
 from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
@@ -50,11 +50,7 @@ class PageTask:
 
 
 def inspect(task: FileTask) -> FileFacts:
-    """The format of a file, its number of pages, or its rows when it is tabular.
-
-    Raises:
-        UnreadableDocument: it cannot be read, with the reason.
-    """
+    """The format of a file, its number of pages, or its rows when it is tabular."""
     found = find_reader(task.path, task.params)
     if isinstance(found, PagedReader):
         with bounded(task.path, task.params.text_timeout):
@@ -80,11 +76,8 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
     found = reader(task.format)
     assert isinstance(found, PagedReader)
     with bounded(task.path, task.params.text_timeout):
-        return [_to_json(page) for page in found.read(task.path, task.pages, task.params)]
-
-
-def _to_json(page: PageRead | NeedsOcr) -> dict[str, Any]:
-    return {"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json()
+        pages = found.read(task.path, task.pages, task.params)
+    return [{"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json() for page in pages]
 
 
 def recognise_page(task: PageTask) -> dict[str, Any]:
@@ -93,8 +86,8 @@ def recognise_page(task: PageTask) -> dict[str, Any]:
 
     found = reader(task.format)
     assert isinstance(found, VisualReader)
-    with processor_time(task.params.page_timeout):
+    with bounded(None, task.params.page_timeout):
         image, engine = found.image(task.path, task.pages[0], task.params), engines.load(task.params)
         if task.boxes:
-            return {"readings": reread(engine, image, task.boxes)}
+            return {"readings": [reread(engine, image, box) for box in task.boxes]}
         return recognise(engine, image, task.params)

@@ -95,6 +95,12 @@ def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
 
 
+def find_rows(build: Path, table: str, wanted: pl.Expr) -> list[dict[str, Any]]:
+    """Return the rows of a table of the build folder that meet a condition; none where it is not built."""
+    path = build / f"{table}.parquet"
+    return read_table(path).filter(wanted).to_dicts() if path.exists() else []
+
+
 class Publication:
     """A stage's folder in the making.
 

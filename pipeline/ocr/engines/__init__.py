@@ -79,11 +79,7 @@ def chosen(params: OcrParams) -> EngineRow:
 
 
 def check(params: OcrParams) -> None:
-    """Make sure that the chosen engine can start, before any page is given to it.
-
-    Raises:
-        UserError: it is not installed, or its model folders are missing.
-    """
+    """Make sure that the chosen engine can start, before any page is given to it."""
     row = chosen(params)
     missing = _missing(row)
     if missing:

@@ -63,19 +63,15 @@ def _core() -> Any:
 
 
 def _on_onnxruntime(path: Path) -> tuple[Any, str]:
-    session = _session(path)
-    known = session.get_modelmeta().custom_metadata_map.get("character", "")
-    name = session.get_inputs()[0].name
-    return lambda values: session.run(None, {name: values})[0], known
-
-
-def _session(path: Path) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # it keeps the most that any width of line ever took
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    known = session.get_modelmeta().custom_metadata_map.get("character", "")
+    name = session.get_inputs()[0].name
+    return lambda values: session.run(None, {name: values})[0], known
 
 
 def in_package(package: str, *names: str) -> Path | None:
@@ -141,10 +137,7 @@ _TALL = 1.5
 def cut(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     """The image of a line, ``HEIGHT`` pixels high; None for a box without area.
 
-    Args:
-        page: height x width x 3.
-        box: of the line.
-        squeeze: factor on its width.
+    ``squeeze`` is a factor on its width.
     """
     top, bottom = np.linalg.norm(box[0] - box[1]), np.linalg.norm(box[2] - box[3])
     left, right = np.linalg.norm(box[0] - box[3]), np.linalg.norm(box[1] - box[2])

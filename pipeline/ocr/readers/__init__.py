@@ -40,11 +40,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
 
 
 def reader(file_format: str) -> PagedReader | RowReader:
-    """The reader of a format of the documents table.
-
-    Raises:
-        KeyError: there is none.
-    """
+    """The reader of a format of the documents table."""
     return {reader.format: reader for reader in readers()}[file_format]
 
 

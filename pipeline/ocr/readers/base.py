@@ -54,7 +54,7 @@ class Reader(Protocol):
         """Return whether a file is of this kind.
 
         Args:
-            head: its first bytes, see ``sniff.HEAD``.
+            head: its first bytes, see ``readers.HEAD``.
             suffix: of its name, lower-case, with the dot.
         """
 

@@ -81,7 +81,7 @@ class _Walker:
         self._styles = _style_lists(document)
 
     def lines(self) -> Iterator[PageLine]:
-        yield from self._blocks(self._body)
+        return self._blocks(self._body)
 
     def _blocks(self, parent: Any) -> Iterator[PageLine]:
         for block in parent:

@@ -127,12 +127,7 @@ class Numbering:
                 self.starts[name, depth] = start
 
     def label(self, list_id: str, depth: int) -> str:
-        """The label of the next paragraph of a list, with the space after it; "" for none.
-
-        Args:
-            list_id: the paragraph's numId.
-            depth: its level, from 0.
-        """
+        """The label of the next paragraph of a list (numId) at a level from 0, with the space after it; "" for none."""
         abstract = self.lists.get(list_id)
         levels = self.levels.get(abstract or "", {})
         if abstract is None or depth not in levels:

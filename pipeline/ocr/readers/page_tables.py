@@ -51,11 +51,7 @@ class PageTableReader:
         }
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
-        """The rows of every table of questions.
-
-        Raises:
-            UnreadableDocument: ``unknown_columns`` where no table holds questions, and what ``tables`` raises.
-        """
+        """The rows of every table of questions."""
         grids, outside = _grids(decode(path.read_bytes()), path.suffix.lower())
         named = {f"table {number}": grid for number, grid in enumerate(grids, 1)}
         yield from every_table(named, frozenset(params.columns), told)

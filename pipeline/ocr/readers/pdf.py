@@ -181,11 +181,7 @@ def _place(image: dict[str, Any]) -> tuple[int, ...]:
 
 
 def _weigh(document: Any, page: Any) -> int:
-    """Bytes of content that the page draws.
-
-    Raises:
-        UnreadableDocument: ``too_large``.
-    """
+    """Bytes of content that the page draws; ``too_large`` from ``HOSTILE`` on."""
     size = content_bytes(document, page)
     if size >= HOSTILE:
         raise UnreadableDocument(
@@ -249,14 +245,9 @@ def content_bytes(document: Any, page: Any) -> int:
 
     What annotations, patterns and fonts draw is not counted, and filters other than Flate count as stored: the
     limits of ``bounds`` hold for them.
-
-    Args:
-        document: a PyMuPDF document.
-        page: one of its pages.
     """
-    forms: dict[tuple[int, str], int] = {}
-    for xref, name, invoker, *_ in document.get_page_xobjects(page.number):
-        forms[invoker, name] = xref
+    drawn = document.get_page_xobjects(page.number)
+    forms: Forms = {(invoker, name): xref for xref, name, invoker, *_ in drawn}
     weigher = _Weigher(document, forms)
     total = 0
     for xref in page.get_contents():

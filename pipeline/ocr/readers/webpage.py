@@ -70,11 +70,7 @@ def _html(path: Path) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The root element of a page.
-
-    Raises:
-        UnreadableDocument: ``broken``.
-    """
+    """The root element of a page."""
     import lxml.etree
     import lxml.html
 
