@@ -288,8 +288,8 @@ _FILTERS = {
     b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
     b"{\\rtf": {"docx": "Rich Text Format"},
 }
-"""How a file of an old format is opened, by its first bytes and what it becomes: LibreOffice would take a damaged one
-for plain text, and its bytes for questions."""
+"""Filters that open old formats, by first bytes and the new format: LibreOffice would take a damaged file for plain text,
+and its bytes for questions."""
 HOME = "converted"
 """Folder of the copies, below the build folder."""
 TIMEOUT = 120.0

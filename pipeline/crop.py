@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -145,12 +145,9 @@ def _place(question: Question) -> tuple[str, list[int], str]:
 
 
 def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:
-    """As ``crop``, in a worker process of its own, which a hostile page cannot keep for longer than ``TIMEOUT``."""
-    executor = LocalExecutor(1)
-    try:
+    """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
+    with closing(LocalExecutor(1)) as executor:
         ((_, found),) = executor.map(_crop_pair, [(paper, tuple(regions))], TIMEOUT)
-    finally:
-        executor.close()
     if isinstance(found, Failure):
         why = found.detail.removeprefix("UserError: ")
         raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")

@@ -340,15 +340,17 @@ def line_fates(tables: PaperTables) -> dict[Place, Fate]:
 
 def key_of(tables: PaperTables) -> str | None:
     """The paper whose answers this document holds; None when it is no key."""
-    manifest = read_manifest(tables.build / "parse") or {}
-    found: str | None = manifest.get("facts", {}).get("keys", {}).get(tables.document.document)
-    return found
+    return _keys(tables).get(tables.document.document)
 
 
 def keys_for(tables: PaperTables) -> list[str]:
     """The documents that hold this paper's answers."""
-    keys = (read_manifest(tables.build / "parse") or {}).get("facts", {}).get("keys", {})
-    return sorted(key for key, paper in keys.items() if paper == tables.document.document)
+    return sorted(key for key, paper in _keys(tables).items() if paper == tables.document.document)
+
+
+def _keys(tables: PaperTables) -> dict[str, str]:
+    keys: dict[str, str] = (read_manifest(tables.build / "parse") or {}).get("facts", {}).get("keys", {})
+    return keys
 
 
 def _places(spans: Sequence[Span]) -> list[Place]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -250,16 +251,13 @@ def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[i
     most = min(MAX_BYTES, BUDGET // max(1, len(pages)))
     drawn: dict[int, str] = {}
     failed: dict[int, str] = {}
-    executor = LocalExecutor()
-    try:
-        tasks = [PictureTask(paper, page, most) for page in pages]
+    tasks = [PictureTask(paper, page, most) for page in pages]
+    with closing(LocalExecutor()) as executor:
         for task, content in executor.map(draw, tasks, TIMEOUT):
             if isinstance(content, Failure):
                 failed[task.page] = f"{content.reason}: {content.detail}"
             else:
                 drawn[task.page] = data_uri(content, "image/jpeg")
-    finally:
-        executor.close()
     return drawn, failed
 
 

@@ -50,7 +50,6 @@ class TableBuilder:
 
     def __init__(self) -> None:
         self._frames: dict[str, list[pl.DataFrame]] = {}
-        _TABLES: dict[str, type[Record]] = dict(documents=Document, pages=Page, lines=Line, rows=SourceRow)
 
     def add(self, reading: DocumentState, pages: Sequence[PageRead], exam: Exam) -> None:
         """Add a document with its pages as read (running lines are recognised here), or its rows."""

@@ -65,7 +65,7 @@ _WHITE = 250
 """Lightness of most of a page that was never on paper."""
 
 _PEAK = 12
-"""How many times as common as the middling grey the watermark's own is: of a page with noise, or blurred, none is."""
+"""Times as common as the middling grey that the watermark's own is: of a page with noise, or blurred, none is."""
 
 
 def remove_flat_watermark(pixels: Pixels) -> Pixels:

@@ -20,7 +20,7 @@ SPACE_GAP = 0.2
 """Gap in em above which a space stands between Latin words whose space was not a character."""
 
 OCR_MARGIN = 0.4
-"""How much wider, in em, the gap between two recognised words is than between their boxes: detection grows each
+"""Difference in em by which the gap between two recognised words exceeds that between their boxes: detection grows each
 box at both ends (unclip ratio 1.6)."""
 
 SCRIPT_SIZE = 0.9

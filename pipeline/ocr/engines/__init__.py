@@ -26,11 +26,11 @@ class EngineRow:
     process asks for, an ``EngineSetup``."""
     options: str
     """The field of ``OcrParams`` with its options."""
-    packages: tuple[str, ...]
+    packages: tuple[str, ...] = ()
     """Distributions whose versions can change what is recognised."""
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] = ()
     """Modules that must be there."""
-    remedy: str
+    remedy: str = ""
     calibrated: bool = False
     """True where of lines at confidence c a share c is right, on photographs as on scans."""
 
@@ -53,22 +53,8 @@ ENGINES = (
         ("paddleocr",),
         "pip install 'paddleocr>=3.7' (docs/ocr.md says how)",
     ),
-    EngineRow(
-        EngineName.VISION,
-        "pipeline.ocr.engines.vision:VisionEngine",
-        "vision",
-        (),
-        ("openai",),
-        "pip install openai",
-    ),
-    EngineRow(
-        EngineName.TESSERACT,
-        "pipeline.ocr.engines.tesseract:TesseractEngine",
-        "tesseract",
-        (),
-        (),
-        "",
-    ),
+    EngineRow(EngineName.VISION, "pipeline.ocr.engines.vision:VisionEngine", "vision"),
+    EngineRow(EngineName.TESSERACT, "pipeline.ocr.engines.tesseract:TesseractEngine", "tesseract"),
 )
 
 

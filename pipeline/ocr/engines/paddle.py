@@ -33,7 +33,7 @@ _PACKAGED = {
 """Models of PaddleOCR whose ONNX files ship inside the rapidocr package."""
 
 _MIN_SCORE = 0.3
-"""As for the embedded engine: lines below are noise from figures."""
+"""The embedded engine has the same: lines below are noise from figures."""
 
 _BOX_SCORE = 0.5
 """Mean score of a detected box, below which it is none: PaddleOCR's own 0.6 loses lines of a watermarked scan of 8
@@ -93,9 +93,8 @@ class PaddleEngine:
         if params.inference == "onnxruntime":
             options |= {"engine": "onnxruntime", "engine_config": {"intra_op_num_threads": 1}}
         else:
-            import_module(
-                "paddle"
-            ).disable_signal_handler()  # it prints a crash report when a worker is told to end
+            # It prints a crash report when a worker is told to end.
+            import_module("paddle").disable_signal_handler()
         if params.inference == "paddle" and params.device == "cpu":
             # Without this Paddle 3 fails on CPUs whose oneDNN lacks an operator of these models.
             options["enable_mkldnn"] = False

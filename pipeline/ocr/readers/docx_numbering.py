@@ -36,11 +36,12 @@ def format_number(value: int, style: str) -> str:
     """A number in one of Word's number formats; decimal for those that exam papers do not use."""
     if style in ("bullet", "none"):
         return ""
-    if style in ("upperLetter", "lowerLetter"):
-        letter = chr(ord("A") + (value - 1) % 26) * ((value - 1) // 26 + 1)
-        return letter if style == "upperLetter" else letter.lower()
-    if style in ("upperRoman", "lowerRoman"):
-        return roman(value) if style == "upperRoman" else roman(value).lower()
+    if style.startswith("lower"):
+        return format_number(value, style.replace("lower", "upper")).lower()
+    if style == "upperLetter":
+        return chr(ord("A") + (value - 1) % 26) * ((value - 1) // 26 + 1)
+    if style == "upperRoman":
+        return roman(value)
     if style.startswith(("chinese", "japaneseCounting", "taiwaneseCounting", "ideographDigital")):
         return chinese(value)
     if style == "ideographTraditional" and 1 <= value <= 10:

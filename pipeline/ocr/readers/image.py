@@ -112,9 +112,7 @@ def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            Image.MAX_IMAGE_PIXELS = (
-                None  # Pillow's own limit, 179 megapixels: max_pixels is the one that counts
-            )
+            Image.MAX_IMAGE_PIXELS = None  # max_pixels is the limit that counts
             with Image.open(path, formats=_FORMATS) as picture:
                 _check_size(picture, params)
                 yield picture

@@ -15,23 +15,7 @@ from pipeline.ocr import glyphs
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
-_PASSED_THROUGH = frozenset(
-    (
-        "oMath",
-        "oMathPara",
-        "e",
-        "num",
-        "den",
-        "sub",
-        "sup",
-        "deg",
-        "lim",
-        "fName",
-        "box",
-        "borderBox",
-        "phant",
-    )
-)
+_PASSED_THROUGH = re.compile("oMath(Para)?|e|num|den|sub|sup|deg|lim|fName|box|borderBox|phant")
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
 _TIGHT = re.compile(r"[\d.]+|[㐀-鿿]+|.[₀-₉⁰¹²³⁴-⁹]*|[(（][^()（）]*[)）]")
 """Text that needs no brackets of its own under a fraction's line or a root."""
@@ -68,7 +52,7 @@ def _part(element: Any) -> str:
     if not isinstance(element.tag, str):  # a comment
         return ""
     name = element.tag.removeprefix(_M)
-    if name in _PASSED_THROUGH:
+    if _PASSED_THROUGH.fullmatch(name):
         return _content(element)
     if name in _FORMS:
         return _FORMS[name](element)
@@ -105,32 +89,30 @@ def _bracketed(text: str) -> str:
     return text if _TIGHT.fullmatch(text) else f"({text})"
 
 
-def _raised(text: str) -> str:
-    return glyphs.raised(text) or _behind("^", text)
-
-
-def _lowered(text: str) -> str:
-    return glyphs.lowered(text) or _behind("_", text)
+def _scripts(element: Any) -> str:
+    """Return what is lowered and raised beside a base."""
+    return _behind("_", _of(element, "sub")) + _behind("^", _of(element, "sup"))
 
 
 def _behind(mark: str, text: str) -> str:
-    return f"{mark}({text})" if len(text) > 1 else mark + text if text else ""
+    """A raised (^) or lowered (_) text, in characters of that kind where it has them."""
+    moved = glyphs.raised(text) if mark == "^" else glyphs.lowered(text)
+    return moved or (f"{mark}({text})" if len(text) > 1 else mark + text if text else "")
 
 
 def _fraction(element: Any) -> str:
     return f"{_bracketed(_of(element, 'num'))}/{_bracketed(_of(element, 'den'))}"
 
 
-def _scripts(element: Any) -> str:
-    """A base with what is raised and lowered beside it; ``sPre`` has them before it."""
-    scripts = _lowered(_of(element, "sub")) + _raised(_of(element, "sup"))
-    base = _of(element, "e")
+def _scripted(element: Any) -> str:
+    """A base with its scripts; ``sPre`` has them before it."""
+    scripts, base = _scripts(element), _of(element, "e")
     return scripts + base if element.tag == f"{_M}sPre" else base + scripts
 
 
 def _root(element: Any) -> str:
     degree = _of(element, "deg")
-    sign = {"": "√", "2": "√", "3": "∛", "4": "∜"}.get(degree) or f"{_raised(degree)}√"
+    sign = {"": "√", "2": "√", "3": "∛", "4": "∜"}.get(degree) or f"{_behind('^', degree)}√"
     return f"{sign}{_bracketed(_of(element, 'e'))}"
 
 
@@ -142,8 +124,7 @@ def _delimited(element: Any) -> str:
 
 def _large(element: Any) -> str:
     """A sum, product or integral with its limits."""
-    limits = _lowered(_of(element, "sub")) + _raised(_of(element, "sup"))
-    return f"{_value(element, 'chr', '∫')}{limits} {_of(element, 'e')}"
+    return f"{_value(element, 'chr', '∫')}{_scripts(element)} {_of(element, 'e')}"
 
 
 def _limited(element: Any) -> str:
@@ -168,19 +149,13 @@ def _rows(element: Any) -> str:
 
 
 _FORMS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("sSup", "sSub", "sSubSup", "sPre"), _scripted),
+    **dict.fromkeys(("limLow", "limUpp"), _limited),
+    **dict.fromkeys(("acc", "bar"), _accented),
+    **dict.fromkeys(("m", "eqArr"), _rows),
     "f": _fraction,
-    "sSup": _scripts,
-    "sSub": _scripts,
-    "sSubSup": _scripts,
-    "sPre": _scripts,
     "rad": _root,
     "d": _delimited,
     "nary": _large,
     "func": lambda element: f"{_of(element, 'fName')} {_of(element, 'e')}",
-    "limLow": _limited,
-    "limUpp": _limited,
-    "acc": _accented,
-    "bar": _accented,
-    "m": _rows,
-    "eqArr": _rows,
 }
