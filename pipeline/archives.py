@@ -288,7 +288,7 @@ _FILTERS = {
     b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
     b"{\\rtf": {"docx": "Rich Text Format"},
 }
-"""Filters that open old formats, by first bytes and the new format: LibreOffice would take a damaged file for plain text,
+"""Filters that open old formats, by first bytes and new format: LibreOffice would take a damaged file for plain text,
 and its bytes for questions."""
 HOME = "converted"
 """Folder of the copies, below the build folder."""

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 
 Pixels = NDArray[np.uint8]
 

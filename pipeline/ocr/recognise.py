@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines import OcrEngine, Word
+from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import PageImage

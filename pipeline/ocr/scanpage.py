@@ -7,7 +7,7 @@ from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
 from pipeline.ocr import layout
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.model import PageRead, Rect, Run
 from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 from pipeline.ocr.engines.network import in_package
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
 from pipeline.ocr.engines.network import SUPERSCRIPTS, Detector, cut, in_package, raise_digits

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.params import TesseractParams
 from schemas.errors import UserError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pipeline.ocr.engines import Word
+from pipeline.ocr.engines.base import Word
 from pipeline.ocr.images import find_marks
 from pipeline.ocr.model import Rect
 from pipeline.ocr.scanpage import to_page
