@@ -21,6 +21,8 @@ from re import _constants as c  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
+from pipeline.patterns import Patterns
+
 COMMON = (
     *" \t\n_＿.。…·-—(（)【[<《、，A1①第不的|$\\图表K+=选",
     *(
@@ -64,17 +66,32 @@ def patterns() -> dict[str, re.Pattern[str]]:
             except ImportError:  # an extra that is not installed
                 continue
             for name, value in vars(module).items():
-                found |= {f"{item.name}.{name}": one for one in _compiled(value)}
+                compiled = enumerate(_compiled(value))
+                found |= {f"{item.name}.{name}.{place}": one for place, one in compiled}
     return found
 
 
 def _compiled(value: Any) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
+    elif isinstance(value, Patterns):
+        yield from (re.compile(value.whole(text)) for text in _written(value.named))
     elif isinstance(value, dict):
         yield from (one for item in value.values() for one in _compiled(item))
     elif isinstance(value, tuple | list) and len(value) < 500:
         yield from (one for item in value for one in _compiled(item))
+
+
+def _written(rows: Any) -> Iterator[str]:
+    """Yield the texts of patterns in the rows of a TOML table; a list of strings is one pattern in pieces."""
+    if isinstance(rows, str):
+        yield rows
+    elif isinstance(rows, list) and isinstance(rows[0], str):
+        yield "".join(rows)
+    elif isinstance(rows, list):
+        yield from (row["pattern"] for row in rows)
+    else:
+        yield from (text for row in rows.values() for text in _written(row))
 
 
 def units(pattern: re.Pattern[str]) -> set[str]:
@@ -128,7 +145,7 @@ def _member(items: Any) -> str:
 
 def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
-    from pipeline.clean import validity as evidence
+    from pipeline.clean import validity
     from pipeline.clean.filters import judge as judge_question
     from pipeline.clean.params import CleanParams
     from pipeline.dedup.keys import with_keys
@@ -141,7 +158,7 @@ def targets() -> dict[str, Callable[[str], object]]:
     options = {"A": "青霉素", "B": "链霉素", "C": "红霉素", "D": "四环素"}
 
     cells = Options(list(options.items()))
-    captions = (evidence.needs_figure, evidence.needs_table, evidence.needs_formula)
+    captions = (validity.needs_figure, validity.needs_table, validity.needs_formula)
 
     def question(stem: str) -> Question:
         return Question.model_validate(

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from functools import cache
 from importlib.resources import files
 from string import printable
 
 from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
+from pipeline.patterns import Patterns
 from schemas.questions import Question
 from schemas.wording import SPECIAL_TOKENS
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")
 _UNREADABLE = re.compile(UNREADABLE)
-_TEXTS: dict[str, list[str]] = tomllib.loads(
-    files("pipeline.clean").joinpath("patterns.toml").read_text(encoding="utf-8")
-)
-
-
-@cache
-def pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern of ``patterns.toml``."""
-    return re.compile(written(name))
-
-
-def written(name: str) -> str:
-    """Return a pattern of ``patterns.toml`` as a text."""
-    joined = "|".join(_TEXTS[name])
-    return re.sub("<([a-z_]+)>", lambda found: f"(?:{written(found[1])})", joined)
+_P = Patterns("validity", files("pipeline.clean"))
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
@@ -67,11 +52,11 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 
 
 def _breaks_off(stem: str) -> bool:
-    end = pattern("open_end").search(stem)
-    if end is None or (end[1] and pattern("asks").search(end[1])) or pattern("blank").search(stem):
+    end = _P.open_end.search(stem)
+    if end is None or (end[1] and _P.asks.search(end[1])) or _P.blank.search(stem):
         return False
     if stem[-1] in ";；":
-        return not pattern("code").search(stem[len(stem[:-1].rstrip(printable)) :])
+        return not _P.code.search(stem[len(stem[:-1].rstrip(printable)) :])
     # A mark that opens and closes, as typists have it: 称为“血府“.
     return stem[-1] not in "“‘" or stem.count(stem[-1]) % 2 == 1
 
@@ -112,7 +97,7 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
     text = " ".join(
         [question.shared_stem or "", question.stem, *(option.text for option in question.options)]
     )
-    if found := pattern("mojibake").search(text):
+    if found := _P.mojibake.search(text):
         return f"the text contains “{found.group()[:12]}”"
     if text.isascii():
         return None
@@ -130,7 +115,7 @@ def unreadable(question: Question, _: CleanParams) -> str | None:
     return None
 
 
-SUSPICIOUS = f"{SPECIAL_TOKENS}|{written('suspicious')}"
+SUSPICIOUS = f"{SPECIAL_TOKENS}|{_P.suspicious.pattern}"
 """Text that speaks to a model and not to a candidate."""
 
 
@@ -172,13 +157,13 @@ def needs_formula(question: Question, params: CleanParams) -> str | None:
 def _evidence(question: Question, kind: str, name: str | None = None) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
-    parts, phrase = _parts(question), pattern(name or kind)
+    parts, phrase = _parts(question), getattr(_P, name or f"needs_{kind}")
     # One search over everything: all but a few in a thousand questions end here.
     if not phrase.search("\n".join(text for _, text in parts)):
         return None
     for part, text in parts:
         found = phrase.search(text)
-        if found and not (part.startswith("option") and pattern("in_general").match(found.group())):
+        if found and not (part.startswith("option") and _P.in_general.match(found.group())):
             return f"the {part} says “{_around(text, found)}”"
     return None
 

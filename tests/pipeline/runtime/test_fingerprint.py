@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from pipeline.runtime import fingerprint as module
@@ -35,6 +37,15 @@ def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monk
     (package / "screen.css").write_text("two")
     module._state.cache_clear()
     assert code_hash("annotation_copy") != before
+
+
+@pytest.mark.parametrize("area", ["parse", "clean"])
+def test_whoever_uses_patterns_depends_on_their_file(area):
+    users = [path for path in Path(f"pipeline/{area}").glob("*.py") if "Patterns(" in path.read_text()]
+    assert users
+    for path in users:
+        closure = module._closure(f"pipeline.{area}.{path.stem}")
+        assert f"pipeline.{area}" in {package for name in closure for package in module._module(name).opens}
 
 
 def hash_of(tmp_path, monkeypatch, source):
