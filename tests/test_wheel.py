@@ -63,3 +63,14 @@ def test_the_installed_command_builds_a_paper_without_the_repository(installed, 
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=250
     )
     assert done.stdout.split() == ["1", "set()"], done.stderr
+
+
+def test_code_of_the_installed_package_is_part_of_fingerprints(installed):
+    module = "build_dataset.pipeline.clean.stage"
+    script = (
+        f"import sys; sys.path.insert(0, {str(installed)!r}); "
+        "from build_dataset.pipeline.runtime.fingerprint import _closure; "
+        f"found = _closure({module!r}); print({module!r} in found, 'build_dataset.schemas.questions' in found)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=250)
+    assert done.stdout.split() == ["True", "True"], done.stderr

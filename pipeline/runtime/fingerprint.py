@@ -17,9 +17,9 @@ from typing import Any
 
 from schemas.identity import sha256
 
-_PREFIX = __name__.removesuffix("pipeline.runtime.fingerprint")
+_PREFIX = __name__.rpartition("pipeline.")[0]
 OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "annotation"))
-"""In the wheel they lie below ``build_dataset``."""
+"""In the wheel they lie below ``build_dataset``; its build writes whole names of modules anew, not this beginning."""
 _HOME = Path(__file__).resolve().parents[__name__.count(".")]
 """The folder that holds the outermost package."""
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
