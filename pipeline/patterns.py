@@ -20,17 +20,17 @@ class Patterns:
     """The patterns of one module as attributes; ``patterns.toml`` of its package has them, each with its examples.
 
     ``@name@`` stands for a fragment, the module's own or one of all modules. A list is one pattern in pieces.
-    A fragment is a pattern too. ``named`` are the module's rows as they stand in the file.
+    A fragment is a pattern too.
     """
 
     def __init__(self, module: str, package: Traversable = files("pipeline.parse")) -> None:  # noqa: B008
         tables = _tables(Path(str(package)) / "patterns.toml")
-        self.named = tables[module]
-        assert not {*self.named} & {*vars(Patterns)}, "a method would hide that pattern"
-        self._fragments = {**tables["fragments"], **self.named.get("fragments", {})}
+        self._rows = tables[module]
+        assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
+        self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        row = None if name.startswith("_") else self.named.get(name, self._fragments.get(name))
+        row = None if name.startswith("_") else self._rows.get(name, self._fragments.get(name))
         if row is None:
             raise AttributeError(name)
         pattern = re.compile(self.whole(row))
@@ -39,11 +39,11 @@ class Patterns:
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""
-        return {key: re.compile(self.whole(row)) for key, row in self.named[name].items()}
+        return {key: re.compile(self.whole(row)) for key, row in self._rows[name].items()}
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """The rows of a table, each with its pattern put together."""
-        return [{**row, "pattern": self.whole(row["pattern"])} for row in self.named[name]]
+        return [{**row, "pattern": self.whole(row["pattern"])} for row in self._rows[name]]
 
     def whole(self, row: str | list[str]) -> str:
         """A pattern with its fragments put in."""

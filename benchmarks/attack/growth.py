@@ -75,7 +75,7 @@ def _compiled(value: Any) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif isinstance(value, Patterns):
-        yield from (re.compile(value.whole(text)) for text in _written(value.named))
+        yield from (re.compile(value.whole(text)) for text in _written(value._rows))
     elif isinstance(value, dict):
         yield from (one for item in value.values() for one in _compiled(item))
     elif isinstance(value, tuple | list) and len(value) < 500:
