@@ -77,6 +77,8 @@ class KeyRun:
     """The number of question sections before it."""
     noted: set[int] = field(default_factory=set)
     """Numbers whose cells refer to a note."""
+    short: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """For every number of a grid row that has fewer answers than numbers, the numbers left without."""
 
     def add(self, number: int, letters: str | None, explanation: str | None = None) -> None:
         """Add an entry; a second one for the same number completes the first or contradicts it."""
@@ -151,6 +153,8 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
         else:
             last.add(pair.number, pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None)
         last.entries[pair.number].head = line.head
+    if unanswered := line.span[len(line.pairs) :]:
+        last.short |= {pair.number: unanswered for pair in line.pairs}
 
 
 def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
@@ -270,9 +274,18 @@ def _apply_run(
         if drafts is None:
             applied.unmatched.append((max(sections), number))
             continue
+        lacking = [
+            each
+            for each in run.short.get(number, ())
+            if any(draft.options for numbers in sections.values() for draft in numbers.get(each, ()))
+        ]
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
             letters = entry.letters
+            if letters and lacking:
+                # 题号 1 2 3 4 / 答案 A C D: which of the four has no answer cannot be known from the order.
+                draft.flag("key_not_read", f"its row of the key has no answer for {lacking[0]}")
+                letters = None
             if letters and draft.suffix and len(drafts) > 1:
                 if len(letters) == len(drafts):
                     letters = letters[index]

@@ -36,6 +36,17 @@ def test_more_layouts_of_keys(parse, key):
     assert told(parse(f"{THREE}\n{key}")) == ["1C", "2B", "3D"]
 
 
+def test_a_row_of_a_grid_without_an_answer_for_a_question_tells_none_of_them(parse):
+    grid = "答案\n题号\t1\t2\t3\t4\n答案\tC\tB\tD"
+    outcome = parse(f"{items(1, 2, 3, 4)}\n{grid}")
+    assert {question.number: question.answer for question in outcome.questions} == {4: None}
+    assert [item.reason for item in outcome.review] == ["key_not_read"] * len(outcome.review)
+    assert len(outcome.review) >= 3
+    assert told(parse(f"{THREE}\n{grid}")) == ["1C", "2B", "3D"], (
+        "a form with more rows than the paper has questions"
+    )
+
+
 def test_explanations_need_no_mark(parse):
     outcome = parse(f"{THREE}\n答案解析\n1. C\n丙是因为甲不是。\n2. B\n乙最常见，\n其余少见。\n3. D\n丁。")
     assert told(outcome) == ["1C", "2B", "3D"]
