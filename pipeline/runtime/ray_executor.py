@@ -193,7 +193,7 @@ class RayExecutor:
     def close(self) -> None:
         """Leave the cluster, which ends the idle workers."""
         if self._joined:
-            self._ray.shutdown()
+            import_module("ray").shutdown()
         self._joined, self._ray = False, None
 
     def _start(self) -> None:
