@@ -169,7 +169,8 @@ def _data_files(package: str) -> Iterator[Path]:
     source = _source(package)
     if source is not None:
         files = source.parent.rglob("*")
-        yield from (path for path in files if path.is_file() and path.suffix not in (".py", ".pyc"))
+        ours = (path for path in files if path.suffix != ".py" and path.parent.name != "__pycache__")
+        yield from (path for path in ours if path.is_file())
 
 
 def _templates(source: Path) -> Iterator[Path]:

@@ -5,8 +5,17 @@ import pytest
 from pipeline.runtime import fingerprint as module
 from pipeline.runtime.fingerprint import code_hash, fingerprint
 
+HOME = Path(module.__file__).parents[1]
 TARGET = "pipeline.clean.stage:run"
 BASE = {"target": TARGET, "params": {"a": 1}, "inputs": {"parse/questions": "x"}, "seed": 1}
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """Leave nothing in the caches for other tests of this process."""
+    yield
+    for cached in (module._state, module._module, module._source):
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize("change", [{"params": {"a": 2}}, {"inputs": {"parse/questions": "y"}}, {"seed": 2}])
@@ -41,7 +50,7 @@ def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monk
 
 @pytest.mark.parametrize("area", ["parse", "clean"])
 def test_whoever_uses_patterns_depends_on_their_file(area):
-    users = [path for path in Path(f"pipeline/{area}").glob("*.py") if "Patterns(" in path.read_text()]
+    users = [path for path in (HOME / area).glob("*.py") if "Patterns(" in path.read_text()]
     assert users
     for path in users:
         closure = module._closure(f"pipeline.{area}.{path.stem}")
