@@ -45,7 +45,7 @@ class Flag:
 
 
 def stated(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
-    """What annotators say, by question and dimension; a measurement goes before all, then what comes first."""
+    """Return the annotators' labels by question and dimension; a measurement goes before all, then the first."""
     found: dict[tuple[str, str], Annotation] = {}
     for annotation in annotations:
         key = (annotation.question_id, annotation.dimension)

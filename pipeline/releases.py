@@ -124,7 +124,7 @@ class Pair:
 
 
 def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:
-    """Which released question is which of the new ones, one to one.
+    """Pair released questions with the new ones that ask the same, one to one.
 
     What says the same comes first, under its own id or another: a source that numbers its rows anew gives ids to other
     questions. Then what a released question was merged into, then corrected texts (the same id, or nearly the same

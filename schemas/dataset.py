@@ -56,7 +56,7 @@ class DatasetParams(Params):
 
 
 class SourceParams(Params):
-    """Which column is what, where that cannot be found; every key is optional and wins over what is found."""
+    """Roles of columns that are set by hand; every key is optional and wins over what is found."""
 
     stem: str | None = Field(None, description="Column of the stem")
     options: str | list[str] | None = Field(

@@ -178,7 +178,7 @@ class SentAnswer(Record):
 
 
 class Winner(StrEnum):
-    """Which of two answers is better."""
+    """The better one of two answers, or a tie."""
 
     FIRST = "first"
     SECOND = "second"
@@ -186,7 +186,7 @@ class Winner(StrEnum):
 
 
 class Preference(Record):
-    """Which of two runs a judge prefers in one answer, asked in both orders."""
+    """The run that a judge prefers in one answer, asked in both orders."""
 
     run_a: str
     run_b: str

@@ -159,4 +159,4 @@ class Change(Record):
     previous_id: str | None = None
     """The id it had, where the same question has another now."""
     columns: list[str]
-    """Which columns differ."""
+    """Names of the columns that differ."""

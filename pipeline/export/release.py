@@ -184,7 +184,7 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
-    """Which parts of a question people corrected; not who, and not that somebody found it right as it was."""
+    """Return the parts of a question that people corrected; not who, and no part that was found right as it was."""
     changes = corrections.filter(pl.col("field") != VERDICT)
     part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
     return changes.group_by("question_id").agg(corrected=part.unique().sort())

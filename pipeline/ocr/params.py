@@ -12,7 +12,7 @@ from schemas.params import Params, non_semantic
 
 
 class EngineName(StrEnum):
-    """Which OCR engine reads pages without a sound text layer."""
+    """Name of the OCR engine that reads pages without a sound text layer."""
 
     AUTO = "auto"
     RAPIDOCR = "rapidocr"

@@ -1,4 +1,4 @@
-"""Which way a page is read: its text layer where that says what is printed, OCR otherwise, and why."""
+"""The way a page is read: by its text layer where that holds what is printed, by OCR otherwise, and why."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def _tables_from(pieces: list[ParsedLine]) -> int:
 
 
 def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
-    """Which lines the options stand on, and how they are labelled."""
+    """Record the lines that the options stand on, and how they are labelled."""
     first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels

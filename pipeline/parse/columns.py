@@ -1,4 +1,4 @@
-"""What the columns of a table are, how options are read from them, and columns of options that no header names."""
+"""Roles of a table's columns, options read from them, and columns of options that no header names."""
 
 from __future__ import annotations
 

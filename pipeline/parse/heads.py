@@ -1,4 +1,4 @@
-"""What the beginning of a line says: the number of a question, a head, the item types that it announces."""
+"""The beginning of a line: the number of a question, a head, the item types that a head announces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which numbers number the questions: weighed by what stands around them, chosen where they run contiguously."""
+"""Choice of the numbers that number questions: weighed by the text around them, chosen where they run on."""
 
 from __future__ import annotations
 

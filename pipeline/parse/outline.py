@@ -98,7 +98,7 @@ class NumberedItem:
     last: int
     """The last number where it is an item of several questions (2.3. …); otherwise the number."""
     run: int
-    """Which run of the numbering, from 0."""
+    """Number of the run of the numbering, from 0."""
     pieces: list[ParsedLine]
     block: Block
     group: Group | None = None

@@ -45,7 +45,7 @@ def true_digits(text: str) -> str:
 
 
 def private_labels(texts: Iterable[str]) -> dict[int, str]:
-    """Which private-use characters are option labels, as a table for ``str.translate``.
+    """Return the private-use characters that are option labels, as a table for ``str.translate``.
 
     Labels are glyphs of consecutive code points that stand at the start of segments about equally often.
     """

@@ -107,7 +107,7 @@ class Runner:
         return complete
 
     def due(self, names: Sequence[str], *, force: bool = False) -> list[str]:
-        """Which of the stages of those names will run: the first that is not done, and all that follow it."""
+        """Return those of the named stages that will run: the first that is not done, and all that follow it."""
         chosen = [stage for stage in STAGES if stage.name in names]
         done = [] if force else takewhile(lambda stage: self.state(stage) == "done", chosen)
         return [stage.name for stage in chosen[len(list(done)) :]]
