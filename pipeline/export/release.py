@@ -171,6 +171,8 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
 
 def _labels(labels: pl.DataFrame) -> pl.DataFrame:
     """The columns of labels of each question, whether difficulty is a guess, and who gave the labels no expert gave."""
+    if labels.select("question_id", "dimension").is_duplicated().any():
+        raise ValueError("a question has two labels in one dimension")
     known, own = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()
     columns = [
         pl.col(said).filter(pl.col("dimension") == name).first().alias(column)

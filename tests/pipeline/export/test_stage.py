@@ -146,6 +146,13 @@ def test_missing_and_disputed_labels_stay_null(export, tables):
     assert rows["competency_status"].to_list()[:2] == ["unreviewed", "disputed"]
 
 
+def test_two_labels_in_one_dimension_are_a_mistake_and_not_a_choice(export, tables):
+    twice = pl.concat([tables["labels"], tables["labels"].head(1)])
+
+    with pytest.raises(ValueError, match="two labels in one dimension"):
+        export({**tables, "labels": twice})
+
+
 def test_annotators_are_named_in_one_order_and_only_where_they_gave_a_label(export, tables):
     first = pl.col("question_id") == "abcdef01-1-001"
     dimension = pl.col("dimension")
