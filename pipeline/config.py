@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -33,6 +33,8 @@ _RESERVED = {
     *("overall", "length", "label_status", "split", "flags", "note"),
 }
 """Names of columns, slices and fields of the experts' screen."""
+_FULL_WIDTH = re.compile("[“”‘’＂＝]")
+"""Quotes and signs of a Chinese keyboard, which TOML does not take: ``title = “期末”``."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
 
 
@@ -88,14 +90,18 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         UserError: no such file, not TOML, unknown keys, wrong values; all problems at once.
     """
     content = _read(path, f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config")
-    for key, value in {**_from_environment(), **(overrides or {})}.items():
+    origins: dict[str, str] = {}
+    given = (("command line", key, value) for key, value in (overrides or {}).items())
+    for origin, key, value in (*_from_environment(), *given):
         _set(content, key.split("."), value)
+        origins[key] = origin
     home = path.resolve().parent
     use_label_set(_label_set(content, home))
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
-        raise UserError("\n".join(_explain(path.name, problem) for problem in error.errors())) from None
+        told = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
+        raise UserError("\n".join(told)) from None
     sections = {
         name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)
     }
@@ -188,19 +194,38 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(absent) from None
     except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits, brackets in brackets
-        hint = "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
-        raise UserError(f"{path} is not TOML in UTF-8: {error}{hint}") from None
+        raise UserError(f"{path} is not TOML in UTF-8: {error}{_hint(text, str(error))}") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _from_environment() -> dict[str, Any]:
-    """Return the values of variables such as ``BUILD_DATASET_ANNOTATE__LLM__MODEL``, by dotted key."""
-    return {
-        name.removeprefix(_VARIABLE).lower().replace("__", "."): toml_value(value)
-        for name, value in sorted(os.environ.items())
-        if name.startswith(_VARIABLE) and "__" in name
-    }
+def _hint(text: str, error: str) -> str:
+    """Return what to do about the mistakes that are made most, where the text of a file shows one."""
+    at = re.search(r"at line (\d+)", error)
+    line = text.splitlines()[int(at[1]) - 1] if at else ""
+    if _FULL_WIDTH.search(line):
+        return "; write straight quotes and a plain = there"
+    if error.startswith("Cannot declare"):
+        return "; a section stands once: put its keys together"
+    return "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
+
+
+def _from_environment() -> Iterator[tuple[str, str, Any]]:
+    """Yield variables such as ``BUILD_DATASET_ANNOTATE__LLM__MODEL`` with their dotted keys and values.
+
+    Raises:
+        UserError: ``BUILD_DATASET_OCR_ENGINE``, which would otherwise do nothing.
+    """
+    for name, value in sorted(os.environ.items()):
+        words = name.removeprefix(_VARIABLE).lower()
+        section, _, key = words.partition("_")
+        if not name.startswith(_VARIABLE):
+            continue
+        if "__" in words:
+            yield name, words.replace("__", "."), toml_value(value)
+        elif key and section in Config.model_fields:
+            meant = f"{_VARIABLE}{section}__{key}".upper()
+            raise UserError(f"{name}: two underscores follow the section: {meant}")
 
 
 def toml_value(text: str) -> Any:
@@ -252,5 +277,5 @@ def _suggestion(location: tuple[int | str, ...]) -> str:
         return f"; did you mean {near[0]}?"
     for name, field in known.items():
         if wanted in getattr(field.annotation, "model_fields", ()):
-            return f"; did you mean [{'.'.join(map(str, location[:-1]))}.{name}] {wanted}?"
+            return f"; did you mean [{'.'.join(map(str, (*location[:-1], name)))}] {wanted}?"
     return f"; known here: {', '.join(known)}" if known else ""

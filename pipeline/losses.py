@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.runtime.publish import read_table
-from schemas.wording import Notice, reason_names, remedy
+from schemas.wording import Notice, in_both_languages, reason_names, remedy
 
 STAGES = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
@@ -58,6 +58,14 @@ class SourceLoss:
     def share(self) -> float:
         """Share of its questions that were rejected or wait; all of a file that could not be read."""
         return self.lost / self.n_input if self.n_input else float(bool(self.refused))
+
+    def mainly(self) -> str:
+        """Return the reason of most losses, in both languages, and its count."""
+        if self.refused:
+            return f"{in_both_languages(self.refused)}: not read"
+        return ", ".join(
+            f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1)
+        )
 
     def alarm(self) -> Notice:
         """Say how many are missing, why most of them, and what to do."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -103,7 +103,7 @@ class Talk:
         if self.log_file is None:
             yield [terminal]
             return
-        with self.log_file.open("a", encoding="utf-8") as stream:
+        with _opened(self.log_file) as stream:
             log = Console(file=stream, width=200, color_system=None)
             log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
             try:
@@ -111,6 +111,13 @@ class Talk:
             except UserError as error:
                 log.print(escape(f"error: {error}"), highlight=False, soft_wrap=True)
                 raise
+
+
+def _opened(log: Path) -> TextIO:
+    try:
+        return log.open("a", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--log-file {log} cannot be written: {error.strerror}") from None
 
 
 def run_stages(
@@ -136,7 +143,11 @@ def run_stages(
             if talk.as_json:
                 typer.echo(json.dumps(report.manifest, ensure_ascii=False))
 
-        complete = runner.run(names, force=force, on_stage_done=tell)
+        try:
+            complete = runner.run(names, force=force, on_stage_done=tell)
+        except OSError as error:  # a write to an open file names none
+            error.filename = error.filename or str(config.dataset.build)
+            raise
         for console in consoles:
             tell_end(console, config, reports)
     if not complete:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,10 +16,11 @@ from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Column, Table
+from rich.text import Text
 
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
-from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell_losses, warn
+from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell_files, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -26,6 +29,7 @@ from schemas.taxonomy import dimensions
 from schemas.wording import counted, in_both_languages
 
 if TYPE_CHECKING:
+    from pipeline.aside import AsideRow
     from pipeline.explain import Story
     from pipeline.inspect.bank import Sample, TableView
     from pipeline.runtime.runner import Runner
@@ -40,6 +44,8 @@ _OUTCOME_COLOURS = {
 }
 Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
+_FILES = 100
+"""Files that ``status`` lists."""
 
 
 def inspect(
@@ -175,7 +181,7 @@ def status(
         for outcome, reasons in row["reasons"].items():
             if reasons:
                 say(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
-    tell_losses(console, loaded)
+    tell_files(console, loaded, _FILES)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -217,18 +223,16 @@ def list_items(
     from pipeline.aside import TABLES, items
 
     build = configure(config, overrides).dataset.build
+    if not (build / "ocr").is_dir():
+        raise UserError(f"nothing built in {build}: run `build-dataset run` first")
     found = items(build, outcome, file, reason)
     if as_json:
         print_json([asdict(row) for row in found])
         return
     console = Console()
-    columns = ("文件 file", "原因 reason", "说明 detail", "内容 text")
-    table = Table(Column("编号 ID", no_wrap=True), *(Column(name, overflow="fold") for name in columns))
-    for row in found[:limit]:
-        cells = (row.document, in_both_languages(row.reason), _shortened(row.detail), _shortened(row.text))
-        table.add_row(row.item_id, *map(escape, cells))
-    if found:
-        console.print(table)
+    _print_groups(console, found[:limit])
+    if not found:
+        _tell_others(console, Counter(row.reason for row in items(build, outcome, file)), reason)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
     say(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
     if found:
@@ -236,9 +240,27 @@ def list_items(
         say(f"more: build-dataset explain ID · {where}.parquet", console=console)
 
 
-def _shortened(text: str, most: int = 60) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most]}…"
+def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
+    """Print items below their file and reason, each in one line that fits the terminal."""
+    for (document, why, detail), rows in groupby(found, key=_group):
+        say(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
+        for row in (row for row in rows if row.item_id != document):
+            line = Text(f"  {row.item_id}  {_line(row.text)}")
+            console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
+
+
+def _group(row: AsideRow) -> tuple[str, str, str]:
+    return row.document, row.reason, _line(row.detail)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tell_others(console: Console, reasons: Mapping[str, int], wanted: str | None) -> None:
+    """Name the reasons that occur, where none has the one that was asked for."""
+    if wanted and reasons:
+        say(f"no reason {wanted} here; there are {reason_line(reasons)}", console=console)
 
 
 def explain(

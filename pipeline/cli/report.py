@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pipeline.runtime.runner import Report
 
 _WIDEST = 1000  # columns of text
+_FILES = 12
+"""Files listed at the end of a run; ``status`` lists more."""
+_ALARMS = 8
+"""Files whose remedy is told."""
 _PLACES = (
     ("report", "index.html", "open this first"),
     ("evaluate", "results.md", "scores"),
@@ -31,7 +35,9 @@ _PLACES = (
 
 def say(text: str, style: str | None = None, *, console: Console | None = None) -> None:
     """Print a line as it is, however long."""
-    (console or Console()).print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    (console or Console()).print(
+        text, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True
+    )
 
 
 def warn(text: str, console: Console | None = None) -> None:
@@ -87,28 +93,50 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     for stage, name, what in _PLACES:
         if stage in made and (build / stage / name).exists():
             say(f"{what:<18}{shown(build / stage / name)}", console=console)
-    aside = shown(build / "STAGE")
-    for what, where in (
-        ("taken out, why", f"{aside}/rejects.xlsx, .parquet"),
-        ("waiting, why", f"{aside}/review.xlsx, .parquet"),
-        ("more", "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"),
-    ):
-        say(f"{what:<18}{where}", console=console)
-    tell_losses(console, config)
+    for what, book in (("taken out, why", "rejects"), ("waiting, why", "review")):
+        for path in (build / stage / f"{book}.xlsx" for stage in made):
+            if path.exists():
+                say(f"{what:<18}{shown(path)}", console=console)
+    more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
+    say(f"{'more':<18}{more}", console=console)
+    tell_files(console, config, _FILES)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
         warn(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
 
-def tell_losses(console: Console, config: ConfigBase, most: int = 8) -> None:
-    """Name the files of which more was lost than ``dataset.loss_alarm``, with the commonest reason and the remedy."""
-    from pipeline.losses import alarms, from_build, losses
+def tell_files(console: Console, config: ConfigBase, most: int) -> None:
+    """Print a line a file, red where no question of it is left, and the remedies of those that lost much.
 
-    found = alarms(losses(from_build(config.dataset.build)), config.dataset.loss_alarm)
-    for notice in found[:most]:
-        warn(f"warning: {notice.english}", console)
+    Args:
+        console: to print to.
+        config: of the dataset; files that lost more than its ``dataset.loss_alarm`` get a warning.
+        most: files listed, those that lost the largest share first.
+    """
+    from pipeline.losses import alarms, from_build, losses
+    from pipeline.runtime.publish import read_manifest
+
+    found = losses(from_build(config.dataset.build))
+    numbers = (Column(name, justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
+    table = Table("file", *numbers, Column("mainly", overflow="fold"))
+    for loss in found[:most]:
+        counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
+        nothing = "red" if not loss.kept + loss.merged else None
+        table.add_row(
+            escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing
+        )
+    if found:
+        print_whole(console, table)
     if len(found) > most:
-        warn(f"… and {len(found) - most:,} more files; see the report", console)
+        say(f"… and {len(found) - most:,} more files; the report lists them", console=console)
+    facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
+    for name, told in facts.get("left_out", {}).items():
+        warn(f"{name}: {'; '.join(told)}", console)
+    notices = alarms(found, config.dataset.loss_alarm)
+    for notice in notices[:_ALARMS]:
+        warn(f"warning: {notice.english}", console)
+    if len(notices) > _ALARMS:
+        warn(f"… and {len(notices) - _ALARMS:,} more files; see the report", console)
 
 
 def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:

@@ -89,6 +89,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         builder.add(reading, pages, exam_of(reading.name, manifest))
         kept += 1
     rejects.sort(key=lambda reject: reject.item_id)
+    left_out = {
+        reading.name: [told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told]
+        for reading in readings
+        if reading.facts.told
+    }
     return Result(
         tables=dict(builder.tables()),
         counts=Counts(
@@ -98,12 +103,12 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
             rejected=len(rejects),
         ),
         rejects=rejects,
-        facts=summary.facts(duplicates, params),
+        facts={**summary.facts(duplicates, params), **({"left_out": left_out} if left_out else {})},
         complete=all_second
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
             *summary.notes(duplicates),
-            *(f"{reading.name}: {told}" for reading in readings for told in reading.facts.told),
+            *(f"{name}: {told}" for name, found in left_out.items() for told in found),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
     )

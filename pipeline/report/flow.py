@@ -105,7 +105,12 @@ def sources(build: Build) -> Section | None:
         "names": most,
         "matrix": [[pairs[min(one, other), max(one, other)] for other in most] for one in most],
     }
-    return Section("sources", "Source files", "来源文件", values, _alarms(found, build.dataset.loss_alarm))
+    left_out: Mapping[str, list[str]] = build.stage("ocr").facts.get("left_out", {})
+    notices = _alarms(found, build.dataset.loss_alarm)
+    notices += [
+        notice("left_out", file=name, told="; ".join(told)) for name, told in [*left_out.items()][:_ALARMS]
+    ]
+    return Section("sources", "Source files", "来源文件", values, notices)
 
 
 def _alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:

@@ -249,7 +249,9 @@ class Inputs:
             return sha256(self._source(reference).write_json())
         if (found := self._written(reference)) is None:
             maker = reference.partition("/")[0]
-            raise UserError(f"{stage.name} needs the result of {maker}: run `build-dataset {maker}` first")
+            raise UserError(
+                f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first"
+            )
         return found
 
     def _written(self, reference: str) -> str | None:

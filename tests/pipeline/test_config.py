@@ -206,7 +206,23 @@ def test_a_variable_overrides_a_key_and_an_option_overrides_both(tmp_path, monke
 def test_a_variable_that_names_no_key_is_told(tmp_path, monkeypatch):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
     monkeypatch.setenv("BUILD_DATASET_OCR__DPY", "2")
-    with pytest.raises(UserError, match=r"ocr\.dpy; did you mean dpi"):
+    with pytest.raises(UserError, match=r"BUILD_DATASET_OCR__DPY: unknown key ocr\.dpy; did you mean dpi"):
+        load(tmp_path / "dataset.toml")
+
+
+def test_a_variable_with_one_underscore_is_refused_and_an_option_is_named_as_such(tmp_path, monkeypatch):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    with pytest.raises(UserError, match=r"^command line: unknown key sed; did you mean"):
+        load(tmp_path / "dataset.toml", {"sed": 2})
+    monkeypatch.setenv("BUILD_DATASET_OCR_ENGINE", "rapidocr")
+    with pytest.raises(UserError, match="BUILD_DATASET_OCR__ENGINE"):
+        load(tmp_path / "dataset.toml")
+
+
+@pytest.mark.parametrize(("line", "remedy"), [("title = “x”", "straight quotes"), ("[dataset]", "once")])
+def test_common_mistakes_in_toml_have_a_remedy(tmp_path, line, remedy):
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{line}\n', encoding="utf-8")
+    with pytest.raises(UserError, match=remedy):
         load(tmp_path / "dataset.toml")
 
 

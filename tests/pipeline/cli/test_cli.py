@@ -1,7 +1,10 @@
 import json
+import re
 import shutil
 
 import pytest
+import xlsxwriter
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from pipeline.catalogue import STAGES
@@ -155,6 +158,42 @@ def test_explain_tells_why_a_file_was_not_read(sample_build, tmp_path):
     assert [(event["stage"], event["reason"]) for event in json.loads(shown.output)["events"]] == [
         ("ocr", "truncated")
     ]
+
+
+def test_status_has_a_line_for_each_file_and_names_the_sheets_that_were_left_out(tmp_path):
+    config = small(tmp_path, "1. 下列正确的是\nA. 甲\nB. 乙\n")
+    with xlsxwriter.Workbook(tmp_path / "raw" / "bank.xlsx") as book:
+        for sheet, rows in {"说明": ["联系人"], "题目": ["题干", "A", "B", "答案"]}.items():
+            page = book.add_worksheet(sheet)
+            page.write_row(0, 0, rows)
+            page.write_row(1, 0, ["水的沸点是", "90", "100", "B"][: len(rows)])
+    run("run", "--to", "export", *config)
+    told = run("status", *config).output
+    assert re.search(r"bank\.xlsx │ +1 │ +1 │", told)
+    assert re.search(r"paper\.txt │ +1 │ +0 │.*no_answer 1", told)
+    assert "bank.xlsx: 说明 was left out" in told
+
+
+def test_list_groups_items_by_file_and_reason_a_line_each(sample_build, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\nbuild = "{sample_build}"\n')
+    told = run("list", "rejected", "--config", tmp_path / "dataset.toml").output
+    assert "surgery-obgyn-paediatrics.pdf · " in told
+    items = [line for line in told.splitlines() if line.startswith("  ")]
+    assert items
+    assert max(map(cell_len, items)) <= 60
+    typo = run("list", "rejected", "--reason", "needs_figur", "--config", tmp_path / "dataset.toml").output
+    assert "there are" in typo
+    assert "needs_figure 1" in typo
+
+
+def test_list_before_a_build_says_what_to_run(tmp_path):
+    assert "run `build-dataset run` first" in str(run("list", "rejected", *small(tmp_path)).exception)
+
+
+def test_a_log_file_that_cannot_be_written_is_named(tmp_path):
+    told = run("run", "--log-file", tmp_path / "no" / "log.txt", *small(tmp_path)).exception
+    assert "log.txt cannot be written" in str(told)
 
 
 def test_run_refuses_a_stage_that_does_not_exist(tmp_path):
