@@ -73,8 +73,20 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     if min(zero, last) and (max(zero, last) < ENOUGH or min(zero, last) * 100 > max(zero, last)):
         return _readings(given[0], f"both 0 and the number of options occur, {zero} and {last} times")
     if zero != last:
-        return AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
+        found = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1
+        return _no_places(given, found) or found
     return _concluded_base(given) or _readings(given[0], "neither 0 nor the number of options occurs")
+
+
+def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
+    """Return why numbers may count no options: 8 where there are four, or 3 never among many 1, 2 and 4 (bits)."""
+    if readable(given, encoding) < MOST:
+        odd = next(one for one in given if read_answer(one.value, one.options, encoding) is None)
+        return _readings(odd, "of several numbers no option stands in that place")
+    read = (one for one in given if read_answer(one.value, one.options, encoding))
+    seen = {number for one in read for number in numbers(one.value)}
+    never = sorted({*range(min(seen), max(seen))} - seen) if len(given) >= ENOUGH else []
+    return _readings(given[0], f"{never[0]} is never a key, and {max(seen)} is") if never else None
 
 
 def readable(given: Sequence[Given], encoding: AnswerEncoding) -> float:

@@ -219,20 +219,53 @@ def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tupl
 
 
 def _from_objects(value: list[Any]) -> Options:
-    pairs, right, names = [], [], vocabulary()["options"]["parts"]
-    for index, item in enumerate(value):
-        parts = {str(key).casefold(): part for key, part in item.items()}
-        label = next((parts[key] for key in names["label"] if _is_label(parts.get(key))), None)
-        text = next((parts[key] for key in names["text"] if key in parts), None)
-        if text is None and len(parts) == 1:  # {"optionContent": "甲"}
-            (text,) = parts.values()
-        name = _label(str(label)) if label is not None else chr(65 + index)
-        pairs.append((name, text))
-        flags = [str(parts[key]).casefold() for key in names["right"] if key in parts]
+    """Options of ``[{"key": "A", "value": "甲", "is_correct": true}]``; letters in order are labels under any name."""
+    if all(len(item) == 1 for item in value):  # {"A": "甲"}, {"optionContent": "甲"}
+        named = [next(iter(item.items())) for item in value]
+        if len({str(key) for key, _ in named}) == len(named):
+            return labelled((_label(str(key)), text) for key, text in named)
+        return labelled((chr(65 + at), text) for at, (_, text) in enumerate(named))
+    items = [{str(key).casefold(): part for key, part in item.items()} for item in value]
+    known, keys = vocabulary()["options"]["parts"], list(dict.fromkeys(key for item in items for key in item))
+    # {"label": "A、甲", "value": "A"}, {"option": "A", "description": "甲"}: letters that ascend are labels.
+    letters = [
+        key for key in keys if [str(item.get(key)).upper() for item in items] == [*LABELS[: len(items)]]
+    ]
+    labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
+    rest = [
+        key for key in keys if any(isinstance(item.get(key), str) for item in items) and key not in letters
+    ]
+    named = [key for key in known["text"] if key in keys and key not in letters]
+    texts = named or [key for key in rest if key not in labels]
+    if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
+        return Options([])
+    pairs, right = [], []
+    for index, item in enumerate(items):
+        name = _label(str(item[labels[0]])) if labels else chr(65 + index)
+        pairs.append((name, next((item[key] for key in texts if key in item), None)))
+        flags = [str(item[key]).casefold() for key in known["right"] if key in item]
         if {*vocabulary()["words"]["right"]} & {*flags}:
             right.append(name)
     found = labelled(pairs)
     return Options(found.pairs, found.printed, [found.printed.get(name, name) for name in right] or None)
+
+
+def names_letters(value: Any) -> bool:
+    """Return whether an object or a list names the letter of each option: ``[{"ans": "A", "item": "甲"}]``."""
+    value, pairs = unpacked(value), read_options(value).pairs
+    if isinstance(value, str) or [label for label, _ in pairs] != [*LABELS[: len(pairs)]] or len(pairs) < 2:
+        return False
+    return isinstance(value, Mapping) or all(
+        label in [*item, *item.values()] or without_label(text, label) != text
+        if isinstance(item, Mapping)
+        else without_label(item, label) != item
+        for (label, text), item in zip(pairs, value, strict=False)
+    )
+
+
+def bare_texts(value: Any) -> list[str]:
+    """Return the texts of options without labels of their own: 甲, 乙 of ``["A、甲", "B、乙"]``."""
+    return [without_label(text, label) for label, text in read_options(value).pairs]
 
 
 def _is_label(value: Any) -> bool:

@@ -138,7 +138,9 @@ def missing_options(
         named = sum(label in letters for letters in given)
         column = _beside(label, found, names)
         if column in free and column is not None:
-            repeated = sum(string(row.get(column)) == string(first(row, answer)) is not None for row in rows)
+            # myAnswer = A beside the key A repeats no option's text.
+            told = [(string(row.get(column)), string(first(row, answer))) for row in rows]
+            repeated = sum(text == key is not None and not letters_of(key, []) for text, key in told)
             if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
                 found[label] = column
                 continue
@@ -184,7 +186,7 @@ def _looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> 
     """Return whether the cells of a column are filled, differ and are about as long as those of the options."""
     texts = [text for row in rows if (text := string(row.get(column)))]
     others = [text for row in rows for name in options if (text := string(row.get(name)))]
-    if 2 * len(set(texts)) < len(rows) or not others:
+    if 2 * len(set(texts)) < len(rows) or not others or all(letters_of(text, []) for text in texts):
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
     return 1 / 3 < ratio < 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from pipeline.parse import answer_cells as answers
 from pipeline.parse import cell_labels, cells
@@ -330,8 +331,13 @@ class _Search:
         return len(given) == len(values) > 1 and all(quoted)
 
     def _find_options(self) -> None:
-        """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
+        """Find a column of lists, columns side by side as many as the key has letters, or those that hold its text."""
         columns = [name for name in self._free() if not roles_of(name)]
+        if listed := [name for name in columns if all(map(cells.names_letters, self._values(name)))]:
+            self._take("options", listed[:1], "content")
+            self._same_options(listed)
+            self._settle_encoding()
+            return
         letters = self._letters_in(self.found.roles.get("answer", []))
         answer = self.found.roles.get("answer", [])
         chosen = around_key(self.rows, columns, answer)
@@ -340,12 +346,29 @@ class _Search:
             chosen = side_by_side(columns, self.names, ord(letters[-1]) - 64, stem_first)
         if len(chosen) > 1:
             self._take_options(chosen, "content")
-            for name in answer[:1]:
-                found, _ = self._encoding(name)
-                if isinstance(found, Unclear):
-                    self.problems.append(found)
-                else:
-                    self.found.encoding = found
+            self._settle_encoding()
+
+    def _settle_encoding(self) -> None:
+        """Settle how the key is given, beside options found after it."""
+        for name in self.found.roles.get("answer", [])[:1]:
+            found, _ = self._encoding(name)
+            if isinstance(found, Unclear):
+                self.problems.append(found)
+            else:
+                self.found.encoding = found
+
+    def _same_options(self, names: Sequence[str]) -> None:
+        """Stop where two columns of options differ; ``questionSelect`` and ``itemList`` may say the same."""
+        for row in self.rows:
+            read = [cells.bare_texts(row.get(name)) for name in names if cells.filled(row.get(name))]
+            if any(texts != read[0] for texts in read):
+                told = f"the options may be {' or '.join(names)}; {_say('options', names[0])}"
+                self._stop("columns_unclear", told)
+                return
+
+    def _values(self, name: str) -> list[Any]:
+        """The cells of a column that hold something."""
+        return [row[name] for row in self.rows if cells.filled(row.get(name))]
 
     def _length(self, name: str) -> int:
         """Characters of a column."""

@@ -181,6 +181,30 @@ def test_numbers_that_may_count_from_0_or_1_stop_the_file_with_both_readings():
     assert told.rows[0][1][0].answer == ["A"]
 
 
+def number_keyed(keys: list[int]) -> list[dict[str, Any]]:
+    return [{"题干": f"第{at}题", "选项": list("甲乙丙丁"), "答案": key} for at, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize("keys", [[1, 2, 4, 4, 8], [1, 2, 4, 2, 1] * 5, [2, 3, 9, 4, 1], [1, 4] * 12])
+def test_numbers_that_count_no_options_stop_the_file(keys):
+    columns = parse(number_keyed(keys)).columns
+    assert isinstance(columns, Unclear)
+    assert "answer_as" in columns.detail
+
+
+def test_one_number_beyond_the_options_among_many_is_a_typing_error():
+    found = parse(number_keyed([1, 2, 3, 4] * 6 + [9])).rows
+    assert [question.answer for _, (question, _) in found[:4]] == [["A"], ["B"], ["C"], ["D"]]
+    assert found[-1][1][0].answer is None
+
+
+def test_an_answer_of_a_reader_is_no_option():
+    row = {"question": "第1题", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
+    (_, (question, doubts)), *_ = parse([{**row, "rightAnswer": "A"}, {**row, "rightAnswer": "B"}]).rows
+    assert [option.text for option in question.options] == ["甲", "乙", "丙"]
+    assert (question.answer, doubts) == (["A"], [])
+
+
 def test_explanations_that_conclude_a_letter_settle_the_base():
     rows = [
         {
@@ -235,6 +259,38 @@ def test_columns_that_no_vocabulary_knows_are_read_by_what_stands_in_them():
         {**row, "x6": (row["x2"], row["x3"], row["x4"], row["x5"])["ABCD".index(row["x6"])]} for row in rows
     ]
     assert isinstance(parse(texts).columns, Unclear)  # letters could be told from texts, texts from nothing
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        lambda letter, text: {"ans": letter, "item": text},
+        lambda letter, text: {"option": letter, "description": text},
+        lambda letter, text: {"label": f"{letter}、{text}", "value": letter, "checked": False},
+        lambda letter, text: {"id": 3021 + ord(letter), "questionId": 7, "content": f"{letter}、{text}"},
+        lambda letter, text: {letter: text},
+    ],
+)
+@pytest.mark.parametrize("name", ["options", "data", "ansItem"])
+def test_letters_and_texts_of_options_are_known_by_their_form_under_any_name(option, name):
+    bank = [(f"关于第{at}个问题的说法哪一项是正确的", ["甲", "乙说", "丙", "丁"], at % 4) for at in range(12)]
+    rows = [
+        {
+            "name": stem,
+            name: [option(letter, text) for letter, text in zip("ABCD", texts, strict=True)],
+            "da_an": "ABCD"[right],
+            "tags": ["内科", "心脏"],
+            "books": [{"name": "内科学"}, {"name": "诊断学"}],
+        }
+        for stem, texts, right in bank
+    ]
+    assert check(parse(rows), bank)
+
+
+def test_two_columns_of_options_that_differ_stop_the_file():
+    row = {"题干": "下列说法正确的是", "a1": {"A": "甲", "B": "乙"}, "a2": ["A、甲", "B、乙"], "答案": "A"}
+    assert check(parse([row]), [("下列说法正确的是", ["甲", "乙"], 0)])
+    assert not check(parse([{**row, "a2": ["A、甲", "B、丙"]}]), [])
 
 
 @pytest.mark.parametrize(
