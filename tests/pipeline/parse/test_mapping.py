@@ -182,7 +182,10 @@ def test_numbers_that_may_count_from_0_or_1_stop_the_file_with_both_readings():
 
 
 def number_keyed(keys: list[int]) -> list[dict[str, Any]]:
-    return [{"题干": f"第{at}题", "选项": list("甲乙丙丁"), "答案": key} for at, key in enumerate(keys)]
+    return [
+        {"题干": f"关于第{at}例的说法正确的是", "选项": list("甲乙丙丁"), "答案": key}
+        for at, key in enumerate(keys)
+    ]
 
 
 @pytest.mark.parametrize("keys", [[1, 2, 4, 4, 8], [1, 2, 4, 2, 1] * 5, [2, 3, 9, 4, 1], [1, 4] * 12])
@@ -199,7 +202,7 @@ def test_one_number_beyond_the_options_among_many_is_a_typing_error():
 
 
 def test_an_answer_of_a_reader_is_no_option():
-    row = {"question": "第1题", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
+    row = {"question": "下列说法正确的是", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
     (_, (question, doubts)), *_ = parse([{**row, "rightAnswer": "A"}, {**row, "rightAnswer": "B"}]).rows
     assert [option.text for option in question.options] == ["甲", "乙", "丙"]
     assert (question.answer, doubts) == (["A"], [])
