@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, NonNegativeInt, model_validator
 
 from annotation.learned import LEAST
-from annotation.llm.options import LlmOptions
+from annotation.llm.options import Endpoint, LlmOptions
 from schemas.errors import UserError
 from schemas.params import Address, Params, VariableName, non_semantic
 
@@ -50,11 +50,11 @@ class AnnotateLlmOptions(LlmOptions):
 class AnnotateParams(Params):
     """The ``[annotate]`` section of ``dataset.toml``."""
 
-    annotator: Literal["auto", "llm", "learned", "lexicon"] = Field(
+    annotator: Literal["auto", "llm", "embeddings", "learned", "lexicon"] = Field(
         "auto",
-        description="Who labels: llm; learned, offline, from labels that experts have reviewed; lexicon, offline "
-        "and rough; auto: llm when [annotate.llm] names a model, otherwise learned when enough are reviewed, "
-        "otherwise lexicon.",
+        description="Who labels: llm; learned, offline, from labels that experts have reviewed; embeddings, the same "
+        "with vectors of [annotate.embeddings]; lexicon, offline and rough; auto: llm when [annotate.llm] names a "
+        "model, otherwise learned when enough are reviewed, otherwise lexicon.",
     )
     reviewed: Path | None = non_semantic(
         None,
@@ -65,8 +65,11 @@ class AnnotateParams(Params):
     )
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
+    embeddings: Endpoint = Field(
+        Endpoint(), description="Embedding model of the annotator embeddings; a local server's, too."
+    )
 
-    def chosen(self, reviewed: int = 0) -> Literal["llm", "learned", "lexicon"]:
+    def chosen(self, reviewed: int = 0) -> Literal["llm", "embeddings", "learned", "lexicon"]:
         """The annotator that will run: ``auto`` settled by what is configured and reviewed.
 
         A model that is named but cannot be asked is an error, never a reason for other labels than those wanted.
@@ -92,6 +95,8 @@ class AnnotateParams(Params):
         settled: dict[str, Any] = {"annotator": "llm" if asks else self.annotator}
         if asks:
             settled["llm"] = self.llm.semantic()
+        if self.annotator == "embeddings":
+            settled["embeddings"] = self.embeddings.semantic()
         if self.annotator == "auto" and not asks:
             settled["learn_from"] = self.learn_from
         if self.reviewed is not None and self.learns():

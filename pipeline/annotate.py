@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from annotation.annotator import (
@@ -170,15 +171,22 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
         from annotation.prompt import choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
-    if chosen == "learned":
+    if chosen in ("learned", "embeddings"):
         if len(reviewed) < LEAST:
             raise UserError(
-                f"{len(reviewed)} questions are reviewed, learned needs {LEAST}: run `build-dataset review pull`, "
+                f"{len(reviewed)} questions are reviewed, {chosen} needs {LEAST}: run `build-dataset review pull`, "
                 "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
         from annotation.learned.classifier import LearnedAnnotator
 
-        return LearnedAnnotator(reviewed)
+        if chosen == "learned":
+            return LearnedAnnotator(reviewed)
+        from annotation.llm.embeddings import embed
+
+        vectors = partial(
+            embed, endpoint=params.embeddings, store=store, option="annotate.embeddings.base_url"
+        )
+        return LearnedAnnotator(reviewed, vectors, f"embeddings:{params.embeddings.model}")
     return LexiconAnnotator()
 
 
@@ -187,6 +195,8 @@ def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # no
     found = []
     if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
         found.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
+    if params.chosen() == "embeddings" and (missing := params.embeddings.missing()) is not None:
+        found.append(f"annotate: {missing} ([annotate.embeddings]), or set annotator = 'learned'")
     if params.reviewed is not None and params.learns() and not params.reviewed.is_file():
         found.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
     return found

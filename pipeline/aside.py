@@ -100,6 +100,8 @@ def _content(item: str | None) -> dict[str, Any]:
 
 def _text(content: dict[str, Any]) -> str:
     """Return a question as text, an option a line; another thing as JSON."""
+    if "reviewer" in content:
+        return "专家已作答，见说明 experts answered, see detail"
     if not {"stem", "content_hash"} <= content.keys():
         return json.dumps(content, ensure_ascii=False) if content else ""
     options = (f"{option['label']}. {option['text']}" for option in content.get("options") or ())

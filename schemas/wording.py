@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -31,6 +32,11 @@ class Notice:
 def counted(count: int, one: str, many: str | None = None) -> str:
     """``1 question``, ``2,000 questions``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def minute(moment: str) -> str:
+    """``2026-11-22 08:15 UTC`` of a moment in ISO 8601."""
+    return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def tallied(failures: Iterable[tuple[str, str]]) -> str:

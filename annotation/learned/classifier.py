@@ -13,6 +13,7 @@ from annotation.learned import LEAST
 from annotation.learned.model import (
     MOST_ALIKE,
     DimensionModel,
+    Embed,
     Matrix,
     TextFeatures,
     Views,
@@ -33,7 +34,7 @@ _AT_ONCE = 2000  # questions labelled together
 class Classifier:
     """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
 
-    def __init__(self, reviewed: Sequence[Reviewed]) -> None:
+    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None) -> None:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         self._seen = {item.question.content_hash: row for row, item in enumerate(reviewed)}
@@ -47,7 +48,7 @@ class Classifier:
             return
         questions = [item.question for item in reviewed]
         with threadpool_limits(1):  # sums in one order: the same labels on every run
-            self._text = TextFeatures(questions)
+            self._text = TextFeatures(questions, embed)
             self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
             near = np.zeros(len(questions))
@@ -130,15 +131,17 @@ class LearnedAnnotator:
     questions is as good and as sure as what it says of others, and never an echo of the experts.
     """
 
-    def __init__(self, reviewed: Sequence[Reviewed]) -> None:
+    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None, name: str = NAME) -> None:
+        self._embed, self._name = embed, name
         self._reviewed = sorted(reviewed, key=lambda item: item.question.content_hash)
         self._classifier: Classifier | None = None
 
     @property
     def identity(self) -> Identity:
-        """``learned``, and what from."""
+        """``learned`` or ``embeddings:MODEL``, and what from."""
+        how = "offline" if self._embed is None else "with embeddings"
         notes = [
-            f"labelled offline by a classifier that learned from {len(self._reviewed)} reviewed questions; "
+            f"labelled {how} by a classifier that learned from {len(self._reviewed)} reviewed questions; "
             "[annotate.llm] model = … asks a language model"
         ]
         facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
@@ -146,7 +149,7 @@ class LearnedAnnotator:
             facts["out_of_fold_accuracy"] = self._classifier.accuracy
             told = ", ".join(f"{name} {value:.2f}" for name, value in self._classifier.accuracy.items())
             notes.append(f"right about reviewed questions it had not seen: {told}")
-        return Identity(NAME, notes=tuple(notes), facts=facts)
+        return Identity(self._name, notes=tuple(notes), facts=facts)
 
     def units(self, questions: Sequence[Question]) -> int:
         """Questions."""
@@ -156,7 +159,7 @@ class LearnedAnnotator:
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order."""
-        self._classifier = Classifier(self._reviewed)
+        self._classifier = Classifier(self._reviewed, self._embed)
         for question, verdicts in zip(questions, self._classifier.label(questions), strict=True):
             known = {**verdicts, **estimated_difficulty()}
             in_order = {name: known[name] for name in dimensions() if name in known}

@@ -28,7 +28,7 @@ from annotation.llm.messages import (
     with_hint,
     words,
 )
-from annotation.llm.options import LlmOptions
+from annotation.llm.options import Endpoint, LlmOptions
 from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
 
@@ -121,7 +121,7 @@ class Client(ABC):
         """Ask for what is missing; yields what has just ended."""
 
 
-def connected(options: LlmOptions, kind: str, http_client: Any) -> Any:
+def connected(options: Endpoint, kind: str, http_client: Any) -> Any:
     """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
 
     Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as

@@ -14,8 +14,8 @@ _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"
 
 
-class LlmOptions(Params):
-    """An OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
+class Endpoint(Params):
+    """A model at an OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
 
     base_url: Address = Field(
         OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
@@ -31,6 +31,40 @@ class LlmOptions(Params):
         "Name of the environment variable that holds the key. Other endpoints than OpenAI's get a key only "
         "when this is set.",
     )
+    timeout: float = non_semantic(120.0, "Seconds to wait for an answer.", gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_version(cls, values: Any) -> Any:
+        """Azure shows addresses with ``?api-version=…`` behind them, and the whole path of a request."""
+        address = values.get("base_url") if isinstance(values, dict) else None
+        if isinstance(address, str) and (found := _AZURE.fullmatch(address)):
+            return {**values, "base_url": found[1], "api_version": values.get("api_version") or found[2]}
+        return values
+
+    def api_key(self) -> str | None:
+        """The key from the environment; None where there is none, or none is meant for this endpoint."""
+        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
+
+    def missing(self) -> str | None:
+        """Return what a request would lack, in one line; None when everything is there."""
+        if not self.model:
+            return "no model is named: set model in its section of dataset.toml"
+        if self._takes_key() and not self.api_key():
+            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
+        return None
+
+    def _takes_key(self) -> bool:
+        """OpenAI's own endpoint, and one for which a variable was named.
+
+        Anybody else's server must not be handed the key that lies around for OpenAI's.
+        """
+        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
+
+
+class LlmOptions(Endpoint):
+    """A language model: sampling, prices and limits."""
+
     temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
     send_temperature: bool = Field(True, description="False leaves it out, for models that refuse it.")
     max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer.")
@@ -52,46 +86,17 @@ class LlmOptions(Params):
         None, "Stop before the request that could bring the cost of all answers above this.", ge=0
     )
     concurrency: int = non_semantic(8, "Requests in flight at once.", ge=1, le=1024)
-    timeout: float = non_semantic(120.0, "Seconds to wait for an answer.", gt=0)
     max_retries: int = non_semantic(
         5, "Further attempts after a rate limit, a server error or a lost connection.", ge=0
     )
 
     poll: float = non_semantic(60.0, "Seconds between looks at a batch that is under way.", gt=0)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _split_version(cls, values: Any) -> Any:
-        """Azure shows addresses with ``?api-version=…`` behind them, and the whole path of a request."""
-        address = values.get("base_url") if isinstance(values, dict) else None
-        if isinstance(address, str) and (found := _AZURE.fullmatch(address)):
-            return {**values, "base_url": found[1], "api_version": values.get("api_version") or found[2]}
-        return values
-
     @model_validator(mode="after")
     def _priced_cap(self) -> LlmOptions:
         if self.max_cost is not None and (self.price_in is None or self.price_out is None):
             raise ValueError("max_cost needs price_in and price_out (per million tokens)")
         return self
-
-    def api_key(self) -> str | None:
-        """The key from the environment; None where there is none, or none is meant for this endpoint."""
-        return os.environ.get(self.api_key_env, "").strip() or None if self._takes_key() else None
-
-    def missing(self) -> str | None:
-        """Return what a request would lack, in one line; None when everything is there."""
-        if not self.model:
-            return "no model is named: set model in its [llm] section"
-        if self._takes_key() and not self.api_key():
-            return f"the environment variable {self.api_key_env} holds no key for {self.base_url}"
-        return None
-
-    def _takes_key(self) -> bool:
-        """OpenAI's own endpoint, and one for which a variable was named.
-
-        Anybody else's server must not be handed the key that lies around for OpenAI's.
-        """
-        return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
 
     def cost(
         self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False

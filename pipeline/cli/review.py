@@ -25,7 +25,7 @@ from pipeline.config import ConfigBase
 from schemas.annotations import Agreement, LabelStatus
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
-from schemas.wording import counted
+from schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from annotation.adjudication import ReviewStatus
@@ -152,8 +152,8 @@ def sheet_import(
         say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
         if sheet.unconfirmed:
             warn(f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}")
-        for reason, count in sorted(rejects.items()):
-            warn(f"does not count: {reason} {count}")
+        for line in rejects:
+            warn(f"{path}, does not count: {line}")
     run_stages(loaded, ["review"])
 
 
@@ -225,7 +225,7 @@ def status(
     for flag, count in found.flags.items():
         say(f"  flagged {flag}: {count}")
     if found.last_review:
-        say(f"last review: {found.last_review} (as of the last `review pull`)")
+        say(f"last review: {minute(found.last_review)} (as of the last `review pull`)")
     else:
         say(
             "nothing was pulled yet: `review push` sends the questions, `review pull` fetches what experts did"

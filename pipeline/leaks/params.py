@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import Field
 
+from annotation.llm.options import Endpoint
 from pipeline.leaks.files import READERS
 from schemas.identity import file_sha256
-from schemas.params import Params, non_semantic
+from schemas.params import Address, Params, VariableName, non_semantic
 
 
 class LeaksParams(Params):
@@ -42,13 +43,16 @@ class LeaksParams(Params):
         0.9, description="Stems and options that are this similar must not be in two splits", ge=0.8, le=1
     )
 
-    embeddings: str | None = non_semantic(
+    embeddings: Address | None = non_semantic(
         None,
         "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test and "
         "validation questions whose meaning a benchmark has are listed",
     )
     embedding_model: str | None = Field(None, description="The embedding model's name at that address")
-    embedding_key_env: str = non_semantic("OPENAI_API_KEY", "Environment variable with the key of that API")
+    embedding_key_env: VariableName = non_semantic(
+        "OPENAI_API_KEY",
+        "Environment variable with the key of that API; other addresses than OpenAI's get one only when this is set",
+    )
     paraphrased: float = Field(
         0.85,
         description="Cosine of two embeddings from which a question counts as paraphrased or translated; models "
@@ -56,6 +60,12 @@ class LeaksParams(Params):
         gt=0,
         le=1,
     )
+
+    def endpoint(self) -> Endpoint:
+        """The endpoint for embeddings."""
+        set_by_hand = "embedding_key_env" in self.model_fields_set
+        key = {"api_key_env": self.embedding_key_env} if set_by_hand else {}
+        return Endpoint(base_url=self.embeddings or "", model=self.embedding_model, **key)
 
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""

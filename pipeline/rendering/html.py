@@ -64,7 +64,7 @@ def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     from pipeline.rendering.tables import number, percent
-    from schemas.wording import counted
+    from schemas.wording import counted, minute
 
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.rendering"))]
     environment = Environment(
@@ -74,5 +74,6 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "percent": percent, "counted": counted, "json": _json}
+    environment.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    environment.filters["json"] = _json
     return environment

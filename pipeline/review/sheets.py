@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -81,6 +80,8 @@ class Sheet:
     expert: str
     answers: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
     """Data of the task and the annotation, as the server would send them, of each confirmed row."""
+    places: Sequence[int]
+    """Row of the workbook of each of them."""
     unconfirmed: int
     """Rows in which a label was changed or something written, and which are not confirmed."""
     open: int
@@ -132,7 +133,7 @@ def read(path: Path, owner: Owner) -> Sheet:
         raise UserError(f"{path}: the columns of {_MAIN!r} were changed: copy the answers into a new export")
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
     moment = saved + timedelta(seconds=1)
-    answers, unconfirmed, untouched, seen = [], 0, 0, set()
+    answers, places, unconfirmed, untouched, seen = [], [], 0, 0, set()
     for number, row in enumerate(main[1:], start=2):
         cells = dict(zip(names, row, strict=False))
         question_id = cells[_ID]
@@ -149,11 +150,12 @@ def read(path: Path, owner: Owner) -> Sheet:
             number_of = -int(sha256("sheet", expert, question_id)[:12], 16)
             said = {"id": number_of, "updated_at": moment.isoformat(), "result": result}
             answers.append((data, {"completed_by": 0, **said}))
+            places.append(number)
         elif any(item.get("origin") != "prediction" for item in result):
             unconfirmed += 1
         else:
             untouched += 1
-    return Sheet(expert, answers, unconfirmed, untouched)
+    return Sheet(expert, answers, places, unconfirmed, untouched)
 
 
 def export(
@@ -198,8 +200,8 @@ def export(
 
 def take_in(
     paths: Sequence[Path], params: ReviewParams, context: Context
-) -> list[tuple[Path, Sheet, Counter[str]]]:
-    """Read workbooks that came back; return each with what it holds, and what does not count by reason.
+) -> list[tuple[Path, Sheet, list[str]]]:
+    """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
 
     What they say counts like what comes from the server. The same workbook again changes nothing; a later one of the
     same expert replaces what it answers anew. Rows that are not confirmed take nothing back.
@@ -213,11 +215,13 @@ def take_in(
         _refuse_adjudicator(sheet.expert, params)
     pulled, found = read_pulled(context.build, SHEETS), []
     for path, sheet in sheets:
-        rows = PulledRows()
-        for data, annotation in sheet.answers:
-            rows.extend(read_task(data, [annotation], {0: sheet.expert}, "review"))
+        rows, told = PulledRows(), list[str]()
+        for (data, annotation), place in zip(sheet.answers, sheet.places, strict=True):
+            own = read_task(data, [annotation], {0: sheet.expert}, "review")
+            told += [f"sheet {_MAIN!r}, row {place}: {each.reason} ({each.detail})" for each in own.rejects]
+            rows.extend(own)
         pulled = _with(pulled, rows, sheet)
-        found.append((path, sheet, Counter(each.reason for each in rows.rejects)))
+        found.append((path, sheet, told))
     write_pulled(context.build, SHEETS, replace(pulled, project="workbooks"))
     combine(context.build, read_all(context.build), params)
     return found

@@ -36,6 +36,7 @@ from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
+from schemas.wording import counted
 
 STAGE = "review"
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
@@ -227,7 +228,7 @@ def _notes(status: ReviewStatus, rows: Sequence[Agreement], settled: Settled) ->
         told = "no expert has reviewed yet: labels are the annotators'"
         return [f"{told} (`build-dataset review push` sends them)"]
     states = ", ".join(f"{status.states[state]} {state.value.replace('_', ' ')}" for state in State)
-    notes = [f"reviews of {len(status.experts)} people: {states}"]
+    notes = [f"reviews of {counted(len(status.experts), 'person', 'people')}: {states}"]
     for row in rows:
         if _is_total(row) and row.alpha is not None:
             interval = f" [{row.alpha_low:.2f}, {row.alpha_high:.2f}]" if row.alpha_low is not None else ""

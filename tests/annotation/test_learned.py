@@ -10,12 +10,14 @@ from annotation.learned.model import folds_of
 from annotation.lexicon_annotator import LexiconAnnotator, scored
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
-from pipeline.annotate import choose
+from pipeline.annotate import choose, problems
 from pipeline.labelled import read_labelled
 from schemas.errors import UserError
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon import question
 from tests.conftest import MemoryStore
+from tests.pipeline.leaks.test_embeddings import Endpoint
+from tests.pipeline.leaks.test_embeddings import endpoint as endpoint
 
 STEMS = {
     "呼吸系统疾病": "支气管哮喘患者咳嗽{}，应选用",
@@ -202,3 +204,40 @@ def test_labels_of_one_exam_do_not_spoil_those_of_others(shared_data):
             for by in (learned, lexicon)
         ]
         assert right[0] > right[1] - 0.1, f"{name}: {right}"
+
+
+def test_an_embedding_model_tells_labels_of_words_that_no_reviewed_question_has():
+    names = ["呼吸系统疾病", "消化系统疾病", "不符合"]
+    words = ["".join(chr(0x3500 + 7 * place + step) for step in range(6)) for place in range(90)]
+    # A narrow cone, as real models have it.
+    near = {word: np.eye(3)[place % 3] + 5 for place, word in enumerate(words)}
+    questions = [question(f"患者{word}").model_copy(update={"content_hash": word}) for word in words]
+    items = [
+        Reviewed(one, {"disease_group": dimensions()["disease_group"].find(names[place % 3])})
+        for place, one in enumerate(questions[:80])
+    ]
+    annotator = LearnedAnnotator(
+        items, lambda texts: np.array([near[text[2:]] for text in texts]), "embeddings:m"
+    )
+    found = [
+        item.verdicts["disease_group"].label.zh for item in annotator.annotate(questions[80:], lambda _: None)
+    ]
+    assert found == [names[place % 3] for place in range(80, 90)]
+    assert annotator.identity.name == "embeddings:m"
+
+
+def test_embeddings_come_from_the_configured_endpoint_and_each_text_is_asked_for_once(endpoint):
+    params = AnnotateParams(annotator="embeddings", embeddings={"base_url": endpoint, "model": "m"})
+    store = MemoryStore()
+    for _ in range(2):
+        annotator = choose(params, store, reviewed(60))
+        (found,) = annotator.annotate([question("胃炎患者应选用")], lambda _: None)
+    assert found.verdicts["disease_group"].label.zh == "消化系统疾病"
+    assert annotator.identity.name == "embeddings:m"
+    assert len(Endpoint.asked) == len(set(Endpoint.asked)) == 61
+    assert params.semantic() != AnnotateParams(annotator="embeddings").semantic()
+
+
+def test_embeddings_without_a_model_are_an_error_before_anything_is_asked(context):
+    (found,) = problems(AnnotateParams(annotator="embeddings"), context.dataset)
+    assert "no model is named" in found

@@ -82,7 +82,7 @@ def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tab
         },
     )
     [(_, sheet, rejects)], pulled = take_in(context, path)
-    assert (len(sheet.answers), sheet.unconfirmed, sheet.open, dict(rejects)) == (2, 1, 1, {})
+    assert (len(sheet.answers), sheet.unconfirmed, sheet.open, rejects) == (2, 1, 1, [])
     rows = {(row["question_id"], row["dimension"]): row for row in pulled.to_dicts()}
     assert set(pulled["question_id"]) == {"q0", "q1"}
     assert (rows["q0", "competency"]["label"], rows["q0", "competency"]["origin"]) == (
@@ -166,8 +166,10 @@ def test_a_workbook_that_cannot_be_trusted_is_refused_in_one_line(tables, contex
 def test_a_label_that_is_none_does_not_count_and_the_others_do(tables, context):
     path, _ = exported(tables, context)
     fill(path, {"q0": {"能力维度": "随便", "完成": "是"}})
-    [(_, _, rejects)], pulled = take_in(context, path)
-    assert dict(rejects) == {"unknown_label": 1}
+    [(_, _, told)], pulled = take_in(context, path)
+    [line] = told
+    assert line.startswith("sheet '复核 review', row 2: unknown_label (")
+    assert "'随便'" in line
     assert pulled.height == len(FIRST) - 1
 
 
@@ -214,7 +216,7 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
     assert len(sheet.data_validations.dataValidation) == len(FIRST) + 4
     assert book["data"].sheet_state != "visible"
     [(_, found, rejects)], pulled = take_in(context, saved / path.name)
-    assert (len(found.answers), found.unconfirmed, dict(rejects)) == (2, 0, {})
+    assert (len(found.answers), found.unconfirmed, rejects) == (2, 0, [])
     assert pulled.height == 2 * len(FIRST)
     corrections = read_table(context.build / "reviews" / "corrections.parquet").to_dicts()
     assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}

@@ -159,5 +159,5 @@ def test_json_in_a_code_fence_is_read():
 def test_a_judge_without_a_model_is_told_before_anything_is_asked(context, writer):
     params = EvaluateParams(models=[writing(writer, "one")], judge=JudgeOptions())
     assert problems(params, context.dataset) == [
-        "evaluate.judge: no model is named: set model in its [llm] section"
+        "evaluate.judge: no model is named: set model in its section of dataset.toml"
     ]

@@ -1,0 +1,68 @@
+"""Vectors of texts by an embedding model behind any endpoint of OpenAI's form, a local server's too.
+
+Every text is embedded once, under a hash of the model and the text.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.llm.messages import AnswerStore
+from annotation.llm.options import Endpoint
+from schemas.errors import UserError
+from schemas.identity import sha256
+
+_BATCH = 64
+"""Texts of one request."""
+_CHARACTERS = 2000
+"""Characters of a text that are embedded: models cut longer ones themselves, each in its own way."""
+
+Vectors = NDArray[np.float32]
+
+
+def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: str) -> Vectors:
+    """Return a vector of length 1 for each text; those that were asked for before come from the store.
+
+    Raises:
+        UserError: the endpoint that ``option`` names does not answer, or not with a vector for each text.
+    """
+    cut = [text[:_CHARACTERS] for text in texts]
+    keys = [sha256("embedding", endpoint.model or "", text) for text in cut]
+    found = store.get_many(keys)
+    missing = [*{key: text for key, text in zip(keys, cut, strict=True) if key not in found}.items()]
+    for start in range(0, len(missing), _BATCH):
+        batch = missing[start : start + _BATCH]
+        made = _ask([text or " " for _, text in batch], endpoint, option)
+        for (key, _), vector in zip(batch, made, strict=True):
+            found[key] = b64encode(np.asarray(vector, "<f2").tobytes()).decode()
+            store.put(key, found[key])
+    matrix = np.stack([np.frombuffer(b64decode(found[key]), "<f2") for key in keys]).astype(np.float32)
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
+    return matrix
+
+
+def _ask(texts: list[str], endpoint: Endpoint, option: str) -> list[list[float]]:
+    import openai
+
+    from annotation.llm.client import connected
+
+    http = openai.DefaultHttpxClient(follow_redirects=False)  # the key is for this address alone
+    client = connected(endpoint, "", http).with_options(max_retries=3)
+    body: dict[str, Any] = {"model": endpoint.model or "default", "input": texts}
+    try:
+        rows = client.embeddings.create(**body, encoding_format="float").data
+        found = {row.index: row.embedding for row in rows}
+        return [found[place] for place in range(len(texts))]
+    except (openai.OpenAIError, LookupError, ValueError, AttributeError, TypeError) as error:
+        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise UserError(
+            f"{option} = {endpoint.base_url}: no embeddings came ({said}): start the server, or put the address, the"
+            " model or the key right"
+        ) from None
+    finally:
+        client.close()
