@@ -1,4 +1,4 @@
-"""Options of the annotate and review stages."""
+"""Options of the annotate, review and calibrate stages."""
 
 from __future__ import annotations
 
@@ -186,3 +186,22 @@ class ReviewParams(Params):
                 "overlap below 1 needs assign = true: in one project for all, two answer each question"
             )
         return self
+
+
+class CalibrateParams(Params):
+    """The ``[calibrate]`` section of ``dataset.toml``."""
+
+    target: float = Field(
+        0.9,
+        gt=0,
+        lt=1,
+        description="Share of right labels that is wanted of those taken without a second look.",
+    )
+    others: list[Path] = non_semantic(
+        [], "Further annotations to compare: annotations.parquet of builds with other annotators."
+    )
+
+    def semantic(self) -> dict[str, Any]:
+        """With what the other annotations say in place of where they lie."""
+        others = [file_digest(path, "[calibrate] others") for path in self.others]
+        return super().semantic() | {"others": others}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from annotation.params import AnnotateParams, ReviewParams
+from annotation.params import AnnotateParams, CalibrateParams, ReviewParams
 from pipeline.audit.params import AuditParams
-from pipeline.calibrate.params import CalibrateParams
 from pipeline.clean.params import CleanParams
 from pipeline.dedup.params import DedupParams
 from pipeline.evaluate.params import EvaluateParams

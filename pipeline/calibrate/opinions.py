@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from annotation import lexicon_annotator
 from annotation.annotator import MEASURED, Annotator, Labelled
 from annotation.learned import LEAST
-from annotation.learned.classifier import NAME as LEARNED
 from annotation.learned.classifier import LearnedAnnotator
-from annotation.reviewed import Reviewed, from_reviews
+from annotation.lexicon_annotator import LexiconAnnotator
+from annotation.reviewed import from_reviews
 from pipeline.stage import Tables
-from schemas.annotations import Annotation, ExpertReview
+from schemas.annotations import (
+    Annotation,
+    Calibration,
+    Confusion,
+    ExpertReview,
+    ReliabilityBin,
+    SharingPoint,
+)
 from schemas.errors import UserError
 from schemas.questions import Question
 from schemas.taxonomy import dimensions
@@ -23,103 +29,92 @@ from schemas.taxonomy import dimensions
 EXPERTS = "experts"
 MOST_UNREVIEWED = 2000
 """Questions on which annotators are compared with each other when no expert has reviewed any."""
-
-Key = tuple[str, str]
-"""Question and dimension."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """A label, and how sure it is."""
-
-    label: str
-    confidence: float | None
+KEY = ["question_id", "dimension"]
+_SAID = [*KEY, "label", "confidence"]
 
 
 @dataclass(frozen=True)
 class Opinions:
-    """Everybody's labels."""
+    """Everybody's labels of the questions that are compared: a row a question and dimension."""
 
     questions: int
-    """Number of questions that are compared."""
-    experts: Mapping[Key, str]
-    annotators: Mapping[str, Mapping[Key, Said]]
+    experts: pl.DataFrame
+    annotators: Mapping[str, pl.DataFrame]
     """By name: those of the annotate stage first, then the offline ones, then the given."""
     costs: Mapping[str, float | None]
     """Of one label; None where unknown."""
 
 
+@dataclass
+class CalibrationRows:
+    """The rows of all tables."""
+
+    calibration: list[Calibration] = field(default_factory=list)
+    confusions: list[Confusion] = field(default_factory=list)
+    reliability: list[ReliabilityBin] = field(default_factory=list)
+    sharing: list[SharingPoint] = field(default_factory=list)
+
+
 def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
-    """Everybody's labels of the reviewed questions; of some, where none is reviewed.
+    """Return everybody's labels of the reviewed questions; of some, where none is reviewed.
 
     The lexicon and the learned annotator are asked anew: they cost nothing, and the learned one labels each
     reviewed question by a model that had not seen it.
     """
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))
-    compared = [item.question for item in reviewed] or _some(questions)
-    wanted = {question.question_id for question in compared}
-    annotators = _stated(Annotation.from_frame(tables["annotations"]), wanted)
-    for annotator in _offline(reviewed):
-        annotators[annotator.identity.name] = _asked(annotator, compared)
+    some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
+    compared = [item.question for item in reviewed] or some
+    wanted = pl.col("question_id").is_in([question.question_id for question in compared])
+    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
+    offline: list[Annotator] = [LexiconAnnotator(), *learned]
+    found = _by_annotator(tables["annotations"].filter(wanted))
+    found |= {each.identity.name: _asked(each, compared) for each in offline}
     for path in others:
-        for name, said in _stated(_read(path), wanted).items():
-            annotators.setdefault(name, said)
-    experts = {
-        (item.question.question_id, name): label.zh
+        found = found | {
+            n: own for n, own in _by_annotator(_read(path).filter(wanted)).items() if n not in found
+        }
+    schema = {name: Annotation.polars_schema()[name] for name in _SAID}
+    experts = [
+        (item.question.question_id, name, label.zh, None)
         for item in reviewed
         for name, label in item.labels.items()
-    }
-    return Opinions(len(compared), experts, annotators, _costs(tables["requests"], annotators))
+    ]
+    costs = _costs(tables["requests"], found, {each.identity.name for each in offline})
+    return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), found, costs)
 
 
-def _some(questions: Sequence[Question]) -> list[Question]:
-    return sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
+def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    stated = annotations.filter(pl.col("annotator") != MEASURED)
+    groups = stated.group_by("annotator", maintain_order=True)
+    return {str(name): own.select(_SAID) for (name,), own in groups}
 
 
-def _offline(reviewed: Sequence[Reviewed]) -> Iterator[Annotator]:
-    yield lexicon_annotator.LexiconAnnotator()
-    if len(reviewed) >= LEAST:
-        yield LearnedAnnotator(reviewed)
-
-
-def _asked(annotator: Annotator, questions: Sequence[Question]) -> dict[Key, Said]:
-    return {
-        (found.question_id, name): Said(verdict.label.zh, verdict.confidence)
+def _asked(annotator: Annotator, questions: Sequence[Question]) -> pl.DataFrame:
+    rows = [
+        verdict.annotation(found.question_id, name, annotator.identity)
         for found in annotator.annotate(questions, lambda _: None)
         if isinstance(found, Labelled)
         for name, verdict in found.verdicts.items()
-    }
+    ]
+    return Annotation.to_frame(rows).select(_SAID)
 
 
-def _stated(annotations: Iterable[Annotation], wanted: set[str]) -> dict[str, dict[Key, Said]]:
-    found: dict[str, dict[Key, Said]] = {}
-    for row in annotations:
-        if row.annotator != MEASURED and row.question_id in wanted:
-            said = Said(row.label, row.confidence)
-            found.setdefault(row.annotator, {})[row.question_id, row.dimension] = said
-    return found
-
-
-def _read(path: Path) -> list[Annotation]:
+def _read(path: Path) -> pl.DataFrame:
     try:
-        return list(Annotation.from_frame(pl.read_parquet(path, glob=False)))
+        return Annotation.to_frame(Annotation.from_frame(pl.read_parquet(path, glob=False)))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
         raise UserError(
             f"{path} is no table of annotations ({type(error).__name__}): correct [calibrate] others"
         ) from None
 
 
-def _costs(requests: pl.DataFrame, annotators: Mapping[str, Mapping[Key, Said]]) -> dict[str, float | None]:
-    """Of one label: all requests of an annotator over all labels of the questions it was asked about."""
-    costs: dict[str, float | None] = {}
-    for name in annotators:
-        own = requests.filter(pl.col("annotator") == name)
-        if own.is_empty():
-            costs[name] = 0.0 if name in (lexicon_annotator.NAME, LEARNED) else None
-            continue
-        known = own["cost"].null_count() == 0
-        costs[name] = (
-            float(own["cost"].sum()) / (len(dimensions()) * own["question_id"].n_unique()) if known else None
-        )
+def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:
+    """Return the cost of one label: all requests of an annotator over all labels of the questions it was asked."""
+    costs: dict[str, float | None] = dict.fromkeys(annotators)
+    costs |= dict.fromkeys(free, 0.0)
+    for (name,), own in requests.group_by("annotator"):
+        labels = len(dimensions()) * own["question_id"].n_unique()
+        if name in costs:
+            costs[str(name)] = None if own["cost"].null_count() else float(own["cost"].sum()) / labels
     return costs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment
 
-from pipeline.calibrate.opinions import EXPERTS, Opinions
+from pipeline.calibrate.opinions import EXPERTS, CalibrationRows, Opinions
 from pipeline.rendering import html
 from pipeline.rendering.figures import COLOURS, INK, figure, save
 from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
@@ -18,8 +18,6 @@ from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from pipeline.calibrate.stage import CalibrationRows
 
 Row = TypeVar("Row", ReliabilityBin, SharingPoint)
 Item = TypeVar("Item", Calibration, Confusion, SharingPoint)
@@ -37,13 +35,10 @@ def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) 
         "opinions": opinions,
         "target": target,
         "against": _by_dimension(row for row in found.calibration if row.reference == EXPERTS),
+        "reviewed": opinions.experts.height > 0,
         "pairs": _by_dimension(row for row in found.calibration if row.reference != EXPERTS),
         "mixed": _by_dimension(_mixed(found, opinions)),
-        "alone": {
-            (row.annotator, row.dimension): row.accuracy
-            for row in found.calibration
-            if row.reference == EXPERTS
-        },
+        "alone": _alone(found),
         "confusions": _by_dimension(_worst(found.confusions)),
         "dimensions": dimensions(),
         "figures": {path: html.inline(data) for path, data in figures.items()},
@@ -70,9 +65,7 @@ def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
 
     Pairs of which neither costs anything, and where the cheaper one can give none, are left out.
     """
-    alone = {
-        (row.annotator, row.dimension): row.accuracy for row in found.calibration if row.reference == EXPERTS
-    }
+    alone = _alone(found)
     best: dict[tuple[str, str, str], SharingPoint] = {}
     for point in found.sharing:
         dearer = alone.get((point.dearer, point.dimension))
@@ -80,6 +73,13 @@ def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
         if dearer is not None and point.accuracy >= dearer and opinions.costs[point.dearer] != 0:
             best.setdefault(key, point)
     return [point for point in best.values() if point.share]
+
+
+def _alone(found: CalibrationRows) -> dict[tuple[str, str], float]:
+    """Return each annotator's accuracy in each dimension."""
+    return {
+        (row.annotator, row.dimension): row.accuracy for row in found.calibration if row.reference == EXPERTS
+    }
 
 
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from statistics import fmean
 from typing import NamedTuple
 
+import polars as pl
+
+from annotation.params import CalibrateParams
 from pipeline.calibrate import page
-from pipeline.calibrate.opinions import EXPERTS, Key, Opinions, Said, gather
-from pipeline.calibrate.params import CalibrateParams
+from pipeline.calibrate.opinions import EXPERTS, KEY, CalibrationRows, Opinions, gather
 from pipeline.stage import Context, Counts, Result, Tables
 from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from pipeline.stats.intervals import wilson
@@ -25,30 +24,6 @@ STEPS = tuple(step / 20 for step in range(21))
 """Thresholds of confidence that a curve is drawn at."""
 
 
-@dataclass
-class CalibrationRows:
-    """The rows of all tables."""
-
-    calibration: list[Calibration] = field(default_factory=list)
-    confusions: list[Confusion] = field(default_factory=list)
-    reliability: list[ReliabilityBin] = field(default_factory=list)
-    sharing: list[SharingPoint] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class JudgedLabel:
-    """A label of an annotator, beside the reference's."""
-
-    label: str
-    confidence: float | None
-    reference: str
-
-    @property
-    def right(self) -> bool:
-        """True where both are the same."""
-        return self.label == self.reference
-
-
 class Point(NamedTuple):
     """Labels taken from a threshold of confidence on."""
 
@@ -56,7 +31,7 @@ class Point(NamedTuple):
     accepted: int
     accepted_right: int
     right: int
-    """Of all, when a dearer annotator labels the rest."""
+    """Of all, when a more expensive annotator labels the rest."""
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
@@ -64,12 +39,15 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
 
     Counts are of questions: all of them are kept; those compared are a fact of the manifest.
     """
-    opinions = gather(tables, params.others)
-    found = CalibrationRows()
+    opinions, found = gather(tables, params.others), CalibrationRows()
     for name in opinions.annotators:
-        _against_experts(found, name, opinions, params.target)
+        for dimension, judged in _compared(opinions, name, EXPERTS):
+            _against_experts(found, name, dimension, judged, opinions.costs[name], params.target)
     for one, other in combinations(opinions.annotators, 2):
-        _against_each_other(found, one, other, opinions)
+        for dimension, judged in _compared(opinions, one, other):
+            found.calibration.append(_row(one, other, dimension, judged))
+            found.confusions += confusions(one, other, dimension, judged)
+        _share(found, *_by_cost(one, other, opinions), opinions)
     total = tables["questions"].height
     return Result(
         tables={
@@ -82,192 +60,154 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
         files=page.files(found, opinions, params.target, context.dataset.name),
         facts={
             "compared": opinions.questions,
-            "reviewed_labels": len(opinions.experts),
+            "reviewed_labels": opinions.experts.height,
             "annotators": sorted(opinions.annotators),
         },
         notes=_notes(found, opinions),
     )
 
 
-def _against_experts(found: CalibrationRows, name: str, opinions: Opinions, target: float) -> None:
-    said = opinions.annotators[name]
+def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield an annotator's labels beside a reference's (``expected``, ``right``), dimension by dimension."""
+    others = opinions.experts if reference == EXPERTS else opinions.annotators[reference]
+    both = opinions.annotators[name].join(others.select(*KEY, expected="label"), on=KEY).sort(KEY)
+    both = both.with_columns(right=pl.col("label") == pl.col("expected"))
     for dimension in dimensions():
-        judged = _judged(said, opinions.experts, dimension)
-        if not judged:
-            continue
-        bins = binned(judged)
-        found.reliability += [_bin(name, dimension, number, items) for number, items in bins.items()]
-        points = sharing(judged) if bins else []
-        found.sharing += _points(name, EXPERTS, dimension, points, len(judged))
-        cost, accept = opinions.costs[name], _least(points, target)
-        found.calibration.append(_row(name, EXPERTS, dimension, judged, cost, accept))
-        found.confusions += _confusions(name, EXPERTS, dimension, judged)
+        if not (own := both.filter(dimension=dimension)).is_empty():
+            yield dimension, own
 
 
-def _against_each_other(found: CalibrationRows, one: str, other: str, opinions: Opinions) -> None:
-    labels = {key: said.label for key, said in opinions.annotators[other].items()}
-    cheap, dear = _by_cost(one, other, opinions)
-    for dimension in dimensions():
-        judged = _judged(opinions.annotators[one], labels, dimension)
-        if judged:
-            found.calibration.append(_row(one, other, dimension, judged))
-            found.confusions += _confusions(one, other, dimension, judged)
-        pairs = list(_shared(cheap, dear, dimension, opinions))
-        if any(item.confidence is not None for item, _ in pairs):
-            points = sharing([item for item, _ in pairs], [right for _, right in pairs])
-            found.sharing += _points(cheap, dear, dimension, points, len(pairs))
+def _against_experts(
+    found: CalibrationRows, name: str, dimension: str, judged: pl.DataFrame, cost: float | None, target: float
+) -> None:
+    bins = binned(judged)
+    for number, items, confidence, accuracy in bins.iter_rows():
+        row = ReliabilityBin(
+            annotator=name,
+            dimension=dimension,
+            low=number / BINS,
+            high=(number + 1) / BINS,
+            items=items,
+            confidence=round(confidence, 4),
+            accuracy=round(accuracy, 4),
+        )
+        found.reliability.append(row)
+    points = sharing(judged) if bins.height else []
+    found.sharing += _points(name, EXPERTS, dimension, points, judged.height)
+    sure = (
+        each for each in points if each.accepted and wilson(each.accepted_right, each.accepted)[0] >= target
+    )
+    found.calibration.append(_row(name, EXPERTS, dimension, judged, cost, next(sure, None)))
+    found.confusions += confusions(name, EXPERTS, dimension, judged)
 
 
 def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
-    """The cheaper first; where neither costs, the one that experts agree with less."""
+    """Return the cheaper first; where neither costs, the one that experts agree with less."""
 
     def rank(name: str) -> tuple[float, int]:
         cost = opinions.costs[name]
-        said = opinions.annotators[name]
-        right = sum(key in said and said[key].label == label for key, label in opinions.experts.items())
+        right = opinions.annotators[name].join(opinions.experts, on=[*KEY, "label"]).height
         return (cost if cost is not None else float("inf"), right)
 
     return (one, other) if rank(one) <= rank(other) else (other, one)
 
 
-def _shared(cheap: str, dear: str, dimension: str, opinions: Opinions) -> Iterator[tuple[JudgedLabel, bool]]:
-    """The cheaper one's labels, and whether the dearer one is right, where both and the experts labelled."""
-    for key, label in opinions.experts.items():
-        first, second = opinions.annotators[cheap].get(key), opinions.annotators[dear].get(key)
-        if key[1] == dimension and first and second:
-            yield JudgedLabel(first.label, first.confidence, label), second.label == label
+def _share(found: CalibrationRows, cheap: str, dear: str, opinions: Opinions) -> None:
+    """Add what asking ``dear`` where ``cheap`` is unsure gives, where both and the experts labelled."""
+    fallback = {name: own.select(*KEY, fallback="right") for name, own in _compared(opinions, dear, EXPERTS)}
+    for dimension, own in _compared(opinions, cheap, EXPERTS):
+        both = own.join(fallback[dimension], on=KEY) if dimension in fallback else own.clear()
+        if both["confidence"].count():
+            found.sharing += _points(cheap, dear, dimension, sharing(both), both.height)
 
 
-def _judged(said: Mapping[Key, Said], reference: Mapping[Key, str], dimension: str) -> list[JudgedLabel]:
-    return [
-        JudgedLabel(said[key].label, said[key].confidence, label)
-        for key, label in sorted(reference.items())
-        if key[1] == dimension and key in said
-    ]
+def binned(judged: pl.DataFrame) -> pl.DataFrame:
+    """Return the bins of confidence that are not empty: number, items, mean confidence, accuracy."""
+    number = (pl.col("confidence") * BINS).cast(pl.Int64).clip(0, BINS - 1).alias("bin")
+    means = (pl.len().alias("items"), pl.col("confidence").mean(), pl.col("right").mean().alias("accuracy"))
+    return judged.drop_nulls("confidence").group_by(number).agg(*means).sort("bin")
 
 
-def binned(judged: Sequence[JudgedLabel]) -> dict[int, list[JudgedLabel]]:
-    """Return labels by bin of confidence, empty bins left out."""
-    found: dict[int, list[JudgedLabel]] = {}
-    for item in judged:
-        if item.confidence is not None:
-            found.setdefault(min(int(item.confidence * BINS), BINS - 1), []).append(item)
-    return dict(sorted(found.items()))
-
-
-def _means(items: Sequence[JudgedLabel]) -> tuple[float, float]:
-    """Return mean confidence and accuracy."""
-    return fmean(item.confidence or 0.0 for item in items), fmean(item.right for item in items)
-
-
-def calibration_error(bins: Mapping[int, Sequence[JudgedLabel]]) -> float | None:
+def calibration_error(bins: pl.DataFrame) -> float | None:
     """Return the expected calibration error: the bins' distances, weighed by their items (Guo et al. 2017, eq. 3)."""
-    total, weighed = 0, 0.0
-    for items in bins.values():
-        confidence, accuracy = _means(items)
-        total += len(items)
-        weighed += len(items) * abs(confidence - accuracy)
-    return weighed / total if total else None
+    distance = (pl.col("confidence") - pl.col("accuracy")).abs()
+    value: float | None = bins.select((distance * pl.col("items")).sum() / pl.col("items").sum()).item()
+    return value if bins.height else None
 
 
-def sharing(judged: Sequence[JudgedLabel], fallback_right: Sequence[bool] | None = None) -> list[Point]:
-    """Return what taking labels from each threshold of confidence on gives, with a dearer annotator's labels below.
+def sharing(judged: pl.DataFrame) -> list[Point]:
+    """Return what taking labels from each threshold of confidence on gives, with another annotator's labels below.
 
-    Args:
-        judged: labels of the cheaper annotator; one without a confidence is never taken.
-        fallback_right: whether the dearer one is right about each; None where it is the reference itself.
+    The column ``fallback`` says whether that one is right; without it, it is the reference itself. A label without a
+    confidence is never taken.
     """
-    rest = fallback_right if fallback_right is not None else [True] * len(judged)
+    confidence, right = (judged[name].to_numpy() for name in ("confidence", "right"))
+    fallback = judged["fallback"].to_numpy() if "fallback" in judged.columns else ~(right & False)
     points = []
     for threshold in STEPS:
-        taken = [item.confidence is not None and item.confidence >= threshold for item in judged]
-        accepted_right = sum(item.right for item, take in zip(judged, taken, strict=True) if take)
-        others = sum(right for right, take in zip(rest, taken, strict=True) if not take)
-        points.append(Point(threshold, sum(taken), accepted_right, accepted_right + others))
+        taken = confidence >= threshold  # false for what is not a number
+        accepted_right = int(right[taken].sum())
+        points.append(
+            Point(threshold, int(taken.sum()), accepted_right, accepted_right + int(fallback[~taken].sum()))
+        )
     return points
-
-
-def _bin(name: str, dimension: str, number: int, items: Sequence[JudgedLabel]) -> ReliabilityBin:
-    confidence, accuracy = _means(items)
-    return ReliabilityBin(
-        annotator=name,
-        dimension=dimension,
-        low=number / BINS,
-        high=(number + 1) / BINS,
-        items=len(items),
-        confidence=round(confidence, 4),
-        accuracy=round(accuracy, 4),
-    )
 
 
 def _row(
     name: str,
     reference: str,
     dimension: str,
-    judged: Sequence[JudgedLabel],
+    judged: pl.DataFrame,
     cost: float | None = None,
     accept: Point | None = None,
 ) -> Calibration:
-    same = sum(item.right for item in judged)
-    low, high = wilson(same, len(judged))
+    items, same = judged.height, int(judged["right"].sum())
+    low, high = wilson(same, items)
     error = calibration_error(binned(judged)) if reference == EXPERTS else None
-    kappa = value_of(cohen_kappa, pair_table([(item.label, item.reference) for item in judged]))
+    kappa = value_of(cohen_kappa, pair_table(judged.select("label", "expected").rows()))
     return Calibration(
         annotator=name,
         reference=reference,
         dimension=dimension,
-        items=len(judged),
+        items=items,
         same=same,
-        accuracy=round(same / len(judged), 4),
+        accuracy=round(same / items, 4),
         low=round(low, 4),
         high=round(high, 4),
         kappa=None if kappa is None else round(kappa, 4),
         calibration_error=None if error is None else round(error, 4),
-        cost_per_correct=None if cost is None or not same else round(cost * len(judged) / same, 8),
+        cost_per_correct=None if cost is None or not same else round(cost * items / same, 8),
         threshold=accept.threshold if accept else None,
-        accepted=round(accept.accepted / len(judged), 4) if accept else None,
+        accepted=round(accept.accepted / items, 4) if accept else None,
     )
-
-
-def _least(points: Sequence[Point], target: float) -> Point | None:
-    """Return the lowest threshold from which labels are surely right often enough; None where none is."""
-    surely = (each for each in points if each.accepted)
-    return next((each for each in surely if wilson(each.accepted_right, each.accepted)[0] >= target), None)
 
 
 def _points(
     name: str, dearer: str, dimension: str, points: Sequence[Point], items: int
-) -> list[SharingPoint]:
-    return [
-        SharingPoint(
-            annotator=name,
-            dearer=dearer,
-            dimension=dimension,
-            threshold=point.threshold,
-            share=round(point.accepted / items, 4),
-            accuracy=round(point.right / items, 4),
-        )
-        for point in points
-    ]
+) -> Iterator[SharingPoint]:
+    for point in points:
+        share, accuracy = round(point.accepted / items, 4), round(point.right / items, 4)
+        names = {"annotator": name, "dearer": dearer, "dimension": dimension}
+        yield SharingPoint(**names, threshold=point.threshold, share=share, accuracy=accuracy)
 
 
-def _confusions(name: str, reference: str, dimension: str, judged: Sequence[JudgedLabel]) -> list[Confusion]:
+def confusions(name: str, reference: str, dimension: str, judged: pl.DataFrame) -> list[Confusion]:
     """Return the commonest confusions, equals in the order of their names."""
-    counts = Counter((item.label, item.reference) for item in judged if not item.right)
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    counts = judged.filter(~pl.col("right")).group_by("label", "expected").len()
+    ranked = counts.sort(-pl.col("len").cast(pl.Int64), "label", "expected").head(_WORST)
     names = {"annotator": name, "reference": reference, "dimension": dimension}
     return [
         Confusion(**names, said=said, expected=expected, items=count)
-        for (said, expected), count in ranked[:_WORST]
+        for said, expected, count in ranked.iter_rows()
     ]
 
 
 def _notes(found: CalibrationRows, opinions: Opinions) -> list[str]:
-    if not opinions.experts:
+    if opinions.experts.is_empty():
         return ["no expert has reviewed yet: annotators are compared with each other alone"]
-    lines = []
-    for name in opinions.annotators:
-        rows = [row for row in found.calibration if (row.annotator, row.reference) == (name, EXPERTS)]
-        told = ", ".join(f"{row.dimension} {row.accuracy:.2f}" for row in rows)
-        lines.append(f"{name} against experts: {told}")
-    return lines
+    against = [row for row in found.calibration if row.reference == EXPERTS]
+    told = {
+        name: [f"{r.dimension} {r.accuracy:.2f}" for r in against if r.annotator == name]
+        for name in opinions.annotators
+    }
+    return [f"{name} against experts: {', '.join(said)}" for name, said in told.items()]

@@ -5,7 +5,7 @@ import re
 import polars as pl
 import pytest
 
-from pipeline.calibrate.params import CalibrateParams
+from annotation.params import CalibrateParams
 from pipeline.calibrate.stage import run
 from pipeline.catalogue import stage
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
