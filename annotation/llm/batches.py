@@ -9,7 +9,7 @@ import uuid
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
@@ -72,10 +72,12 @@ class _BatchRun:
     sdk: openai.OpenAI
 
     def __post_init__(self) -> None:
-        self._reads = self.sdk.with_options(
-            max_retries=self.options.max_retries
-        )  # looking twice costs nothing
-        self._batches = Batches(self.store, self.options)
+        # Looking twice costs nothing.
+        self._reads = self.sdk.with_options(max_retries=self.options.max_retries)
+        self._index = f"under way:{sha256(self.options.base_url, self.options.model or '')}"
+        known = self.store.get_many([self._index]).get(self._index, {})
+        self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
+        """By token, in the order in which they were added; kept in the store so that no kill loses one."""
         self._asked = dict(self.missing)
         """By key, what is still to be answered, as it is asked: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
@@ -94,17 +96,23 @@ class _BatchRun:
     def _submit(self) -> list[Batch]:
         """Submit all that is not under way yet and fits under the cap; returns what is under way."""
         under_way = []
-        for batch in self._batches.all():
+        for batch in list(self._batches.values()):
             if self._asked.keys().isdisjoint(batch.keys):
                 continue  # of another prompt or another time: its answers stay at the endpoint for then
             under_way.append(batch if batch.id else self._adopt(batch) or self._create(batch))
         if self._queue_is_full and under_way:
             return under_way
         for keys in self._files(self._affordable({key for batch in under_way for key in batch.keys})):
-            batch = Batch(uuid.uuid4().hex, keys)
-            self._batches.save(batch)
-            under_way.append(self._create(batch))
+            under_way.append(self._create(self._save(Batch(uuid.uuid4().hex, keys))))
         return under_way
+
+    def _save(self, batch: Batch) -> Batch:
+        """Remember a batch; one of whom every answer is in the store is forgotten."""
+        self._batches.pop(batch.token, None)
+        if batch.keys:
+            self._batches[batch.token] = batch
+        self.store.put(self._index, {b.token: (b.keys, b.id) for b in self._batches.values()})
+        return batch
 
     def _affordable(self, open_keys: set[str]) -> dict[str, ChatRequest]:
         """Those not under way, as many as can go when all that is under way costs the most it can."""
@@ -119,25 +127,21 @@ class _BatchRun:
 
     def _files(self, waiting: Mapping[str, ChatRequest]) -> Iterator[tuple[str, ...]]:
         """The keys of each input file."""
-        keys: list[str] = []
-        size = 0
+        keys, size = list[str](), 0
         for key, line in lines_of(waiting, self.options):
             if keys and (len(keys) == MOST_ROWS or size + len(line) > MOST_BYTES):
                 yield tuple(keys)
                 keys, size = [], 0
             keys.append(key)
             size += len(line)
-        if keys:
-            yield tuple(keys)
+        yield from [tuple(keys)] if keys else ()
 
     def _adopt(self, batch: Batch) -> Batch | None:
         """Find a batch whose id never arrived by the token that the endpoint keeps."""
         with self._errors():
             for found in self._reads.batches.list(limit=100):
                 if (found.metadata or {}).get("token") == batch.token:
-                    adopted = replace(batch, id=found.id)
-                    self._batches.save(adopted)
-                    return adopted
+                    return self._save(replace(batch, id=found.id))
         return None
 
     def _create(self, batch: Batch) -> Batch:
@@ -152,9 +156,7 @@ class _BatchRun:
                 completion_window="24h",
                 metadata={"token": batch.token},
             )
-        submitted = Batch(batch.token, tuple(rows), created.id)
-        self._batches.save(submitted)
-        return submitted
+        return self._save(Batch(batch.token, tuple(rows), created.id))
 
     def _wait(self, under_way: Sequence[Batch]) -> tuple[Batch, Any]:
         """The first batch that ended, and what the endpoint says of it."""
@@ -170,7 +172,7 @@ class _BatchRun:
     def _collect(self, batch: Batch, ended: Any) -> Ended:
         """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
         if ended.status == "failed":
-            self._batches.save(replace(batch, keys=()))  # it will never give an answer any more
+            self._save(replace(batch, keys=()))  # it will never give an answer any more
             self._refused(ended)
             return []
         self._queue_is_full = False
@@ -187,7 +189,7 @@ class _BatchRun:
                 hopeless = error
             else:
                 outcomes += [] if outcome is None else [(key, outcome)]
-        self._batches.save(replace(batch, keys=others))
+        self._save(replace(batch, keys=others))
         if hopeless is not None:
             raise hopeless
         return outcomes
@@ -196,7 +198,7 @@ class _BatchRun:
         """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
         found = getattr(ended, "errors", None)
         code_names = sorted({str(error.code) for error in (found.data if found else None) or []})
-        others = any(not self.missing.keys().isdisjoint(batch.keys) for batch in self._batches.all())
+        others = any(not self.missing.keys().isdisjoint(batch.keys) for batch in self._batches.values())
         if _QUEUE_IS_FULL in code_names and others:
             self._queue_is_full = True
             return
@@ -281,27 +283,6 @@ class Batch:
     """Of the requests whose answers are not in the store yet."""
     id: str | None = None
     """The endpoint's; None until its reply arrived."""
-
-
-class Batches:
-    """The batches under way at one endpoint, kept in the store so that no kill loses one."""
-
-    def __init__(self, store: AnswerStore, options: LlmOptions) -> None:
-        self._store = store
-        self._index = f"batches:{sha256(options.base_url, options.model or '')}"
-
-    def all(self) -> list[Batch]:
-        """In the order in which they were added."""
-        tokens: list[str] = self._store.get_many([self._index]).get(self._index, [])
-        known = self._store.get_many(f"batch:{token}" for token in tokens)
-        values = [known[f"batch:{token}"] for token in tokens if f"batch:{token}" in known]
-        return [Batch(value["token"], tuple(value["keys"]), value["id"]) for value in values]
-
-    def save(self, batch: Batch) -> None:
-        """Remember a batch; one of whom every answer is in the store is forgotten."""
-        others = [other.token for other in self.all() if other.token != batch.token]
-        self._store.put(f"batch:{batch.token}", asdict(batch) | {"keys": list(batch.keys)})
-        self._store.put(self._index, [*others, batch.token] if batch.keys else others)
 
 
 def lines_of(requests: Mapping[str, ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:
