@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from annotation.label_studio.process import EXTRA, START
+from annotation.label_studio.server import EXTRA, START
 from annotation.params import AnnotateParams, ReviewParams
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from annotation.label_studio.process import EXTRA, START
+from annotation.label_studio.server import EXTRA, START
 from schemas.errors import UserError
 
 _ONCE = {"max_retries": 0}

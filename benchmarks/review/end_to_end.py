@@ -21,8 +21,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from annotation.label_studio import process
-from annotation.label_studio.process import Account, Installation
+from annotation.label_studio.server import Account, Installation, create_accounts, halt, launch
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made
@@ -98,12 +97,12 @@ def main() -> None:
     os.environ[KEY] = ADMIN.token
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
-        process.create_accounts(installation, home, ACCOUNTS)
-        server = process.start(installation, home, free_port())
+        create_accounts(installation, home, ACCOUNTS)
+        server = launch(installation, home, free_port())
         try:
             _review(count, LabelStudioServer(server.url, home), context_in(Path(folder)))
         finally:
-            process.stop(home)
+            halt(home)
 
 
 def _review(count: int, server: LabelStudioServer, context: RunContext) -> None:

@@ -22,8 +22,7 @@ import httpx
 import polars as pl
 from rich.console import Console
 
-from annotation.label_studio import process
-from annotation.label_studio.process import Account, Installation
+from annotation.label_studio.server import HOST, Account, Installation, Server, create_accounts, halt, launch
 from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
@@ -62,15 +61,15 @@ def main() -> None:
     os.environ[KEY] = ADMIN.token
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
-        process.create_accounts(installation, home, [ADMIN, *EXPERTS])
-        server = process.start(installation, home, _free_port())
+        create_accounts(installation, home, [ADMIN, *EXPERTS])
+        server = launch(installation, home, _free_port())
         try:
             _measure(count, server, home, context_in(Path(folder)))
         finally:
-            process.stop(home)
+            halt(home)
 
 
-def _measure(count: int, server: process.Server, home: Path, context: RunContext) -> None:
+def _measure(count: int, server: Server, home: Path, context: RunContext) -> None:
     timed = partial(_timed, server.pid)
     params = ReviewParams(url=server.url, batch=1000, bootstrap=1000)
     found = _tables(count, FIRST["competency"])
@@ -226,7 +225,7 @@ def _change(url: str, project: int) -> int:
 
 def _free_port() -> int:
     with socket.socket() as probe:
-        probe.bind((process.HOST, 0))
+        probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 

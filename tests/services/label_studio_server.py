@@ -15,8 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation.label_studio import process
-from annotation.label_studio.process import Account, Installation
+from annotation.label_studio.server import HOST, Account, Installation, create_accounts, halt, launch
 
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
@@ -86,7 +85,7 @@ def label_studio_template() -> tuple[Installation, Path]:
     if not template.exists():
         making = template.with_name(f".{name}.new")
         shutil.rmtree(making, ignore_errors=True)
-        process.create_accounts(installation, making, ACCOUNTS)
+        create_accounts(installation, making, ACCOUNTS)
         making.rename(template)
     return installation, template
 
@@ -99,12 +98,12 @@ def label_studio(
     installation, template = label_studio_template
     home = tmp_path_factory.mktemp("label-studio") / "home"
     shutil.copytree(template, home)
-    server = process.start(installation, home, free_port())
+    server = launch(installation, home, free_port())
     yield LabelStudioServer(server.url, home)
-    process.stop(home)
+    halt(home)
 
 
 def free_port() -> int:
     with socket.socket() as probe:
-        probe.bind((process.HOST, 0))
+        probe.bind((HOST, 0))
         return int(probe.getsockname()[1])

@@ -10,13 +10,13 @@ import signal
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from annotation.label_studio import process
-from annotation.label_studio.process import Server
+from annotation.label_studio.server import Server, halt, launch, require_free
 from annotation.params import ReviewParams
 from pipeline.review import exchange
 from schemas.dataset import DatasetParams
@@ -38,17 +38,20 @@ class OwnServer:
     def __init__(self, installation, template: Path, home: Path) -> None:
         shutil.copytree(template, home)
         self.installation, self.home, self.port = installation, home, free_port()
-        self.server = process.start(installation, home, self.port)
+        self.server = launch(installation, home, self.port)
 
     def kill(self) -> None:
         os.killpg(self.server.pid, signal.SIGKILL)
 
     def restart(self) -> None:
-        process.stop(self.home)
+        halt(self.home)
         deadline = time.monotonic() + 30
-        while not process.is_free(self.port) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            with suppress(UserError):
+                require_free(self.port)
+                break
             time.sleep(0.1)
-        self.server: Server = process.start(self.installation, self.home, self.port)
+        self.server: Server = launch(self.installation, self.home, self.port)
 
     def facade(self) -> LabelStudioServer:
         return LabelStudioServer(self.server.url, self.home)
@@ -58,7 +61,7 @@ class OwnServer:
 def server(label_studio_template, tmp_path):
     own = OwnServer(*label_studio_template, tmp_path / "home")
     yield own
-    process.stop(own.home)
+    halt(own.home)
 
 
 def _work(what: str, found, params: ReviewParams, context) -> None:

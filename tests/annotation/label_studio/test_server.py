@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from annotation.label_studio import process, server
+from annotation.label_studio import server
 from annotation.label_studio.client import Studio
-from annotation.label_studio.process import Installation
+from annotation.label_studio.server import Installation
 from schemas.errors import UserError
 
 
@@ -28,7 +28,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installatio
 @pytest.fixture
 def busy_port():
     with socket.socket() as listener:
-        listener.bind((process.HOST, 0))
+        listener.bind((server.HOST, 0))
         listener.listen()
         yield listener.getsockname()[1]
 
@@ -40,7 +40,7 @@ def test_a_busy_port_is_told_before_anything_is_made(installation, tmp_path, bus
     assert not home.exists()
     home.mkdir()
     with pytest.raises(UserError, match=f"port {busy_port} is in use"):
-        process.start(installation, home, busy_port)
+        server.launch(installation, home, busy_port)
 
 
 def test_credentials_are_readable_by_their_owner_alone(tmp_path):
@@ -61,8 +61,8 @@ def test_a_process_that_took_over_the_number_of_a_stopped_server_is_left_alone(t
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
         (tmp_path / "server.json").write_text(f'{{"pid": {other.pid}, "port": 8080}}')
         try:
-            assert process.running(tmp_path) is None
-            assert not process.stop(tmp_path)
+            assert server.running(tmp_path) is None
+            assert not server.halt(tmp_path)
             assert other.poll() is None
         finally:
             other.kill()
@@ -92,14 +92,14 @@ def test_status_says_what_is_missing(tmp_path):
 
 
 def test_something_else_at_the_address_is_told(tmp_path):
-    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", process.HOST]
+    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", server.HOST]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as web:
         port = web.stdout.readline().split(" port ")[1].split()[0]
         try:
             with pytest.raises(UserError, match=r"is not Label Studio: set review\.url"):
-                Studio(f"http://{process.HOST}:{port}", "t" * 40, key_env="KEY", timeout=5)
+                Studio(f"http://{server.HOST}:{port}", "t" * 40, key_env="KEY", timeout=5)
         finally:
             web.kill()
 
