@@ -38,8 +38,7 @@ def find(
 ) -> Project | None:
     """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
-    A project from before folders had tokens is taken over by the first that asks; with ``adopt``, another folder's too.
-    ``listed`` are projects of the server, where the caller has them.
+    With ``adopt``, another folder's is taken over. ``listed`` are projects of the server, where the caller has them.
 
     Raises:
         UserError: see ``Studio``; the only project for that dataset is another folder's.
@@ -52,10 +51,9 @@ def find(
     )
     if own := [each for each in everything if kind.marker(owner) in each.description]:
         return max(own, key=_most_answered)
-    old = [each for each in everything if kind.old_marker(owner) in each.description]
     renamed = [each for each in everything if f" #{owner.token}]" in each.description]
-    foreign = [each for each in everything if f"{kind.old_marker(owner)[:-1]} #" in each.description]
-    if found := (renamed or old or foreign if adopt else old):
+    foreign = [each for each in everything if f"{begin}{owner.dataset} #" in each.description]
+    if adopt and (found := renamed or foreign):
         chosen = max(found, key=_most_answered)
         studio.update_project(chosen.id, description=kind.description(owner))
         return studio.project(chosen.id)
@@ -165,10 +163,6 @@ class Kind:
     def marker(self, owner: Owner) -> str:
         """Return what identifies the project: it stands in its description, whatever people call it."""
         return f"[build-dataset {self.key}: {owner.dataset} #{owner.token}]"
-
-    def old_marker(self, owner: Owner) -> str:
-        """Return the marker of before folders had tokens: such a project goes to the first folder that asks."""
-        return f"[build-dataset {self.key}: {owner.dataset}]"
 
     def description(self, owner: Owner) -> str:
         """Return its description, with the marker."""

@@ -68,7 +68,7 @@ def push(
     """Send questions, prefilled with their labels, to two experts; again, it adds nothing."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
-    return _send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
+    return send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
 def push_to_experts(
@@ -88,7 +88,7 @@ def push_to_experts(
         own = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(NothingToSendError):  # no project, and nothing for it
-                reports.append(_send(kind, own, params, context, version=version, count=count, adopt=adopt))
+                reports.append(send(kind, own, params, context, version=version, count=count, adopt=adopt))
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
@@ -136,7 +136,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = _crops(questions.values(), context) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
-    return _send(ADJUDICATION, tasks, params, context, version=VERSION)
+    return send(ADJUDICATION, tasks, params, context, version=VERSION)
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
@@ -147,7 +147,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     pairs, without = waiting_questions(context.build)
     crops = _crops([question for _, question in pairs], context) if params.crops else {}
     tasks = verification_tasks(pairs, crops=crops)
-    return _send(VERIFICATION, tasks, params, context, version="none"), without
+    return send(VERIFICATION, tasks, params, context), without
 
 
 def connect(params: ReviewParams) -> Studio:
@@ -155,16 +155,17 @@ def connect(params: ReviewParams) -> Studio:
     return Studio.connect(params.url, key_env=params.api_key_env, timeout=params.timeout)
 
 
-def _send(
+def send(
     kind: Kind,
     tasks: Sequence[ReviewTask],
     params: ReviewParams,
     context: Context,
     *,
-    version: str,
+    version: str = "none",
     count: int | None = None,
     adopt: bool = False,
 ) -> PushReport:
+    """Send tasks to the project of their kind; answers that were pulled go back with those that it lost."""
     studio = connect(params)
     before = read_pulled(context.build, kind)
     with context.progress(len(tasks), "questions") as advance:

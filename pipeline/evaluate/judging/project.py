@@ -17,7 +17,7 @@ from pipeline.evaluate.grading import READABLE
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.tasks.freetext import Case, item_id, load_cases
-from pipeline.review.exchange import connect
+from pipeline.review.exchange import connect, send
 from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import ANSWER_SCORES
@@ -198,31 +198,17 @@ def push(
     An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
     the old one is withdrawn unless somebody scored it.
     """
-    from annotation.label_studio import push as pushing
     from annotation.label_studio.tasks import scoring_tasks
 
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     kind = _kind(params)
-    studio = connect(review)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
-    with context.progress(len(tasks), "answers") as advance:
-        report = pushing.push(
-            studio,
-            kind,
-            owner_of(context),
-            tasks,
-            title=None,
-            version="none",
-            batch=review.batch,
-            answers=read_pulled(context.build, kind).answers(studio.reviewers()),
-            adopt=adopt,
-            advance=advance,
-        )
+    report = send(kind, tasks, review, context, adopt=adopt)
     if not report.created:
-        studio.update_project(report.project, maximum_annotations=kind.experts)
+        connect(review).update_project(report.project, maximum_annotations=kind.experts)
     return report
 
 

@@ -176,14 +176,11 @@ def test_a_folder_whose_dataset_has_another_name_now_is_asked_to_adopt_its_proje
     assert REVIEW.marker(OWNER) in studio.description
 
 
-def test_the_project_of_another_folder_is_refused_and_one_without_a_token_taken():
+def test_the_project_of_another_folder_is_refused_until_it_is_adopted():
     studio = Studio(description="[build-dataset review: demo #ffffffffffff]")
     with pytest.raises(UserError, match=r"belongs to another folder.*--adopt"):
         pull(studio, REVIEW, OWNER, Pulled())
     pull(studio, REVIEW, OWNER, Pulled(), adopt=True)
-    assert REVIEW.marker(OWNER) in studio.description
-    studio.description = REVIEW.old_marker(OWNER)
-    pull(studio, REVIEW, OWNER, Pulled())
     assert REVIEW.marker(OWNER) in studio.description
     with pytest.raises(UserError, match="belongs to another folder"):
         pull(studio, REVIEW, Owner("demo", "eeeeeeeeeeee"), Pulled())
