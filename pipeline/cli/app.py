@@ -10,9 +10,11 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -51,14 +53,21 @@ _LEAST_ADDRESSES = 4 * 2**30
 """Bytes of address space. numpy, polars and pyarrow reserve far more than they use: under ``ulimit -v`` of 0.6 GB the
 import of numpy never ends, under 1.8 GB polars aborts the process."""
 
+_LEAST_MEMORY = 256 * 2**20
+"""Bytes of a control group: at 150 MB the system ended the command while it started, without a word; at 300 MB it reads
+papers with a text layer."""
 
-def _check_address_space() -> None:
-    """Refuse a limit under which native libraries hang or abort.
+_GROUPS = {"memory": ("memory", "memory.limit_in_bytes"), "": ("", "memory.max")}
+"""The folder and the file of limits of a memory controller, by its name in ``/proc/self/cgroup``: of both versions."""
+
+
+def _check_memory() -> None:
+    """Refuse limits under which native libraries hang or abort, or the system ends the process.
 
     Raises:
-        UserError: the limit is too low.
+        UserError: a limit is too low.
     """
-    if find_spec("resource") is None:  # Windows has no such limit
+    if find_spec("resource") is None:  # Windows has no such limits
         return
     import resource
 
@@ -68,6 +77,23 @@ def _check_address_space() -> None:
             f"the limit on address space (ulimit -v) is {limit / 2**30:.1f} GB, at least 4 GB are needed: raise it, or"
             " limit memory by a cgroup (docker run --memory, systemd-run -p MemoryMax=)"
         )
+    if (limit := min(_group_limits(), default=_LEAST_MEMORY)) < _LEAST_MEMORY:
+        raise UserError(
+            f"the limit on memory (cgroup) is {limit / 2**20:.0f} MB, at least {_LEAST_MEMORY >> 20} MB are needed, 1 GB"
+            " for each worker that reads scans: raise it"
+        )
+
+
+def _group_limits() -> Iterator[int]:
+    """Yield the limits in bytes of this process's control group, as seen from inside a container too."""
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines():
+            _, name, path = line.split(":", 2)
+            folder, file = _GROUPS.get(name, ("", ""))
+            for place in (path.strip("/"), "") if file else ():
+                limits = Path("/sys/fs/cgroup", folder, place, file)
+                if limits.is_file() and (told := limits.read_text(encoding="ascii").strip()).isdecimal():
+                    yield int(told)
 
 
 def _tell_version(wanted: bool) -> None:
@@ -137,7 +163,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of worker processes
     try:
-        _check_address_space()
+        _check_memory()
         app(standalone_mode=True)
     except UserError as error:
         _fail(str(error))

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import resource_tracker
@@ -94,8 +94,16 @@ class LocalExecutor:
     def _started(self) -> ProcessPool:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPool(max_workers=self.workers, max_tasks=_TASKS_A_WORKER, context=context)
+            self._pool = ProcessPool(
+                self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context
+            )
         return self._pool
+
+
+def _go_first() -> None:
+    """Let the system end a worker, which costs one item, before the process that has the store and the lock."""
+    with suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
 
 
 @contextmanager
@@ -117,6 +125,9 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_KILLED = "the system ended the worker process: give it more memory, or set executor.workers lower"
+
+
 def _outcome(future: Future[Any]) -> Any:
     try:
         return future.result()
@@ -127,6 +138,8 @@ def _outcome(future: Future[Any]) -> Any:
     except ProcessExpired as error:
         if error.exitcode == -getattr(signal, "SIGXCPU", 0):
             return Failure("timeout", "took more processor time than the limit")
+        if error.exitcode == -getattr(signal, "SIGKILL", 0):
+            return Failure("killed", _KILLED)
         return Failure("crashed", f"the worker process died ({error})")
     except CancelledError as error:
         return Failure("crashed", f"the worker process died ({error})")

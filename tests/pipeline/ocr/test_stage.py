@@ -177,6 +177,28 @@ def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chu
     assert any("could not be read" in note for note in result.notes)
 
 
+def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run(
+    put, read, context, monkeypatch
+):
+    put("paper.pdf", "1. 题干")
+    put("hostile.pdf", "2. 题干")
+
+    def end(reason):
+        def run(function, items, *, timeout=None):
+            for item in items:
+                bad = function is tasks.inspect and item.document == "hostile.pdf"
+                yield item, Failure(reason, "") if bad else function(item)
+
+        return run
+
+    monkeypatch.setattr(context, "map", end("killed"))
+    result = read()
+    assert [reject.reason for reject in result.rejects] == ["killed"]
+    assert not result.complete
+    monkeypatch.setattr(context, "map", end("crashed"))
+    assert read().complete, "a file that crashes its reader does so again"
+
+
 def test_a_document_of_which_no_page_can_be_read_is_rejected(put, read, context, monkeypatch):
     put("paper.pdf", STEM)
 

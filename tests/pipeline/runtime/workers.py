@@ -1,7 +1,9 @@
 """Functions that worker processes import."""
 
 import os
+import signal
 import time
+from pathlib import Path
 
 from schemas.errors import UnreadableDocument
 
@@ -19,8 +21,14 @@ def sometimes_bad(number):
         os._exit(9)
     if number == 4:
         time.sleep(60)
+    if number == 5:  # as the system does where memory ends
+        os.kill(os.getpid(), signal.SIGKILL)
     return number
 
 
 def own_pid(number):
     return os.getpid()
+
+
+def first_to_go(number):
+    return Path("/proc/self/oom_score_adj").read_text()
