@@ -41,12 +41,12 @@ class Outcome:
     seconds: float
 
 
-def dataset(home: Path) -> None:
-    """Make a paper as text, as PDF with a text layer and as a picture, and a bank."""
+def dataset(home: Path, pages: bool) -> None:
+    """Make a paper as text and a bank; with ``pages`` a paper as PDF with a text layer, and one as a picture."""
     import pymupdf
 
     questions = [
-        f"{n}. 关于第{n}种疾病的治疗，下列正确的是\nA. 甲药{n}\nB. 乙药{n}\nC. 丙药{n}\nD. 丁药{n}\n答案：{'ABCD'[n % 4]}"
+        f"{n}. 关于第{n}种疾病的治疗，下列正确的是\nA. 甲药{n}\nB. 乙药{n}\nC. 丙药{n}\nD. 丁{n}\n答案：{'ABCD'[n % 4]}"
         for n in range(1, 61)
     ]
     raw = home / "raw"
@@ -54,6 +54,11 @@ def dataset(home: Path) -> None:
     (raw / "paper.txt").write_text("\n".join(questions[:20]), encoding="utf-8")
     rows = [f"第{n}项检查的意义是什么,一{n},二{n},三{n},四{n},{'ABCD'[n % 4]}" for n in range(200)]
     (raw / "bank.csv").write_text("\n".join(["题目,A,B,C,D,答案", *rows]), encoding="utf-8")
+    (home / "dataset.toml").write_text(
+        '[dataset]\nname = "x"\ndate = "2026-01-02"\n[executor]\nworkers = 1\n'
+    )
+    if not pages:
+        return
     document = pymupdf.open()
     for start in (20, 27, 34):
         page = document.new_page()
@@ -62,7 +67,6 @@ def dataset(home: Path) -> None:
     picture = pymupdf.open()
     picture.new_page().insert_text((50, 60), "\n".join(questions[41:48]), fontname="china-s", fontsize=10)
     picture[0].get_pixmap(dpi=150).save(raw / "scan.png")
-    (home / "dataset.toml").write_text('[dataset]\nname = "x"\ndate = "2026-01-02"\n[executor]\nworkers = 1\n')
 
 
 def run(home: Path, *words: str, start: Callable[[], None] | None = None, patch: str = "") -> Outcome:
@@ -74,7 +78,7 @@ def run(home: Path, *words: str, start: Callable[[], None] | None = None, patch:
             [*PROGRAM, *words],
             cwd=home,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, str(ROOT)])},
-            preexec_fn=start,  # noqa: PLW1509 - limits belong to the child
+            preexec_fn=start,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -135,9 +139,13 @@ def memory_cases() -> Iterator[tuple[str, Any]]:
             yield f"{name} {megabytes} MB", lambda kind=kind, megabytes=megabytes: rlimit(kind, megabytes)
 
 
-def judge(name: str, home: Path, outcome: Outcome, clean: dict[str, str], words: tuple[str, ...]) -> str | None:
+def judge(
+    name: str, home: Path, outcome: Outcome, clean: dict[str, str], words: tuple[str, ...]
+) -> str | None:
     """Return what is wrong with a case's end and what it left; None for nothing."""
-    print(f"{name}: exit {outcome.code} in {outcome.seconds:.0f} s: {outcome.told.strip()[-300:]}", flush=True)
+    print(
+        f"{name}: exit {outcome.code} in {outcome.seconds:.0f} s: {outcome.told.strip()[-300:]}", flush=True
+    )
     if outcome.code not in (0, 2, 3, KILLED):
         return f"exit code {outcome.code}"
     if "Traceback" in outcome.told or (outcome.code == 2 and "error: " not in outcome.told):
@@ -154,23 +162,23 @@ def attack(kinds: list[str], only: str, words: tuple[str, ...]) -> int:
     """Run the cases; return how many did not survive."""
     tried: Counter[str] = Counter()
     fallen: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        dataset(Path(folder, "clean"))
-        fresh = Path(folder, "fresh")
-        shutil.copytree(Path(folder, "clean"), fresh)
-        done = run(Path(folder, "clean"), *words)
-        assert done.code == 0, done.told
-        clean = hashes(Path(folder, "clean"))
-        print(f"undisturbed: {done.seconds:.0f} s, {len(clean)} files", flush=True)
-        for kind in kinds:
+    for kind in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            clean, fresh, home = (Path(folder, name) for name in ("clean", "fresh", "home"))
+            dataset(fresh, pages=kind == "memory")
+            shutil.copytree(fresh, clean)
+            done = run(clean, *words)
+            assert done.code == 0, done.told
+            print(f"{kind}: undisturbed {done.seconds:.0f} s", flush=True)
             for name, case in {"memory": memory_cases, "network": network_cases}[kind]():
                 if only not in name:
                     continue
-                home = Path(folder, "home")
                 shutil.copytree(fresh, home)
                 try:
-                    outcome = _network(home, case, words) if kind == "network" else _limited(home, case, words)
-                    wrong = judge(name, home, outcome, clean, words)
+                    outcome = (
+                        _network(home, case, words) if kind == "network" else _limited(home, case, words)
+                    )
+                    wrong = judge(name, home, outcome, hashes(clean), words)
                 except OSError as error:
                     print(f"{name}: not tried: {error}", flush=True)
                     continue
@@ -215,22 +223,28 @@ fcntl.flock = flock
 
 def network_cases() -> Iterator[tuple[str, Fault]]:
     """Yield faults by name."""
-    for code in ("EIO", "ESTALE", "EACCES", "ETIMEDOUT"):
+    for code in ("EIO", "ESTALE"):
         number = getattr(errno, code)
         yield f"raw: open {code}", Fault("raw", "open", number, "paper")
-        yield f"raw: read {code}", Fault("raw", "read", number, "paper", after=1)
-        yield f"raw: read {code} once, later", Fault("raw", "read", number, after=6, lasts=1)
+        yield f"raw: read {code}", Fault("raw", "read", number, "paper")
+        yield f"raw: read {code} once, later", Fault("raw", "read", number, after=3, lasts=1)
         yield f"raw: list {code}", Fault("raw", "readdir", number)
         yield f"raw: stat {code}", Fault("raw", "getattr", number, "bank.csv", after=2)
-    for code in ("EIO", "ESTALE", "EDQUOT", "ENOSPC"):
+    for code, where in (
+        ("EIO", "sqlite"),
+        ("EDQUOT", "parquet"),
+        ("ESTALE", "manifest.json"),
+        ("EIO", ".lock"),
+    ):
         number = getattr(errno, code)
-        for where in ("sqlite", "parquet", "manifest.json", ".lock"):
-            yield f"build: write {where} {code}", Fault("build", "write", number, where)
-            yield f"build: close {where} {code}", Fault("build", "flush", number, where)
-        yield f"build: create {code}", Fault("build", "create", number, after=4)
-        yield f"build: rename {code}", Fault("build", "rename", number)
-        yield f"build: fsync {code}", Fault("build", "fsync", number)
-        yield f"build: mkdir {code}", Fault("build", "mkdir", number, after=1)
+        yield f"build: write {where} {code}", Fault("build", "write", number, where)
+        yield f"build: close {where} {code}", Fault("build", "flush", number, where)
+        yield f"build: open {where} {code}", Fault("build", "open", number, where)
+        yield f"build: create {where} {code}", Fault("build", "create", number, where)
+    for code in ("EIO", "ESTALE"):
+        number = getattr(errno, code)
+        for call in ("rename", "fsync", "mkdir", "unlink", "rmdir"):
+            yield f"build: {call} {code}", Fault("build", call, number, after=1)
     yield "build: no flock (ENOLCK)", Fault("build", "none", 0, patch=_FLOCK)
     yield "build: no POSIX locks (ENOLCK)", Fault("build", "lock", errno.ENOLCK)
     yield "build: no shared memory maps", Fault("build", "mmap", 0)

@@ -1,5 +1,7 @@
 """A file system that passes everything through to a folder and fails on purpose, as network file systems do."""
 
+# ruff: noqa: ARG002, D102, PTH101, PTH102, PTH104, PTH106, PTH108, PTH208 - the form of FUSE
+
 from __future__ import annotations
 
 import errno
@@ -97,7 +99,17 @@ class Faulty(Operations):  # type: ignore[misc]
 
     def statfs(self, path: str) -> dict[str, Any]:
         found = os.statvfs(path)
-        names = ("f_bavail", "f_bfree", "f_blocks", "f_bsize", "f_favail", "f_ffree", "f_files", "f_frsize", "f_namemax")
+        names = (
+            "f_bavail",
+            "f_bfree",
+            "f_blocks",
+            "f_bsize",
+            "f_favail",
+            "f_ffree",
+            "f_files",
+            "f_frsize",
+            "f_namemax",
+        )
         return {name: getattr(found, name) for name in names}
 
     def lock(self, path: str, fh: int, cmd: int, lock: Any) -> int:

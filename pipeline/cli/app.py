@@ -79,8 +79,8 @@ def _check_memory() -> None:
         )
     if (limit := min(_group_limits(), default=_LEAST_MEMORY)) < _LEAST_MEMORY:
         raise UserError(
-            f"the limit on memory (cgroup) is {limit / 2**20:.0f} MB, at least {_LEAST_MEMORY >> 20} MB are needed, 1 GB"
-            " for each worker that reads scans: raise it"
+            f"the limit on memory (cgroup) is {limit / 2**20:.0f} MB, at least {_LEAST_MEMORY >> 20} MB are needed, 1"
+            " GB for each worker that reads scans: raise it"
         )
 
 

@@ -21,7 +21,7 @@ from schemas.errors import UserError
 from schemas.taxonomy import cmb_catalogue
 
 
-@dataclass(slots=True)
+@dataclass
 class DocumentState:
     """A file that is being read."""
 
@@ -30,6 +30,18 @@ class DocumentState:
     facts: FileFacts
     failures: dict[int, Failure] = field(default_factory=dict)
     """Pages that could not be read."""
+
+    def __post_init__(self) -> None:
+        """Note how the file is now."""
+        self.state = self.state_of_file()
+
+    def state_of_file(self) -> tuple[int, int]:
+        """Return size and time of the last change, by which a file that changes is noticed."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return 0, 0
+        return found.st_size, found.st_mtime_ns
 
     @property
     def name(self) -> str:
@@ -40,6 +52,11 @@ class DocumentState:
     def pages(self) -> range:
         """Page numbers; empty for tabular files."""
         return range(1, (self.facts.pages or 0) + 1)
+
+    @property
+    def sound(self) -> list[int]:
+        """The pages that did not fail."""
+        return [page for page in self.pages if page not in self.failures]
 
 
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from pipeline.archives import locate
@@ -19,12 +20,11 @@ from pipeline.ocr.assemble import (
     manifest_within,
     read_manifest,
 )
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.pages import Boxes, PageStore, Recognition
+from pipeline.ocr.pages import Job, PageStore, Reading, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas.documents import RawFile, ReadMethod
+from schemas.documents import Page, RawFile, ReadMethod
 from schemas.errors import UnreadableDocument
 from schemas.questions import Rejection
 
@@ -65,29 +65,26 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     )
     readings, rejects = _look(first, params, context)
     store = PageStore(context.store, params)
-    _read_text(readings, store, params, context)
-    _recognise(readings, store, context)
+    _read(readings, store, context)
     if late := [reading for reading in readings if _timed_out(reading)]:
         for reading in late:
             reading.failures = {
                 n: fault for n, fault in reading.failures.items() if fault.reason != "timeout"
             }
-        _read_text(late, store, params, context)
-        _recognise(late, store, context)
-    doubtful = _jobs(readings, store.doubtful)
-    all_second = store.second is None or _recognise_by(store.second, doubtful, store, context, required=False)
+        _read(late, store, context)
+    all_second = store.second is None or _recognise(
+        store.second, store.doubtful(readings), store, context, required=False
+    )
 
     builder = TableBuilder()
-    summary = _Summary()
-    kept = 0
     for reading in readings:
-        if reading.pages and len(reading.failures) == len(reading.pages):
+        if reading.pages and not reading.sound:
             rejects.append(_rejection(reading.name, reading.failures[1]))
-            continue
-        pages = [store.page(reading, number) for number in reading.pages]
-        summary.add(reading, pages)
-        builder.add(reading, pages, exam_of(reading.name, manifest))
-        kept += 1
+        else:
+            pages = [store.page(reading, number) for number in reading.pages]
+            builder.add(reading, pages, exam_of(reading.name, manifest))
+    made = dict(builder.tables())
+    facts = _facts(made, duplicates, params)
     rejects.sort(key=lambda reject: reject.item_id)
     left_out = {
         reading.name: [told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told]
@@ -95,20 +92,20 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         if reading.facts.told
     }
     return Result(
-        tables=dict(builder.tables()),
+        tables=made,
         counts=Counts(
             n_input=len(first) + len(duplicates),
-            kept=kept,
+            kept=made["documents"].height,
             merged=len(duplicates),
             rejected=len(rejects),
         ),
         rejects=rejects,
-        facts={**summary.facts(duplicates, params), **({"left_out": left_out} if left_out else {})},
+        facts={**facts, **({"left_out": left_out} if left_out else {})},
         complete=all_second
         and all(reject.reason != "killed" for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
-            *summary.notes(duplicates),
+            *_notes(facts),
             *(f"{name}: {told}" for name, found in left_out.items() for told in found),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
@@ -122,13 +119,14 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     """
     readings, _ = _look(_sort(RawFile.from_frame(tables["files"]))[0], params, context)
     store = PageStore(context.store, params)
-    _read_text(readings, store, params, context)
+    _read_text(readings, store, context)
     if params.engine is EngineName.VISION:
-        return sum(not boxes for _, _, boxes in _jobs(readings, store.unrecognised))
-    if params.second is not EngineName.VISION:
+        jobs = [job for job in store.unrecognised(readings) if not job.boxes]
+        return len(store.missing(store.first, jobs))
+    if store.second is None or params.second is not EngineName.VISION:
         return 0
-    _recognise(readings, store, context)
-    return len(_jobs(readings, store.doubtful))
+    _read(readings, store, context)
+    return len(store.missing(store.second, store.doubtful(readings)))
 
 
 def _manifests_within(documents: Sequence[str], context: Context) -> dict[str, dict[str, Exam]]:
@@ -197,173 +195,149 @@ def _rejection(document: str, failure: Failure) -> Rejection:
     return Rejection(item_id=document, stage="ocr", reason=failure.reason, detail=failure.detail)
 
 
-def _read_text(
-    readings: Sequence[DocumentState], store: PageStore, params: OcrParams, context: Context
-) -> None:
+def _read(readings: Sequence[DocumentState], store: PageStore, context: Context) -> None:
+    """Read text layers, and recognise what needs OCR: whole pages, or lines with lost characters.
+
+    Lines keep what the text layer says where their recognition fails; pages are lost.
+    """
+    _read_text(readings, store, context)
+    jobs = store.unrecognised(readings)
+    _recognise(store.first, [job for job in jobs if not job.boxes], store, context, required=True)
+    _recognise(store.lines, [job for job in jobs if job.boxes], store, context, required=False)
+
+
+def _read_text(readings: Sequence[DocumentState], store: PageStore, context: Context) -> None:
     """Read the text layers that are not in the store, in chunks; a chunk that fails is read page by page."""
-    by_name = {reading.name: reading for reading in readings}
-    again: list[PageTask] = []
-    tasks = [task for reading in readings for task in _chunks(reading, store.unread(reading), params)]
+    jobs = store.missing(store.text, (Job(reading, page) for reading in readings for page in reading.pages))
+    params = store.text.params
     alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
+    work = _Work(store.text, store, context, jobs)
+    chunks = work.tasks(CHUNK)
+    with context.progress(len(jobs), "pages") as advance:
+        work.carry_out(chunks, advance)
+    again = [task for task in work.failed if len(task.pages) > 1]
+    work.carry_out([replace(task, pages=(page,), params=alone) for task in again for page in task.pages])
 
-    def read(tasks: Iterator[PageTask], advance: Callable[[int], None]) -> None:
-        for task, values in context.map(read_pages, tasks, timeout=_HANG * params.page_timeout):
+
+def _recognise(
+    by: Recognition, jobs: Sequence[Job], store: PageStore, context: Context, *, required: bool
+) -> bool:
+    """Have an engine read pages or lines that are not in the store; whether all were read.
+
+    A page that it cannot read is lost where it is ``required``.
+    """
+    if not (jobs := store.missing(by, jobs)):
+        return True
+    by.check()
+    work = _Work(by, store, context, jobs, required)
+    with context.progress(len(jobs), "pages (OCR)") as advance:
+        work.carry_out(work.tasks(1), advance)
+    return not work.failed
+
+
+class _Work:
+    """Pages to read by one way of reading. Those whose own task fails are lost where they are required."""
+
+    def __init__(
+        self, by: Reading, store: PageStore, context: Context, jobs: Sequence[Job], required: bool = True
+    ) -> None:
+        self._by, self._store, self._context, self._required = by, store, context, required
+        self._jobs = {(job.reading.name, job.page): job for job in jobs}
+        self.failed: list[PageTask] = []
+
+    def tasks(self, most: int) -> list[PageTask]:
+        """Return the tasks, of at most so many pages."""
+        made = []
+        for _, group in groupby(self._jobs.values(), key=lambda job: job.reading.name):
+            own = list(group)
+            for some in (own[start : start + most] for start in range(0, len(own), most)):
+                about, pages = some[0].reading, tuple(job.page for job in some)
+                format_ = about.facts.format
+                made.append(PageTask(about.name, about.path, format_, pages, self._by.params, some[0].boxes))
+        return made
+
+    def carry_out(self, tasks: Sequence[PageTask], advance: Callable[[int], object] = int) -> None:
+        """Store what the tasks find."""
+        for task, values in self._results(self._worth_trying(tasks)):
             advance(len(task.pages))
+            jobs = [self._jobs[task.document, page] for page in task.pages]
             if not isinstance(values, Failure):
-                store.put_text(by_name[task.document], task.pages, values)
-            elif len(task.pages) > 1:
-                again.append(task)
+                self._store.put(self._by, jobs, values if isinstance(values, list) else [values])
+                continue
+            self.failed.append(task)
+            if self._required and len(jobs) == 1:
+                jobs[0].reading.failures[jobs[0].page] = values
+
+    def _results(self, tasks: Iterator[PageTask]) -> Iterator[tuple[PageTask, Any]]:
+        """Yield what is found; vision models are asked from here, everything else runs in workers."""
+        params = self._by.params
+        limit = _HANG * params.page_timeout
+        if not isinstance(self._by, Recognition):
+            return self._context.map(read_pages, tasks, timeout=limit)
+        if params.engine is not EngineName.VISION:
+            return self._context.map(recognise_page, tasks, timeout=limit)
+        from pipeline.ocr.engines.vision import recognise_pages
+
+        return recognise_pages(list(tasks), params.vision, self._context, limit)
+
+    def _worth_trying(self, tasks: Sequence[PageTask]) -> Iterator[PageTask]:
+        """The tasks, until so many pages of a paper have failed that it is given up.
+
+        Further chunks of a paper of which one has failed are read page by page too. Where pages are recognised,
+        reasons that another run may mend count alone: others were found in text layers.
+        """
+        fatal = _MENDABLE if isinstance(self._by, Recognition) else None
+        for task in tasks:
+            failures = self._jobs[task.document, task.pages[0]].reading.failures
+            counted = [failure for failure in failures.values() if fatal is None or failure.reason in fatal]
+            if len(task.pages) > 1 and any(task.document == other.document for other in self.failed):
+                self.failed.append(task)
+            elif len(task.pages) > 1 or len(counted) < GIVE_UP:
+                yield task
             else:
-                by_name[task.document].failures[task.pages[0]] = values
-
-    with context.progress(sum(len(task.pages) for task in tasks), "pages") as advance:
-        read(_of_sound_papers(tasks, again), advance)
-    singles = [replace(task, pages=(page,), params=alone) for task in again for page in task.pages]
-    read(_until_given_up(singles, by_name), lambda _: None)
-
-
-def _of_sound_papers(tasks: Sequence[PageTask], again: list[PageTask]) -> Iterator[PageTask]:
-    """The chunks, but for further ones of a paper of which one has failed: they are read page by page too."""
-    for task in tasks:
-        if any(task.document == failed.document for failed in again):
-            again.append(task)
-        else:
-            yield task
-
-
-def _until_given_up(
-    tasks: Sequence[PageTask], by_name: Mapping[str, DocumentState], fatal: Container[str] | None = None
-) -> Iterator[PageTask]:
-    """The pages, until so many of a paper have failed that it is given up; ``fatal`` names the reasons that count."""
-    for task in tasks:
-        failures = by_name[task.document].failures
-        counted = [failure for failure in failures.values() if fatal is None or failure.reason in fatal]
-        if len(counted) < GIVE_UP:
-            yield task
-        else:
-            detail = counted[-1].detail.removeprefix(_NOT_TRIED)
-            failures[task.pages[0]] = Failure(counted[-1].reason, f"{_NOT_TRIED}{detail}")
+                detail = counted[-1].detail.removeprefix(_NOT_TRIED)
+                failures[task.pages[0]] = Failure(counted[-1].reason, f"{_NOT_TRIED}{detail}")
 
 
 _NOT_TRIED = f"not tried after {GIVE_UP} pages: "
 
 
-def _chunks(reading: DocumentState, pages: Sequence[int], params: OcrParams) -> Iterator[PageTask]:
-    for start in range(0, len(pages), CHUNK):
-        yield _task(reading, tuple(pages[start : start + CHUNK]), params)
-
-
-def _task(reading: DocumentState, pages: tuple[int, ...], params: OcrParams) -> PageTask:
-    return PageTask(reading.name, reading.path, reading.facts.format, pages, params)
-
-
-def _recognise(readings: Sequence[DocumentState], store: PageStore, context: Context) -> None:
-    """Recognise what needs OCR and is not in the store, one page a task: all of it, or lines with lost characters.
-
-    Lines keep what the text layer says where their recognition fails; pages are lost.
-    """
-    jobs = _jobs(readings, store.unrecognised)
-    _recognise_by(store.first, [job for job in jobs if not job[2]], store, context, required=True)
-    _recognise_by(store.lines, [job for job in jobs if job[2]], store, context, required=False)
-
-
-_Job = tuple[DocumentState, int, Boxes]
-"""A page to recognise, or lines of it."""
-
-
-def _jobs(
-    readings: Sequence[DocumentState], needed: Callable[[DocumentState], dict[int, Boxes]]
-) -> list[_Job]:
-    return [
-        (reading, page, boxes)
-        for reading in readings
-        for page, boxes in needed(reading).items()
-        if page not in reading.failures
-    ]
-
-
-def _recognise_by(
-    by: Recognition, jobs: Sequence[_Job], store: PageStore, context: Context, *, required: bool
-) -> bool:
-    """Have an engine read pages or lines and store that; whether all were read.
-
-    A page that it cannot read is lost where it is ``required``.
-    """
-    if not jobs:
-        return True
-    engines.check(by.params)
-    by_name = {reading.name: reading for reading, _, _ in jobs}
-    tasks = [replace(_task(one, (page,), by.params), boxes=boxes) for one, page, boxes in jobs]
-    failed = False
-    with context.progress(len(tasks), "pages (OCR)") as advance:
-        for task, value in _recognised(_until_given_up(tasks, by_name, _MENDABLE), by.params, context):
-            advance(1)
-            reading = by_name[task.document]
-            if not isinstance(value, Failure):
-                store.put_recognised(by, reading, task.pages[0], task.boxes, value)
-            elif required:
-                reading.failures[task.pages[0]] = value
-            failed |= isinstance(value, Failure)
-    return not failed
-
-
-def _recognised(
-    tasks: Iterator[PageTask], params: OcrParams, context: Context
-) -> Iterator[tuple[PageTask, dict[str, Any] | Failure]]:
-    """Return an engine's reading of pages or lines; vision models are asked from here, other engines run in workers."""
-    limit = _HANG * params.page_timeout
-    if params.engine is not EngineName.VISION:
-        yield from context.map(recognise_page, tasks, timeout=limit)
-        return
-    from pipeline.ocr.engines.vision import recognise_pages
-
-    yield from recognise_pages(list(tasks), params.vision, context, limit)
-
-
-@dataclass(slots=True)
-class _Summary:
-    """Facts for the manifest and the user."""
-
-    formats: Counter[str] = field(default_factory=Counter)
-    methods: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    lost: list[str] = field(default_factory=list)
-    doubtful: list[str] = field(default_factory=list)
-
-    def add(self, reading: DocumentState, pages: Sequence[PageRead]) -> None:
-        self.formats[reading.facts.format] += 1
-        for number, page in enumerate(pages, 1):
-            self.methods[page.method.value] += 1
-            if page.reason:
-                self.reasons[page.reason.partition(":")[0]] += 1
-            if number in reading.failures or (page.reason or "").startswith("broken_page"):
-                self.lost.append(f"{reading.name}#{number}: {page.reason}")
-            if page.confidence is not None and page.confidence < LOW_CONFIDENCE:
-                self.doubtful.append(f"{reading.name}#{number}: {page.confidence:.2f}")
-
-    def facts(self, duplicates: dict[str, str], params: OcrParams) -> dict[str, object]:
-        return {
-            "documents_by_format": dict(sorted(self.formats.items())),
-            "pages_by_method": dict(sorted(self.methods.items())),
-            "pages_by_reason": dict(sorted(self.reasons.items())),
-            "pages_lost": self.lost,
-            "pages_of_low_confidence": self.doubtful,
-            "duplicate_files": duplicates,
-            "ocr_engine": engines.chosen(params).name.value if self.methods[ReadMethod.OCR.value] else None,
-        }
-
-    def notes(self, duplicates: dict[str, str]) -> list[str]:
-        same = [f"{name} of {first}" for name, first in duplicates.items()]
-        notes = [f"merged, since they have the bytes of others: {_some(same)}"] if same else []
-        if self.lost:
-            notes.append(f"{len(self.lost)} pages could not be read and are blank: {_some(self.lost)}")
-        if self.doubtful:
-            notes.append(f"{len(self.doubtful)} pages were read with low confidence: {_some(self.doubtful)}")
-        return notes
-
-
 LOW_CONFIDENCE = 0.9
 """Mean confidence below which a page is named in the notes, as in the report: clean scans have .96 and more."""
+
+
+def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> dict[str, Any]:
+    """Return facts for the manifest."""
+    pages = list(Page.from_frame(tables["pages"]))
+    methods = Counter(page.method.value for page in pages)
+    reasons = Counter(page.reason.partition(":")[0] for page in pages if page.reason)
+    return {
+        "documents_by_format": dict(sorted(Counter(tables["documents"]["format"]).items())),
+        "pages_by_method": dict(sorted(methods.items())),
+        "pages_by_reason": dict(sorted(reasons.items())),
+        "pages_lost": [
+            f"{page.document}#{page.page}: {page.reason}"
+            for page in pages
+            if page.method is ReadMethod.BLANK and page.reason != "no_content"
+        ],
+        "pages_of_low_confidence": [
+            f"{page.document}#{page.page}: {page.confidence:.2f}"
+            for page in pages
+            if page.confidence is not None and page.confidence < LOW_CONFIDENCE
+        ],
+        "duplicate_files": duplicates,
+        "ocr_engine": engines.Engine(params).name.value if methods[ReadMethod.OCR.value] else None,
+    }
+
+
+def _notes(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines for the user."""
+    if same := [f"{name} of {first}" for name, first in facts["duplicate_files"].items()]:
+        yield f"merged, since they have the bytes of others: {_some(same)}"
+    if lost := facts["pages_lost"]:
+        yield f"{len(lost)} pages could not be read and are blank: {_some(lost)}"
+    if doubtful := facts["pages_of_low_confidence"]:
+        yield f"{len(doubtful)} pages were read with low confidence: {_some(doubtful)}"
 
 
 def _some(items: list[str]) -> str:

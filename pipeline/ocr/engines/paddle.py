@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.engines.network import in_package
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError
@@ -70,8 +70,11 @@ def _models(params: PaddleOcrParams) -> tuple[_Model, _Model]:
     )
 
 
-class PaddleEngine:
+class PaddleEngine(OcrEngine):
     """PaddleOCR's detection and recognition, without its page and line direction models."""
+
+    packages = ("paddleocr", "paddlex", "paddlepaddle", "onnxruntime")
+    requirement = "'paddleocr>=3.7' (docs/ocr.md says how)"
 
     def __init__(self, params: PaddleOcrParams) -> None:
         # Nothing is looked for on the network unless Paddle itself has to load a model by its name.

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.params import TesseractParams
 from schemas.errors import UserError
@@ -28,7 +28,7 @@ _WIDE = 1.0
 """Gap between words, in heights of the line, from which they are two pieces: options side by side, columns."""
 
 
-class TesseractEngine:
+class TesseractEngine(OcrEngine):
     """Runs the program once a page; its words are put together to pieces of lines."""
 
     def __init__(self, params: TesseractParams) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
+from pipeline.ocr.engines.base import EngineSetup
 from pipeline.ocr.params import VisionParams
 from pipeline.stage import Context, Failure
 from schemas.errors import UserError
@@ -44,7 +45,7 @@ _TOGETHER = 4
 Box = tuple[float, float, float, float]
 
 
-class VisionEngine:
+class VisionEngine(EngineSetup):
     """The engine's set-up. Its pages are read by ``recognise_pages``, in the process that has the store of answers."""
 
     @staticmethod

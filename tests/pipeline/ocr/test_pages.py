@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.ocr import engines
-from pipeline.ocr.pages import Recognition
+from pipeline.ocr.pages import Job, Recognition
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import readers
 from pipeline.runtime import fingerprint
@@ -21,12 +21,10 @@ def test_every_reader_reaches_what_makes_characters_valid():
             assert "pipeline.characters" in reached(type(reader).__module__)
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in engines.ENGINES if row.name.value != "vision"], ids=lambda row: row.name
-)
-def test_an_engine_reaches_its_own_code_and_no_other_engines(row):
-    own = row.target.partition(":")[0]
-    others = {other.target.partition(":")[0] for other in engines.ENGINES} - {own}
+@pytest.mark.parametrize("name", [name for name in engines.ENGINES if name.value != "vision"])
+def test_an_engine_reaches_its_own_code_and_no_other_engines(name):
+    own = engines.ENGINES[name].partition(":")[0]
+    others = {other.partition(":")[0] for other in engines.ENGINES.values()} - {own}
     assert own in reached(own)
     assert not others & (reached(own) | reached("pipeline.ocr.recognise"))
 
@@ -51,7 +49,7 @@ def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
     (file,) = RawFile.from_frame(files_table(context.raw))
     path = context.raw / "a.txt"
     reading = DocumentState(file, path, inspect(FileTask("a.txt", path, OcrParams())))
-    before = Recognition(OcrParams()).key(reading, 1, ())
-    assert Recognition(OcrParams()).key(reading, 1, ()) == before
+    before = Recognition(OcrParams()).key(Job(reading, 1))
+    assert Recognition(OcrParams()).key(Job(reading, 1)) == before
     monkeypatch.setattr(pages, "code_hash", lambda module: "changed")
-    assert Recognition(OcrParams()).key(reading, 1, ()) != before
+    assert Recognition(OcrParams()).key(Job(reading, 1)) != before
