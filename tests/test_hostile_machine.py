@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmarks.attack.machine import memory_group
 from pipeline.runtime.sources import SOURCES
 from pipeline.runtime.store import ItemStore
 from schemas.annotations import ExpertReview
@@ -44,14 +45,14 @@ def home(built, tmp_path):
     return tmp_path / "home"
 
 
-def command(home: Path, *words: str, prefix=(), environment=None, limits=None) -> tuple[int, str]:
+def command(home: Path, *words: str, prefix=(), environment=None, limits=None, start=None) -> tuple[int, str]:
     """Run a command in a process of its own; its exit code and all that it printed."""
     done = subprocess.run(
         [*prefix, *PROGRAM, *words],
         cwd=home,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **(environment or {})},
-        preexec_fn=limits
-        and (lambda: [resource.setrlimit(what, (most, most)) for what, most in limits.items()]),
+        preexec_fn=start
+        or (limits and (lambda: [resource.setrlimit(what, (most, most)) for what, most in limits.items()])),
         capture_output=True,
         timeout=200,
         check=False,
@@ -71,6 +72,34 @@ def refused(outcome: tuple[int, str]) -> str:
 @pytest.mark.parametrize("megabytes", [300, 1800])
 def test_a_limit_on_address_space_that_libraries_do_not_survive_is_refused(built, megabytes):
     assert "ulimit -v" in refused(command(built, "status", limits={resource.RLIMIT_AS: megabytes << 20}))
+
+
+def test_a_limit_on_data_under_which_no_thread_starts_is_refused(built):
+    assert "ulimit -d" in refused(command(built, "status", limits={resource.RLIMIT_DATA: 300 << 20}))
+
+
+@pytest.fixture
+def group():
+    """A control group of this test's own."""
+    try:
+        with memory_group(64) as join:
+            yield join
+    except OSError as error:
+        pytest.skip(f"this machine makes no control groups: {error}")
+
+
+def test_a_memory_group_in_which_the_command_would_be_killed_is_refused(built, group):
+    assert "64 MB, at least 256 MB are needed" in refused(command(built, "status", start=group))
+
+
+def test_a_network_file_system_without_locks_is_told_in_one_line(home):
+    nowhere = "import fcntl\ndef flock(*_): raise OSError(37, 'No locks available')\nfcntl.flock = flock\n"
+    (home / "patch").mkdir()
+    (home / "patch" / "sitecustomize.py").write_text(nowhere)
+    path = f"{home / 'patch'}{os.pathsep}{Path(__file__).parents[1]}"
+    told = refused(command(home, "run", "--to", "parse", environment={"PYTHONPATH": path}))
+    assert "No locks available" in told
+    assert command(home, "run", "--to", "parse")[0] == 0
 
 
 def test_a_limit_on_the_size_of_files_ends_in_one_line_and_the_next_run_finishes(home):

@@ -8,6 +8,7 @@ import errno
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,6 @@ class Faulty(Operations):  # type: ignore[misc]
         self.root, self.call, self.code, self.where = root, call, code, where
         self.after, self.lasts, self.count = after, lasts, 0
         self.mutex = threading.Lock()
-
-    def __call__(self, op: str, path: str, *args: Any) -> Any:
-        """Do one call, unless it is one that fails."""
-        if op == self.call and self.where in str(path):
-            with self.mutex:
-                self.count += 1
-                if self.after < self.count <= self.after + self.lasts:
-                    raise FuseOSError(self.code)
-        try:
-            return super().__call__(op, str(self.root) + path, *args)
-        except OSError as error:
-            raise FuseOSError(error.errno or errno.EIO) from error
 
     def access(self, path: str, mode: int) -> int:
         if not os.access(path, mode):
@@ -115,6 +104,28 @@ class Faulty(Operations):  # type: ignore[misc]
     def lock(self, path: str, fh: int, cmd: int, lock: Any) -> int:
         return 0
 
+
+def _wrapped(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    def call(self: Faulty, path: str, *args: Any) -> Any:
+        if name == self.call and self.where in path:
+            with self.mutex:
+                self.count += 1
+                if self.after < self.count <= self.after + self.lasts:
+                    raise FuseOSError(self.code)
+        try:
+            return method(self, str(self.root) + path, *args)
+        except OSError as error:
+            raise FuseOSError(error.errno or errno.EIO) from error
+
+    return call
+
+
+_CALLS = (
+    "access getattr readdir open create read write truncate flush fsync release mkdir rmdir unlink rename chmod chown"
+    " utimens statfs lock"
+)
+for _name in _CALLS.split():
+    setattr(Faulty, _name, _wrapped(_name, getattr(Faulty, _name)))
 
 if __name__ == "__main__":
     below, folder, call, code, where, after, lasts = sys.argv[1:]

@@ -49,9 +49,12 @@ _OF_THE_MACHINE = {
 """Disks, rights and limits, which users can put right; other system errors are bugs of ours."""
 
 
-_LEAST_ADDRESSES = 4 * 2**30
-"""Bytes of address space. numpy, polars and pyarrow reserve far more than they use: under ``ulimit -v`` of 0.6 GB the
-import of numpy never ends, under 1.8 GB polars aborts the process."""
+_LEAST_LIMITS = (
+    ("RLIMIT_AS", "address space (ulimit -v)", 4 * 2**30),
+    ("RLIMIT_DATA", "data (ulimit -d)", 800 * 2**20),
+)
+"""Bytes. numpy, polars and pyarrow reserve far more than they use: under ``ulimit -v`` of 0.6 GB the import of numpy
+never ends, under 1.8 GB polars aborts the process; under ``ulimit -d`` of 0.3 GB no thread starts, 1 GB reads scans."""
 
 _LEAST_MEMORY = 256 * 2**20
 """Bytes of a control group: at 150 MB the system ended the command while it started, without a word; at 300 MB it reads
@@ -71,12 +74,13 @@ def _check_memory() -> None:
         return
     import resource
 
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESSES:
-        raise UserError(
-            f"the limit on address space (ulimit -v) is {limit / 2**30:.1f} GB, at least 4 GB are needed: raise it, or"
-            " limit memory by a cgroup (docker run --memory, systemd-run -p MemoryMax=)"
-        )
+    for name, called, least in _LEAST_LIMITS:
+        limit, _ = resource.getrlimit(getattr(resource, name))
+        if limit != resource.RLIM_INFINITY and limit < least:
+            raise UserError(
+                f"the limit on {called} is {limit / 2**30:.1f} GB, at least {least / 2**30:.2g} GB are needed: raise"
+                " it, or limit memory by a cgroup (docker run --memory, systemd-run -p MemoryMax=)"
+            )
     if (limit := min(_group_limits(), default=_LEAST_MEMORY)) < _LEAST_MEMORY:
         raise UserError(
             f"the limit on memory (cgroup) is {limit / 2**20:.0f} MB, at least {_LEAST_MEMORY >> 20} MB are needed, 1"

@@ -43,7 +43,10 @@ _HANG = 10
 """Times ``page_timeout`` by the clock after which work that takes no processor time is given up. Processor time is what
 limits work: on a busy machine the clock lost sound pages."""
 
-_MENDABLE = ("timeout", "crashed", "killed", "not_answered")
+_OUTSIDE = ("killed", "io_error")
+"""Reasons that lie in the machine: a file that was given up for one of them is looked at again by the next run."""
+
+_MENDABLE = ("timeout", "crashed", "not_answered", *_OUTSIDE)
 
 
 def run(tables: Tables, params: OcrParams, context: Context) -> Result:
@@ -102,7 +105,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         rejects=rejects,
         facts={**facts, **({"left_out": left_out} if left_out else {})},
         complete=all_second
-        and all(reject.reason != "killed" for reject in rejects)
+        and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
             *_notes(facts),

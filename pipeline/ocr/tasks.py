@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.ocr import engines
 from pipeline.ocr.bounds import bounded
-from pipeline.ocr.model import Rect
+from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, reader
 from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
 from pipeline.ocr.readers.tabular import questions_in
 from schemas.errors import UnreadableDocument
+from schemas.identity import file_sha256
+
+Out = TypeVar("Out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,34 @@ class PageTask:
     """Lines of the one page that are read from their pictures; empty for all of the page."""
 
 
+_DAMAGE = ("broken", "truncated")
+"""Reasons that readers give for whatever their libraries stumble on."""
+
+
+def _twice(path: Path, read: Callable[[], Out]) -> Out:
+    """Return what is read of a file, at the second attempt where it looks damaged and the disk is sound.
+
+    A disk or a network that fails for a moment looks to libraries like damage, and the file would be given up for good.
+
+    Raises:
+        OSError: the file cannot be read now.
+        UnreadableDocument: it is damaged.
+    """
+    try:
+        return read()
+    except UnreadableDocument as error:
+        if error.reason not in _DAMAGE:
+            raise
+    file_sha256(path)
+    return read()
+
+
 def inspect(task: FileTask) -> FileFacts:
     """The format of a file, its number of pages, or its rows when it is tabular."""
+    return _twice(task.path, lambda: _look(task))
+
+
+def _look(task: FileTask) -> FileFacts:
     found = find_reader(task.path, task.params)
     if isinstance(found, PagedReader):
         with bounded(task.path, task.params.text_timeout):
@@ -75,8 +105,15 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
     """The pages as JSON, each a ``PageRead`` or ``{"needs_ocr": reason}``."""
     found = reader(task.format)
     assert isinstance(found, PagedReader)
-    with bounded(task.path, task.params.text_timeout):
-        pages = found.read(task.path, task.pages, task.params)
+
+    def read() -> list[PageRead | NeedsOcr]:
+        with bounded(task.path, task.params.text_timeout):
+            return found.read(task.path, task.pages, task.params)
+
+    pages = _twice(task.path, read)
+    if any("broken_page" in (page.reason or "") for page in pages):
+        file_sha256(task.path)
+        pages = read()
     return [{"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json() for page in pages]
 
 

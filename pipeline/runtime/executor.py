@@ -143,6 +143,10 @@ def _outcome(future: Future[Any]) -> Any:
         return Failure("crashed", f"the worker process died ({error})")
     except CancelledError as error:
         return Failure("crashed", f"the worker process died ({error})")
+    except OSError as error:
+        if error.errno is None:  # raised by a library, about the content
+            return Failure("error", f"{type(error).__name__}: {error}")
+        return Failure("io_error", f"{error.strerror}: check the disk or the network and run again")
     except Exception as error:
         return Failure("error", f"{type(error).__name__}: {error}")
 

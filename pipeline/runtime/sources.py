@@ -49,13 +49,13 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     """
     if not dataset.raw.is_dir():
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
+    path = dataset.raw
+    found = []
     try:
-        found = [
-            RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size)
-            for name, path in sorted(papers(dataset).items())
-        ]
+        for name, path in sorted(papers(dataset).items()):
+            found.append(RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
     except OSError as error:
-        raise UserError(f"{error.filename} cannot be read: {error.strerror}") from None
+        raise UserError(f"{error.filename or path} cannot be read: {error.strerror}") from None
     if not found:
         raise UserError(
             f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)"

@@ -12,6 +12,7 @@ from PIL import Image
 from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.params import EngineName, OcrParams
+from pipeline.ocr.readers import pdf
 from pipeline.stage import Failure, Result
 from schemas.documents import Document, Line, Page, SourceRow
 from schemas.errors import UserError
@@ -191,12 +192,28 @@ def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run
 
         return run
 
-    monkeypatch.setattr(context, "map", end("killed"))
-    result = read()
-    assert [reject.reason for reject in result.rejects] == ["killed"]
-    assert not result.complete
+    for reason in ("killed", "io_error"):
+        monkeypatch.setattr(context, "map", end(reason))
+        result = read()
+        assert [reject.reason for reject in result.rejects] == [reason]
+        assert not result.complete
     monkeypatch.setattr(context, "map", end("crashed"))
     assert read().complete, "a file that crashes its reader does so again"
+
+
+def test_a_file_system_that_fails_for_a_moment_makes_no_file_damaged_for_good(put, read, monkeypatch):
+    put("paper.pdf", "1. 题干")
+    opened, plain = [], pdf.pymupdf.open
+
+    def fails_at_first(*arguments, **options):
+        opened.append(arguments)
+        if len(opened) in (1, 3):
+            raise RuntimeError("cannot read")
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(pdf.pymupdf, "open", fails_at_first)
+    assert read().counts.kept == 1
+    assert len(opened) == 4
 
 
 def test_a_document_of_which_no_page_can_be_read_is_rejected(put, read, context, monkeypatch):

@@ -1,5 +1,6 @@
 """Functions that worker processes import."""
 
+import errno
 import os
 import signal
 import time
@@ -23,6 +24,8 @@ def sometimes_bad(number):
         time.sleep(60)
     if number == 5:  # as the system does where memory ends
         os.kill(os.getpid(), signal.SIGKILL)
+    if number == 6:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
     return number
 
 
