@@ -65,27 +65,22 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     found: dict[int, list[int]] = {}
     values: dict[int, int] = {}
     owner: int | None = None
+    blanks: set[str] = set()
+    """The numbers in brackets from the item's first line on."""
     for index, piece in enumerate(pieces):
         mark = None if piece.kind in REGIONS else number_candidate(index, piece.text)
-        if mark is None or _P.book_title.match(piece.text):
-            owner = owner if mark is None else None
-            continue
-        values[index] = mark.value
-        if mark.style not in (NumberStyle.PAREN, NumberStyle.CIRCLED):
-            owner = index if mark.weight >= SURE else owner
-        elif owner is not None and _gives_options(pieces, index, owner, mark.value):
-            found.setdefault(owner, []).append(index)
+        if mark and _P.book_title.match(piece.text):
+            owner, mark = None, None
+        if mark:
+            values[index] = mark.value
+            if mark.style not in (NumberStyle.PAREN, NumberStyle.CIRCLED):
+                owner, blanks = (index, set()) if mark.weight >= SURE else (owner, blanks)
+            elif owner is not None and OPTION_LINE.match(piece.text) and str(mark.value) in blanks:
+                found.setdefault(owner, []).append(index)
+        blanks.update(_P.blank.findall(piece.text))
     if len(found) < 2 or any(values[after] <= values[before] for before, after in pairwise(found)):
         return {}
     return {index: (owner, values[index]) for owner, lines in found.items() for index in lines}
-
-
-def _gives_options(pieces: Sequence[ParsedLine], line: int, owner: int, number: int) -> bool:
-    """Return whether a line gives the options of a blank that the item at ``owner`` has."""
-    blank = named(number)
-    return OPTION_LINE.match(pieces[line].text) is not None and any(
-        blank.search(one.text) for one in pieces[owner:line]
-    )
 
 
 def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:

@@ -144,6 +144,10 @@ class Draft:
         """Send it to review."""
         self.flags.append((reason, detail))
 
+    def is_flagged(self, reason: str) -> bool:
+        """Return whether it waits for that reason."""
+        return any(known == reason for known, _ in self.flags)
+
     def add_trace(
         self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()
     ) -> None:

@@ -15,10 +15,10 @@ from pipeline.parse.heads import announcement, is_case
 from pipeline.parse.lines import ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
-from pipeline.parse.rooms import check_rivals, check_rooms, is_whole, labelled
+from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_whole, labelled
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
-from schemas.documents import Box, Part
+from schemas.documents import Part
 
 _P = Patterns("examine")
 FOOT = _P.foot
@@ -44,10 +44,10 @@ def examine(
 ) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
-    boxes = [piece.box for piece in pieces if piece.box]
+    edges = ColumnEdges(pieces)
     for draft in own:
         _check_texts(draft)
-        _check_lengths(draft, boxes)
+        _check_lengths(draft, edges)
         _check_answers(draft)
         _check_readings(draft)
         _check_verdict(draft)
@@ -176,12 +176,12 @@ def _near(text: str, found: re.Match[str]) -> str:
     return repr(text[max(0, found.start() - 20) : found.end() + 20])
 
 
-def _check_lengths(draft: Draft, boxes: Sequence[Box]) -> None:
+def _check_lengths(draft: Draft, edges: ColumnEdges) -> None:
     """An option much longer than the others of its question, or two that say the same."""
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
     long = longest > LONG and longest > TIMES * second and not draft.shared_options
-    if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, boxes)):
+    if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, edges)):
         draft.flag("option_too_long", f"{label} has {longest} characters, the others at most {second}")
     bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
     same = [text for text, times in bare.items() if times > 1]
@@ -189,11 +189,11 @@ def _check_lengths(draft: Draft, boxes: Sequence[Box]) -> None:
         draft.flag("options_alike", f"two options say {same[0][:20]!r}")
 
 
-def _is_one_paragraph(draft: Draft, boxes: Sequence[Box]) -> bool:
+def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
     """Return whether the last option runs over full lines without a stop: no other text stands under it."""
     last = max((i for i, piece in enumerate(draft.pieces) if labelled(piece.text)), default=0)
     lines = draft.pieces[last:]
-    full = len(lines) > 1 and not any(is_whole(piece, boxes) for piece in lines[:-1])
+    full = len(lines) > 1 and not any(is_whole(piece, edges) for piece in lines[:-1])
     return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
 
 
@@ -247,15 +247,18 @@ def _check_cases_before(own: Sequence[Draft]) -> None:
 
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
     """Questions that another item's text names, and that have no case: it stands there, or nowhere."""
+    named: dict[tuple[int, int], list[Draft]] = defaultdict(list)
+    for draft in own:
+        if not draft.shared_pieces:
+            named[draft.section, draft.number or 0].append(draft)
     for holder in drafts:
         texts = [text for _, text in _texts(holder)] if holder.options else [text_of(holder.pieces)]
         found = next((found for text in texts if (found := _P.named.search(text))), None)
         if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in found.groups() if number)
-        for draft in own:
-            inside = first <= (draft.number or 0) <= last
-            if inside and draft.section == holder.section and not draft.shared_pieces and draft is not holder:
+        for draft in (one for number in range(first, last + 1) for one in named[holder.section, number]):
+            if draft is not holder:
                 draft.flag(
                     "case_missing", f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
                 )

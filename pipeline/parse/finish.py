@@ -170,6 +170,8 @@ class _Ids:
     def __init__(self, sha256: str) -> None:
         self.sha256 = sha256
         self.taken: set[str] = set()
+        self.extra: Counter[str] = Counter()
+        """Letters tried for each name."""
 
     def of(self, draft: Draft) -> str:
         number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix
@@ -178,10 +180,10 @@ class _Ids:
     def take(self, name: str) -> str:
         """The name itself, or with the first letter that makes it unique."""
         free = name
-        extra = 0
         while free in self.taken:
+            extra = self.extra[name]
             free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"
-            extra += 1
+            self.extra[name] += 1
         self.taken.add(free)
         return free
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -98,7 +98,7 @@ def _check_duplicates(drafts: Sequence[Draft]) -> None:
         key = (draft.section, draft.number, draft.suffix)
         if key in seen:
             for one in (seen[key], draft):
-                if not any(reason == "duplicate_number" for reason, _ in one.flags):
+                if not one.is_flagged("duplicate_number"):
                     one.flag("duplicate_number", f"number {draft.number} stands twice")
         else:
             seen[key] = draft
@@ -137,14 +137,18 @@ def gaps(
             question are of questions that were not found.
     """
     found: list[Gap] = []
-    sections = sorted({draft.section for draft in drafts if draft.options and not draft.entry})
+    of_section: dict[int, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        if not draft.entry:
+            of_section[draft.section].append(draft)
+    sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
     for section in sections:
-        members = [draft for draft in drafts if draft.section == section and not draft.entry]
+        members = of_section[section]
         numbers = {draft.number for draft in members if draft.number is not None}
         if not numbers:
             continue
         first, last = min(numbers), max(numbers)
-        above = {draft.number or 0 for draft in drafts if draft.section == section - 1 and not draft.entry}
+        above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
         start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
         stated = _stated_last(members, first, count if len(sections) == 1 else None)

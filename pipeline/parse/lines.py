@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -48,7 +48,10 @@ def pieces(lines: Iterable[Line]) -> list[ParsedLine]:
     kept = without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
-    tables = [line for line in kept if line.kind is LineKind.TABLE]
+    tables: dict[int, list[Line]] = defaultdict(list)
+    for line in kept:
+        if line.kind is LineKind.TABLE:
+            tables[line.page].append(line)
     found: list[ParsedLine] = []
     for line in kept:
         text = line.text.translate(labels) if labels else line.text
@@ -56,7 +59,7 @@ def pieces(lines: Iterable[Line]) -> list[ParsedLine]:
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins)
-        cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables)
+        cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
         found.extend(
             ParsedLine(
                 part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order, line.other

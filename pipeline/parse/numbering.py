@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
 from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
@@ -126,7 +126,7 @@ def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:
 def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], start: int) -> list[int]:
     """Lines of the numbers 1, 2, 3 … in a row, up to the first that options follow; none where none do."""
     lines: list[int] = []
-    for mark, following in zip_longest(likely[start:], likely[start + 1 :]):
+    for mark, following in zip_longest(islice(likely, start, None), islice(likely, start + 1, None)):
         if mark.value != len(lines) + 1:
             return []
         lines.append(mark.line)

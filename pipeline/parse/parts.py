@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -286,13 +287,16 @@ SEVERAL = 3
 
 def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
+    named_so: dict[tuple[int, int | None], list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        named_so[draft.run, draft.number].append(draft)
     for before, draft in pairwise(drafts):
         found = _P.as_above.match(draft.stem)
         if not found or draft.shared_stem:
             continue
         number = int(found[1]) if found[1] else None
-        run = (one for one in drafts if (one.run, one.number) == (draft.run, number) and one is not draft)
-        named = next(run, None) if number else before
+        others = (one for one in named_so[draft.run, number] if one is not draft)
+        named = next(others, None) if number else before
         if named is None or named.entry or not named.options:
             continue
         named.group = draft.group = named.group or f"c{named.run}.{named.number}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import accumulate, pairwise
 from statistics import median
 
 from pipeline.parse.draft import Draft, text_of
@@ -32,12 +33,24 @@ LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
 
 
-def is_whole(piece: ParsedLine, boxes: Sequence[Box], *, by_words: bool = True) -> bool:
+class ColumnEdges:
+    """The right edges of the columns of a paper."""
+
+    def __init__(self, pieces: Iterable[ParsedLine]) -> None:
+        boxes = sorted((piece.box.x0, piece.box.x1) for piece in pieces if piece.box)
+        self.starts = [start for start, _ in boxes]
+        self.ends = list(accumulate((end for _, end in boxes), max))
+
+    def of(self, box: Box) -> float:
+        """Return the farthest end of the lines that stand over or under a box."""
+        return self.ends[bisect_left(self.starts, box.x1) - 1]
+
+
+def is_whole(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:
     """Return whether a line ends what it says: by its words, or short of the edge of its column."""
     if piece.box is None or (by_words and _P.ends.search(piece.text.rstrip())):
         return True
-    edge = max(box.x1 for box in boxes if box.x0 < piece.box.x1 and piece.box.x0 < box.x1)
-    return piece.box.x1 < edge - 2 * (piece.box.y1 - piece.box.y0)
+    return piece.box.x1 < edges.of(piece.box) - 2 * (piece.box.y1 - piece.box.y0)
 
 
 class Rooms:
@@ -45,10 +58,12 @@ class Rooms:
 
     def __init__(self, pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Set[Place]) -> None:
         self.heads = heads
-        self.boxes = [piece.box for piece in pieces if piece.box]
-        if not self.boxes:
+        heights = [piece.box.y1 - piece.box.y0 for piece in pieces if piece.box]
+        self.drawn = bool(heights)
+        """True if it is known where lines stand."""
+        if not self.drawn:
             return
-        self.height = median(box.y1 - box.y0 for box in self.boxes)
+        self.edges, self.height = ColumnEdges(pieces), median(heights)
         # a recognised line has a box of another height than the next
         self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
         self.following = {place_of(one): other for one, other in pairwise(pieces)}
@@ -97,7 +112,7 @@ class Rooms:
         most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
         for white, (above, below) in found:
             lines = (white - self.usual) / (self.height + self.usual)
-            allowed = self.apart.get(place_of(below), 0.0) if is_whole(above, self.boxes) else 0.0
+            allowed = self.apart.get(place_of(below), 0.0) if is_whole(above, self.edges) else 0.0
             if white > most:
                 (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
 
@@ -165,12 +180,13 @@ def check_rooms(
     """Note as doubts where lines were lost, and what may have stood between a number and one that was not found."""
     rooms = Rooms(pieces, drafts, heads)
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
-    if rooms.boxes:
+    if rooms.drawn:
         lost = {(gap.section, gap.number) for gap in gaps}
+        fewest = _fewest_options(own)
         for draft in own:
             if not draft.suffix:
                 _check_inside(draft, rooms, next_lost=(draft.section, (draft.number or 0) + 1) in lost)
-                _check_last(draft, rooms, own)
+                _check_last(draft, rooms, fewest)
         _check_followers(rooms, drafts, gaps)
     _check_neighbours(drafts, gaps, rooms)
 
@@ -180,21 +196,25 @@ def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
         at_edge, lost = place_of(above) in rooms.breaks, rooms.lost_after((above, below))
         label = labelled(below.text) and not at_edge and not next_lost and lost < BEFORE_LABEL
         stops = above.text.rstrip().endswith("。")  # the end of a case may stand before the line that asks
-        if lost and not (label and is_whole(above, rooms.boxes, by_words=not stops)):
+        if lost and not (label and is_whole(above, rooms.edges, by_words=not stops)):
             draft.flag("room_inside", f"there is room for a line after {above.text[-20:]!r}")
             return
     for above, below in pairwise(draft.pieces):
         ends = labelled(below.text) and not labelled(above.text)
-        if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.boxes):
+        if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.edges):
             draft.flag("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
             return
 
 
-def _check_last(draft: Draft, rooms: Rooms, own: Sequence[Draft]) -> None:
+def _check_last(draft: Draft, rooms: Rooms, fewest: Mapping[int, Sequence[int]]) -> None:
     """Flag a question before the room of a head that has fewer options than all others of its section."""
-    fewer = _has_fewer_options(draft, [one for one in own if one.section == draft.section])
+    fewer = _has_fewer_options(draft, fewest)
     if fewer and draft.pieces and place_of(draft.pieces[-1]) in rooms.before_heads:
         draft.flag("room_inside", f"{fewer}, and there is room for a line after it")
+
+
+_WITHOUT_CASE = ("A1", "A2", "X", "single")
+"""Types of items that share no case."""
 
 
 def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
@@ -204,65 +224,87 @@ def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap])
     own = [draft for draft in drafts if draft.pieces and not draft.entry]
     least = min((len(draft.pieces) for draft in own if draft.options), default=1)
     lost = Counter(gap.section for gap in gaps)
+    places = [place_of(draft.pieces[0]) for draft in own]
+    passed = 0
+    """The questions before this one follow an earlier hole."""
     for place, count in sorted(rooms.holes.items()):
-        later = [draft for draft in own if place_of(draft.pieces[0]) > place]
-        before = [draft for draft in own if place_of(draft.pieces[0]) <= place]
-        if (
-            not later
-            or not before
-            or before[-1].set_aside
-            or count < CASE_LINES + least * lost[later[0].section]
-        ):
+        first = bisect_right(places, place)
+        if not 0 < first < len(own) or own[first - 1].set_aside:
             continue
-        for draft in later:
-            if (
-                draft.group
-                or draft.block is not later[0].block
-                or draft.announced in ("A1", "A2", "X", "single")
-            ):
+        if count < CASE_LINES + least * lost[own[first].section]:
+            continue
+        for at in range(max(first, passed), len(own)):
+            draft = own[at]
+            if draft.group or draft.block is not own[first].block or draft.announced in _WITHOUT_CASE:
                 break
-            draft.flag("case_missing", f"a head and a case may have stood before number {later[0].number}")
+            draft.flag("case_missing", f"a head and a case may have stood before number {own[first].number}")
+            passed = at + 1
 
 
 def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms) -> None:
     """Flag the question before a number that was not found, or what is shared after it: it may hold its text."""
+    lacking = {gap.section for gap in gaps}
+    items = [one for one in drafts if one.section in lacking and one.number and not one.entry]
+    by_number: dict[int, dict[int, list[Draft]]] = defaultdict(dict)
+    by_group: dict[tuple[int, str | None], list[Draft]] = defaultdict(list)
+    for draft in items:
+        by_number[draft.section].setdefault(draft.number or 0, []).append(draft)
+        by_group[draft.section, draft.group].append(draft)
+    numbers = {section: sorted(found) for section, found in by_number.items()}
+    fewest, looked = _fewest_options(items), set[int]()
     for gap in gaps:
-        items = [
-            draft for draft in drafts if draft.section == gap.section and draft.number and not draft.entry
-        ]
-        numbers = [draft.number or 0 for draft in items]
-        before = max((number for number in numbers if number < gap.number), default=None)
-        after = min((number for number in numbers if number > gap.number), default=None)
-        known = {draft.group for draft in items if draft.number == before}
+        before, after = _around(gap.number, numbers[gap.section], by_number[gap.section])
+        known = {draft.group for draft in before}
         opened = {
             draft.group
-            for draft in items
-            if draft.number == after
-            and (draft.group_headed or draft.shared_options)
+            for draft in after
+            if (draft.group_headed or draft.shared_options)
             and (draft.group_first or 0) <= gap.number  # the head of 8～9 stands behind number 7
         } - known
-        for draft in items:
-            why = None
-            if draft.number == before:
-                why = _has_fewer_options(draft, items) or _may_hold_more(draft, rooms)
-            elif draft.group in opened:
-                why = "what is shared may hold it"
-            if why and not any(reason == "may_hold_another" for reason, _ in draft.flags):
+        doubtful = [
+            (draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, rooms))
+            for draft in before
+            if id(draft) not in looked
+        ]
+        looked.update(map(id, before))
+        shared = (draft for group in opened for draft in by_group[gap.section, group])
+        doubtful += [(draft, "what is shared may hold it") for draft in shared]
+        for draft, why in doubtful:
+            if why and not draft.is_flagged("may_hold_another"):
                 draft.flag("may_hold_another", f"number {gap.number} was not found; {why}")
 
 
-def _has_fewer_options(draft: Draft, items: Sequence[Draft]) -> str | None:
+def _around(
+    number: int, numbers: Sequence[int], drafts: Mapping[int, list[Draft]]
+) -> tuple[list[Draft], list[Draft]]:
+    """Return the questions of the nearest number below one that was not found, and of the nearest above."""
+    at = bisect_left(numbers, number)
+    before = drafts[numbers[at - 1]] if at else []
+    return before, drafts[numbers[at]] if at < len(numbers) else []
+
+
+def _fewest_options(items: Iterable[Draft]) -> dict[int, list[int]]:
+    """Return the two smallest counts of options in each section."""
+    counts: dict[int, list[int]] = defaultdict(list)
+    for draft in items:
+        if draft.options:
+            counts[draft.section].append(len(draft.options))
+    return {section: sorted(found)[:2] for section, found in counts.items()}
+
+
+def _has_fewer_options(draft: Draft, fewest: Mapping[int, Sequence[int]]) -> str | None:
     """Return why a question may end too early: all others of its section have more options."""
-    others = [len(one.options) for one in items if one.options and one is not draft]
-    fewer = bool(draft.options) and others and len(draft.options) < min(others)
-    return f"it has {len(draft.options)} options, all others have {min(others)} or more" if fewer else None
+    least = fewest.get(draft.section, ())
+    if not draft.options or len(least) < 2 or len(draft.options) >= least[1]:
+        return None
+    return f"it has {len(draft.options)} options, all others have {least[1]} or more"
 
 
 def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
     """Why the question before a lost number cannot be shown to be whole and alone; None where it can."""
     if any(piece.kind in REGIONS for piece in draft.pieces):
         return "a figure or table stands in it"
-    if rooms.boxes and not all(is_whole(piece, rooms.boxes) for piece in draft.pieces[-1:]):
+    if rooms.drawn and not all(is_whole(piece, rooms.edges) for piece in draft.pieces[-1:]):
         return "its last line is full, and nothing shows where it ends"
     if draft.shared_options or draft.suffix or not draft.options:
         return "it has several lines" if len(draft.pieces) > 1 else None
@@ -297,16 +339,22 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draf
 
     Who has that number may be of a section whose head was not read.
     """
-    items = [draft for draft in drafts if draft.pieces and not draft.entry]
+    items = [draft for draft in drafts if draft.pieces and not draft.entry] if rivals else []
+    begins = [place_of(draft.pieces[0]) for draft in items]
+    holders: dict[Place, list[Draft]] = defaultdict(list)
+    named: dict[tuple[int, int | None], list[Draft]] = defaultdict(list)
+    groups: dict[str | None, list[Draft]] = defaultdict(list)
+    for draft in items:
+        named[draft.run, draft.number].append(draft)
+        groups[draft.group].append(draft)
+        for place in {place_of(piece) for piece in draft.all_pieces}:
+            holders[place].append(draft)
     for piece, number in rivals:
-        place = place_of(piece)
-        run = next((draft.run for draft in reversed(items) if place_of(draft.pieces[0]) <= place), None)
-        same = [draft for draft in items if (draft.run, draft.number) == (run, number)]
-        groups = {draft.group for draft in same if draft.group}
-        for draft in items:
-            holds = any(place_of(one) == place for one in draft.all_pieces)
-            if holds or draft in same or draft.group in groups:
-                draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
+        at = bisect_right(begins, place_of(piece))
+        same = named.get((items[at - 1].run, number), []) if at else []
+        related = [one for group in {draft.group for draft in same if draft.group} for one in groups[group]]
+        for draft in {id(one): one for one in (*holders[place_of(piece)], *same, *related)}.values():
+            draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
 
 
 def labelled(text: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
 
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import (
@@ -107,18 +107,17 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     often = {text: found for text, found in places.items() if len(found) >= least}
     if not often:
         return lines
-    edges = _right_edges(lines)
+    around = _Surroundings(lines, [text in often for text in texts])
     refrains = {
         text
         for text, found in often.items()
         if len(text) >= _REFRAIN
         and (
             _once_a_page([lines[index].page for index in found], pages)
-            or _apart(found, often, texts, lines, edges) >= MOSTLY * len(found)
+            or around.apart(found) >= MOSTLY * len(found)
         )
     }
-    while grown := {text for text, found in often.items() if _beside(found, refrains, texts)} - refrains:
-        refrains |= grown
+    refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
 
 
@@ -209,47 +208,58 @@ def _spaceless(line: Line) -> str:
     return re.sub(r"\s+", "", folded)
 
 
-def _apart(
-    found: list[int],
-    often: Mapping[str, list[int]],
-    texts: list[str],
-    lines: list[Line],
-    edges: Mapping[int, float],
-) -> int:
-    """In how many places a text neither goes on from a full line nor stands before options.
+class _Surroundings:
+    """The lines around those that come again and again."""
 
-    Of places after the same line, or before the same, the first counts.
-    """
-    apart = 0
-    seen: set[str] = set()
-    for index in found:
-        after = index + 1
-        while after < len(lines) and texts[after] in often:
-            after += 1
-        before = index - 1
-        while before >= 0 and texts[before] in often:
-            before -= 1
-        leads = after < len(lines) and opens_option(fold(lines[after].text))
-        full = _is_full(lines[index], edges) or (before >= 0 and _is_full(lines[before], edges))
-        around = {("before", before), ("after", after)}
-        beside = ((side, lines[at].text) for side, at in around if 0 <= at < len(lines))
-        said = {f"{side} {_P.leading_number.sub('', text)}" for side, text in beside}
-        apart += not (leads or full or said & seen)
-        seen |= said
-    return apart
+    def __init__(self, lines: Sequence[Line], often: Sequence[bool]) -> None:
+        self.lines, self.edges = lines, _right_edges(lines)
+        self.before, self.after = list(range(-1, len(lines) - 1)), list(range(1, len(lines) + 1))
+        """The place of the nearest other line before and after each."""
+        for at in range(1, len(lines)):
+            if often[at - 1]:
+                self.before[at] = self.before[at - 1]
+        for at in range(len(lines) - 2, -1, -1):
+            if often[at + 1]:
+                self.after[at] = self.after[at + 1]
 
+    def apart(self, found: Sequence[int]) -> int:
+        """Return in how many places a text neither goes on from a full line nor stands before options.
 
-def _beside(found: list[int], refrains: set[str], texts: list[str]) -> bool:
-    """Return whether a text mostly stands right before or after a refrain."""
-    near = sum(
-        (index > 0 and texts[index - 1] in refrains)
-        or (index + 1 < len(texts) and texts[index + 1] in refrains)
-        for index in found
-    )
-    return near >= MOSTLY * len(found)
+        Of places after the same line, or before the same, the first counts.
+        """
+        apart = 0
+        seen: set[str] = set()
+        for index in found:
+            before, after = self.before[index], self.after[index]
+            leads = after < len(self.lines) and opens_option(fold(self.lines[after].text))
+            full = any(_is_full(self.lines[at], self.edges) for at in (index, before) if at >= 0)
+            around = (("before", before), ("after", after))
+            beside = ((side, self.lines[at].text) for side, at in around if 0 <= at < len(self.lines))
+            said = {f"{side} {_P.leading_number.sub('', text)}" for side, text in beside}
+            apart += not (leads or full or said & seen)
+            seen |= said
+        return apart
 
 
-def _right_edges(lines: list[Line]) -> dict[int, float]:
+def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[str]) -> set[str]:
+    """Return the texts that mostly stand right before or after a refrain, or after one that does."""
+    grown: set[str] = set()
+    near: dict[str, set[int]] = defaultdict(set)
+    waiting = list(refrains)
+    while waiting:
+        for index in often[waiting.pop()]:
+            for at in (index - 1, index + 1):
+                text = texts[at] if 0 <= at < len(texts) else ""
+                if text not in often or text in refrains or text in grown:
+                    continue
+                near[text].add(at)
+                if len(near[text]) >= MOSTLY * len(often[text]):
+                    grown.add(text)
+                    waiting.append(text)
+    return grown
+
+
+def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
     """Return the end of the longest line of every column; of lines without boxes, in half characters."""
     edges: dict[int, float] = {}
     for line in lines:
