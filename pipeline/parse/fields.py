@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from pipeline.parse.options import find_run
-from pipeline.parse.text import join_lines
+from pipeline.parse.text import READ, join_lines
 from pipeline.patterns import Patterns
 
 _P = Patterns("fields")
@@ -85,6 +86,7 @@ def stated_answers(segment: str) -> tuple[list[str], str]:
     return parts, rest[mark.end() :] if mark else rest
 
 
+@lru_cache(READ)
 def split_fields(text: str) -> Fields:
     """Split an item's text (lines apart) at its marks: 答案：, 【解析】, 试题分析 and their like."""
     marks = _marks(text)

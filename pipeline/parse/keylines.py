@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head, numeral
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.options import OPTION_LINE
-from pipeline.parse.text import true_digits
+from pipeline.parse.text import READ, true_digits
 from pipeline.patterns import Patterns
 
 _P = Patterns("keylines")
@@ -52,7 +53,8 @@ class Grid:
     """The number of lines it takes."""
 
 
-def line_pairs(text: str) -> list[KeyPair]:
+@lru_cache(READ)
+def line_pairs(text: str) -> tuple[KeyPair, ...]:
     """The answers a line consists of, e.g. ``1.A 2.B`` or ``1-5 ABCDE``; empty if anything else stands in it.
 
     Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
@@ -61,16 +63,16 @@ def line_pairs(text: str) -> list[KeyPair]:
     bare = true_digits(text.strip().lstrip("、，,；;"))
     pairs = _pairs(bare)
     if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
-        return []
+        return ()
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):
         pairs = _pairs(bare.upper())
         if len(pairs) < 3 or not _contiguous(pairs):
-            return []
+            return ()
     if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
         if not _contiguous(pairs):
-            return []
+            return ()
         pairs = [KeyPair(pair.number, re.sub(r"[^\w#√×✓✗✘]", "", pair.letters)) for pair in pairs]
-    return pairs
+    return tuple(pairs)
 
 
 def _pairs(bare: str) -> list[KeyPair]:
@@ -308,7 +310,7 @@ def _column(texts: Sequence[str], index: int) -> bool:
     return len(numbers) == 3 and numbers == list(range(numbers[0], numbers[0] + 3))
 
 
-def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> list[KeyPair]:
+def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> Sequence[KeyPair]:
     """A row of letters after one number, where the rows beside it say how many questions it answers."""
     pairs = letter_rows(texts[index], texts[index + 1]) if index + 1 < len(texts) else []
     above = lines.get(index - 1)

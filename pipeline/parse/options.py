@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
-from pipeline.parse.text import join_lines
+from pipeline.parse.text import READ, join_lines
 from pipeline.patterns import Patterns
 
 _P = Patterns("options")
@@ -85,6 +86,7 @@ def opens_option(text: str) -> bool:
     return _P.opens_option.match(text) is not None
 
 
+@lru_cache(READ)
 def find_run(text: str, start: int = 0) -> OptionRun | None:
     """The run of at least two options in ``text`` from ``start`` on, or None."""
     run = _find_run(text, start)
@@ -124,7 +126,8 @@ def find_runs(text: str) -> list[OptionRun]:
     return runs
 
 
-def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
+@lru_cache(READ)
+def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
     """All places that may be labels, in order."""
     found: dict[int, OptionLabel] = {}
     for match in _P.bare.finditer(text, start):
@@ -147,7 +150,7 @@ def find_labels(text: str, start: int = 0) -> list[OptionLabel]:
     for match in _P.circled.finditer(text, start):
         base = max(base for base in _CIRCLED_STARTS if base <= ord(match[0]))
         _add(found, text, match.start(), match.end(), chr(65 + ord(match[0]) - base), Form.CIRCLED)
-    return [found[position] for position in sorted(found)]
+    return tuple(found[position] for position in sorted(found))
 
 
 def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
 from pipeline.patterns import Patterns
@@ -12,6 +13,8 @@ from pipeline.patterns import Patterns
 _P = Patterns("text")
 
 CJK = _P.whole("@cjk@")
+READ = 1 << 10
+"""Texts of which what was read in them is remembered: passes and gates ask the same of a line and of its item."""
 
 _FOLDED = {
     **COMPATIBILITY,
@@ -30,6 +33,7 @@ _FOLDED = {
 _DIGITS = str.maketrans("lI|O", "1110")
 
 
+@lru_cache(READ)
 def fold(text: str) -> str:
     """Fold widths of letters, digits and spaces, drop control characters, undo compatibility ideographs.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.attack.growth import PAPERS, paper_growth
 from pipeline.parse import fields, heads, keylines, options, parts
 
 _SECONDS = 1.0
@@ -49,6 +50,11 @@ def test_a_long_run_of_digits_takes_linear_time() -> None:
     started = time.thread_time()
     heads.is_case("20" * 10_000)
     assert time.thread_time() - started < _SECONDS
+
+
+@pytest.mark.parametrize("part", PAPERS.values(), ids=PAPERS)
+def test_a_paper_of_many_lines_takes_linear_time(part: str) -> None:
+    assert paper_growth(part, 1_600)[0] < 1.5  # each box against all others took n^1.9
 
 
 def test_what_is_read_is_as_before() -> None:

@@ -36,7 +36,7 @@ def test_numbers_that_ran_together_in_a_grid_are_spelled_apart():
 
 
 def test_a_table_of_addresses_is_no_key():
-    assert line_pairs("1000 H\t2000 H") == []
+    assert not line_pairs("1000 H\t2000 H")
 
 
 @pytest.mark.parametrize("text", ["8. 首選\nA. 檢査\n病人因發燒就醫，檢查發現没有黃疸，診断為肝臟疾病"])
