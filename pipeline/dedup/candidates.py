@@ -126,10 +126,10 @@ def _firsts(keys: pl.DataFrame) -> pl.DataFrame:
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     """The vocabulary of stems, options and explanations, each copy that says the same counted once."""
     vocabulary = Vocabulary()
-    texts = keys.select("key", "option_keys", "exact").with_columns(questions["explanation"])
-    distinct = texts.unique("exact", keep="first", maintain_order=True)
-    for part in distinct.iter_slices(_CHUNK):
-        explained = part.with_columns(folded(pl.col("explanation").fill_null("")))
+    first = keys["exact"].is_first_distinct()
+    texts = keys.select("key", "option_keys").with_columns(questions["explanation"], first=first)
+    for part in texts.iter_slices(_CHUNK):
+        explained = part.filter("first").with_columns(folded(pl.col("explanation").fill_null("")))
         for framing in framed(explained, "key", OPTIONS, "explanation"):
             vocabulary.add(bigrams(framing))
     return vocabulary

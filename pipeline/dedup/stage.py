@@ -29,13 +29,13 @@ class Resolution:
     """The fate of the rows; those not named survive without relatives.
 
     Attributes:
-        merges: (row, survivor's row, relation).
+        merges: (row, survivor's row, kind, score, reason).
         conflicts: rows that are one question with different answers, the best copy first.
         edges: all related pairs, for clusters.
         left_out: candidate pairs of crowds that were not compared.
     """
 
-    merges: list[tuple[int, int, Relation]] = field(default_factory=list)
+    merges: list[tuple[int, int, str, float, str]] = field(default_factory=list)
     conflicts: list[list[int]] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     left_out: int = 0
@@ -111,7 +111,9 @@ class Resolver:
         for leader, copies in followers.items():
             found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
             if leader not in waiting:
-                found.merges += [(row, leader, relation) for row, relation in copies.items()]
+                found.merges += [
+                    (row, leader, how.kind, how.score, how.reason) for row, how in copies.items()
+                ]
 
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
@@ -220,11 +222,12 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     if not questions["question_id"].is_sorted():
         questions = questions.sort("question_id")
     found = resolve(questions, params, context.seed, context.store)
-    merges = _merges(questions["question_id"], found)
-    merged = [row for row, _, _ in found.merges]
+    ids = questions["question_id"].to_list()
+    merges = _merges(ids, found)
+    merged = [row for row, *_ in found.merges]
     waiting = [row for rows in found.conflicts for row in rows]
     gone = sorted([*merged, *waiting])
-    related = clusters(questions["question_id"].to_list(), _groups(questions), gone, found.edges)
+    related = clusters(ids, _groups(questions), gone, found.edges)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(gone)).drop("row")
     return Result(
         tables={"questions": kept, "merges": merges, "clusters": related},
@@ -291,15 +294,10 @@ def _notes(found: Resolution) -> list[str]:
     return notes
 
 
-def _merges(ids: pl.Series, found: Resolution) -> pl.DataFrame:
-    columns = {
-        "question_id": ids.gather([row for row, _, _ in found.merges]),
-        "survivor_id": ids.gather([leader for _, leader, _ in found.merges]),
-        "kind": [how.kind for _, _, how in found.merges],
-        "score": [how.score for _, _, how in found.merges],
-        "reason": [how.reason for _, _, how in found.merges],
-    }
-    return pl.DataFrame(columns, schema=Merge.polars_schema()).sort("question_id")
+def _merges(ids: list[str], found: Resolution) -> pl.DataFrame:
+    schema = Merge.polars_schema()
+    rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("question_id")
 
 
 def _groups(questions: pl.DataFrame) -> list[str | None]:
