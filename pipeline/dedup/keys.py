@@ -13,19 +13,35 @@ from functools import cache
 
 import polars as pl
 
-from pipeline.dedup.meaning import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, VARIANTS, WORDS, Meaning, meaning
+from pipeline.dedup.meaning import (
+    EXCEPT,
+    FILLER,
+    SIGNS,
+    SYNONYMS,
+    TYPED,
+    UNITS,
+    VARIANTS,
+    WORDS,
+    Meaning,
+    meaning,
+)
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
 
 _BETWEEN = "¦"
 """Keeps listed numbers and letters apart."""
+_NUMERALS = dict(zip("一二两三四五六七八九", "1223456789", strict=True))
 _COUNTED = {
-    numeral + unit: digit + unit
-    for numeral, digit in zip("一二两三四五六七八九", "1223456789", strict=True)
+    f"{numeral}{unit}": digit + UNITS.get(unit, unit)
+    for numeral, digit in _NUMERALS.items()
     for unit in ("年", "个月", "周", "天", "日", "小时", "岁")
+} | {
+    before + unit: before + UNITS[unit]
+    for unit in sorted(UNITS, key=len, reverse=True)
+    for before in "0123456789/"
 }
-"""Numerals that count time: 近一年 is typed 近1年 too."""
+"""Numerals that count time (近一年 is typed 近1年 too), and units in words; of two that begin alike the longer first."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
@@ -61,7 +77,7 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)
     text = _simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
-    text = text.str.replace_many(_COUNTED)
+    text = text.str.replace_many(_COUNTED, leftmost=True)
     return (
         _replaced(text, SIGNS)
         .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")

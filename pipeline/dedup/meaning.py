@@ -29,6 +29,7 @@ SUFFIXES = tuple(map(frozenset, WORDS["suffixes"].split()))
 VARIANTS = {pair[0]: pair[1] for pair in WORDS["variants"].split()}
 CLASSES: dict[str, str] = WORDS["classes"]
 TYPED: list[tuple[str, str]] = WORDS["typed"]
+UNITS: dict[str, str] = WORDS["units"]
 SIGNS: list[tuple[str, str]] = WORDS["signs"]
 
 _NEGATIVE = re.compile(NEGATIVE_ASK)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.dedup.meaning import UNITS
+
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，既往有高血压病史10年。首选的治疗药物是"
 
 
@@ -296,3 +298,26 @@ def test_a_look_alike_in_a_case_with_another_answer_is_a_contradiction(make, ded
     case = CASE.replace("因右足", "已经治疗，因右足")
     misspelt = make("b", case.replace("已经", "己经"), answer="B")
     assert dedup([make("a", case), misspelt, *written, *crowd]).counts.waiting == 2
+
+
+@pytest.mark.parametrize("word", UNITS)
+def test_units_in_words_are_those_in_symbols_and_no_others(make, dedup, word: str) -> None:
+    asked = "每次给予{} {}，这种用法最适合的情形是"
+    copies = [make("a", asked.format(25, word)), make("b", asked.format(25, UNITS[word]))]
+    assert dedup(copies).counts.merged == 1
+    other = next(unit for unit in ("mg", "h") if unit != UNITS[word])
+    assert dedup([copies[0], make("b", asked.format(25, other))]).counts.merged == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "空腹血糖为6.1毫摩尔/升，血压为130/80毫米汞柱，诊断是",
+            "空腹血糖为6.1mmol/L，血压为130/80mmHg，诊断是",
+        ),
+        ("血清T4升高而TSH降低的疾病是", "血清T₄升高而TSH降低的疾病是"),
+    ],
+)
+def test_units_are_read_with_what_stands_beside_them(make, dedup, first: str, second: str) -> None:
+    assert merges(dedup([make("a", first), make("b", second)])) == {"b": ("a", "exact")}
