@@ -41,7 +41,7 @@ _COUNTED = {
     for unit in sorted(UNITS, key=len, reverse=True)
     for before in "0123456789/"
 }
-"""Numerals that count time (近一年 is typed 近1年 too), and units in words; of two that begin alike the longer first."""
+"""Numerals that count time (近一年 is typed 近1年 too), and units in words; the longer first."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
