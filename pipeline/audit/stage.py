@@ -22,18 +22,16 @@ from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
 from pipeline.rendering import html
 from pipeline.rendering.html import data_uri
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.evaluation import AuditItem, AuditRespondent
 from schemas.questions import Question, QuestionType, ReviewItem
-from schemas.wording import counted
 
 STAGE, REASON = "audit", "suspicious_key"
 _BATCH = 500
 """Explanations that a worker reads at a time."""
 _SHOWN = 60
 """Characters of an explanation that are told as evidence."""
-_NAMED = 5
-"""Ids that a note names; the facts hold all."""
 _ENOUGH = 30
 """Respondents from which a distractor that nobody picks says something."""
 
@@ -54,6 +52,15 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     answers = others.answers
     found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
     waiting = _review_items(found.cases, params, conflicts)
+    facts = {
+        "respondents": len(found.respondents),
+        "answers_of_unknown_questions": others.unknown,
+        "answers_not_read": others.unread,
+        "explanations_not_read": found.lost,
+        "suspicious": len(waiting),
+        "evidence": dict(sorted(Counter(e.kind for row in found.items for e in row.evidence).items())),
+    }
+    models = sum(row.kind == "model" for row in found.respondents)
     return Result(
         tables={
             "items": AuditItem.to_frame(found.items),
@@ -62,15 +69,8 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
         review=waiting,
         files=_page(found, answers, params, context),
-        facts={
-            "respondents": len(found.respondents),
-            "answers_of_unknown_questions": others.unknown,
-            "answers_not_read": others.unread,
-            "explanations_not_read": found.lost,
-            "suspicious": len(waiting),
-            "evidence": dict(sorted(Counter(e.kind for row in found.items for e in row.evidence).items())),
-        },
-        notes=_notes(found, len(waiting), others.unknown, others.unread),
+        facts=facts,
+        notes=notes("pipeline.audit", models=models, **facts),
     )
 
 
@@ -300,21 +300,6 @@ def _told(case: AuditCase) -> Iterator[str]:
     yield f"{REASON}: the key {''.join(sorted(case.key))} is wrong with probability {case.suspicion:.2f}{suggested}"
     for each in case.evidence:
         yield f"{each.kind} ({each.source}): {each.detail}"
-
-
-def _notes(found: Audited, suspicious: int, unknown: int, unread: int) -> list[str]:
-    models = sum(row.kind == "model" for row in found.respondents)
-    notes = [f"{counted(suspicious, 'suspicious key')}, by {counted(models, 'model')} and all other evidence"]
-    if suspicious:
-        notes.append("`build-dataset review verify` sends them to people (build/audit/index.html shows them)")
-    if found.lost:
-        named = ", ".join(found.lost[:_NAMED]) + (" …" if len(found.lost) > _NAMED else "")
-        notes.append(
-            f"{counted(len(found.lost), 'explanation')} could not be read and did not count: {named}"
-        )
-    if unknown or unread:
-        notes.append(f"answers of others: {unknown:,} about questions that are not here, {unread:,} not read")
-    return notes
 
 
 PAGE = "index.html"

@@ -16,9 +16,9 @@ from pipeline.dedup.keys import Compared, items, with_keys
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translated
 from pipeline.disjoint import DisjointSets
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Store, Tables
 from schemas.questions import Cluster, Merge, Question, ReviewItem
-from schemas.wording import counted
 
 Edge = tuple[int, int, str]
 """Two rows and the kind of their relation."""
@@ -233,7 +233,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         tables={"questions": kept, "merges": merges, "clusters": related},
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
         review=[_conflict(questions, rows) for rows in sorted(found.conflicts)],
-        notes=_notes(found),
+        notes=notes("pipeline.dedup", conflicts=found.conflicts, left_out=found.left_out, most=MOST_ALIKE),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),
             "clusters": related["cluster_id"].n_unique(),
@@ -278,20 +278,6 @@ def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     places = np.empty(len(by_quality), np.int64)
     places[by_quality] = np.arange(len(by_quality))
     return places.tolist()
-
-
-def _notes(found: Resolution) -> list[str]:
-    notes = []
-    if found.conflicts:
-        copies = sum(map(len, found.conflicts))
-        asked = counted(len(found.conflicts), "question")
-        notes.append(f"{asked} with contradicting keys: all {copies:,} copies wait")
-    if found.left_out:
-        left = counted(found.left_out, "pair")
-        notes.append(
-            f"{left} of crowds of like questions not compared: each with its {MOST_ALIKE} most alike"
-        )
-    return notes
 
 
 def _merges(ids: list[str], found: Resolution) -> pl.DataFrame:

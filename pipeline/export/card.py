@@ -12,26 +12,20 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from pipeline.export.changes import KINDS, ReleaseComparison
 from pipeline.export.formats import FORMATS, question_text
-from pipeline.rendering.markdown import code, scalar, table, text
+from pipeline.rendering.markdown import rendered, scalar, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.questions import SPLITS
 from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import Dimension, dimensions
-from schemas.wording import counted
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
@@ -72,7 +66,7 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     types = distribution(splits, "question_type")
     made = rendered(
-        "card.md",
+        "pipeline.export:card.md",
         dataset=facts.dataset,
         splits=list(splits),
         total=total,
@@ -113,33 +107,8 @@ def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     listed = [(kind, kinds[kind,].to_dicts()) for kind in KINDS[1:] if (kind,) in kinds]
     rows = _change_rows(standing)
     told = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
-    made = re.sub(r"\n{3,}", "\n\n", rendered("changes.md", **told)).strip()
+    made = re.sub(r"\n{3,}", "\n\n", rendered("pipeline.export:changes.md", **told)).strip()
     return f"{made}\n\n{standing.history}".rstrip() + "\n"
-
-
-def rendered(template: str, **values: Any) -> str:
-    """Return a template of ``templates/`` with these values."""
-    return _templates().get_template(template).render(values)
-
-
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    # Markdown: what is not ours is escaped by the filters ``text`` and ``code``.
-    made = Environment(  # noqa: S701
-        loader=PackageLoader("pipeline.export"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.globals |= {"table": table}
-    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted, "number": _number}
-    return made
-
-
-def _number(value: float | None, places: int = 0) -> str:
-    return "–" if value is None else f"{value:,.{places}f}"
 
 
 def size_category(total: int) -> str:
@@ -206,7 +175,7 @@ def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], output
     """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
     explained = meanings()
     made = rendered(
-        "croissant.json",
+        "pipeline.export:croissant.json",
         dataset=dataset,
         licence=_licence_page(dataset.license),
         files=[

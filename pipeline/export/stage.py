@@ -10,14 +10,14 @@ from typing import Any
 import polars as pl
 
 from pipeline.export.card import Facts, card, changelog, croissant, distribution, statistics
-from pipeline.export.changes import ReleaseComparison, standing
+from pipeline.export.changes import standing
 from pipeline.export.formats import FORMATS, task_files
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
 from pipeline.releases import CHANGELOG
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.taxonomy import dimensions
-from schemas.wording import counted
 
 
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
@@ -49,10 +49,9 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         files=files,
         describe=describe,
         facts={"splits": sizes, "release": stands.facts()},
-        notes=[
-            *_notes(sizes, sum(map(_unlabelled, splits.values()))),
-            *_release_notes(stands),
-        ],
+        notes=notes(
+            "pipeline.export", sizes=sizes, unlabelled=sum(map(_unlabelled, splits.values())), standing=stands
+        ),
     )
 
 
@@ -83,23 +82,3 @@ def _json(content: object) -> bytes:
 def _unlabelled(rows: pl.DataFrame) -> int:
     """Questions without a label in any dimension."""
     return rows.filter(pl.all_horizontal(pl.col(list(dimensions())).is_null())).height
-
-
-def _notes(sizes: Mapping[str, int], unlabelled: int) -> list[str]:
-    notes = []
-    empty = [name for name, size in sizes.items() if not size]
-    if empty:
-        notes.append(f"warning: no questions in {', '.join(empty)}")
-    if unlabelled:
-        notes.append(f"warning: {counted(unlabelled, 'question')} without any label: is annotate complete?")
-    return notes
-
-
-def _release_notes(stands: ReleaseComparison) -> list[str]:
-    if stands.previous is None:
-        return []
-    told = ", ".join(f"{count:,} {kind}" for kind, count in stands.changes.counts().items() if count)
-    notes = [f"since release {stands.previous}: {told or 'no changes'}"]
-    if told and stands.is_draft:
-        notes.append(f"before the next release: set dataset.version to {stands.suggested} or higher")
-    return notes

@@ -14,12 +14,12 @@ from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import SplitPair, exact_pairs, near_pairs, tokenise
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
 from schemas.identity import file_sha256
 from schemas.questions import SPLITS
 from schemas.release import BenchmarkFile, Leak
-from schemas.wording import counted
 
 _SPAN = 200
 """Characters of a span that are shown."""
@@ -49,7 +49,7 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
         tables={"leaks": Leak.to_frame(found), "benchmarks": BenchmarkFile.to_frame(files)},
         counts=Counts(questions.height, questions.height),
         facts=facts,
-        notes=_notes(facts),
+        notes=notes("pipeline.leaks", **facts),
     )
 
 
@@ -168,26 +168,3 @@ def _counted(leaks: Sequence[Leak]) -> dict[str, dict[str, int]]:
         of_split = Counter(split for _, split in ids)
         counted[kind] = {split: of_split[split] for split in SPLITS}
     return counted
-
-
-def _notes(facts: dict[str, Any]) -> list[str]:
-    across = facts["across_splits"]
-    notes = []
-    if any(across.values()):
-        notes.append(
-            f"warning: {across['exact']} exact and {across['near']} near duplicates across splits (leaks.parquet)"
-        )
-    else:
-        notes.append("no exact or near duplicates across splits")
-    if "benchmarks" in facts:
-        found = {kind: sum(splits.values()) for kind, splits in facts["benchmarks"]["questions"].items()}
-        test = facts["benchmarks"]["questions"]["copy"]["test"]
-        notes.append(
-            f"{counted(found['overlap'], 'question')} with a run of {facts['benchmarks']['ngram']} tokens that a "
-            f"benchmark has too; copies among them: {found['copy']:,} ({test:,} of test)"
-        )
-        if count := facts["benchmarks"]["paraphrases"]:
-            notes.append(
-                f"{counted(count, 'question')} that a benchmark may have in other words or another language"
-            )
-    return notes

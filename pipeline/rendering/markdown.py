@@ -1,12 +1,20 @@
-"""Markdown and YAML that text from papers and configurations cannot break out of."""
+"""Templates of plain text; Markdown and YAML that text from papers and configurations cannot break out of."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pipeline.rendering.tables import number
+from schemas.questions import SPLITS
+from schemas.wording import counted
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
 _LIST_ITEM = re.compile(r"^(\d{1,9})(?=[.)])")
@@ -42,3 +50,26 @@ def scalar(value: Any) -> str:
     """A value as YAML: JSON, which YAML 1.2 contains, with what YAML readers trip over escaped."""
     plain = json.dumps(value, ensure_ascii=False)
     return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
+
+
+def rendered(template: str, /, **values: Any) -> str:
+    """Return a template (``package:name``, as of pages) with these values; the filters escape what is not ours."""
+    package, _, name = template.partition(":")
+    return _environment(package).get_template(name).render(values)
+
+
+def notes(package: str, **values: Any) -> list[str]:
+    """Return a stage's lines for the user: ``notes.txt`` among the templates of its package."""
+    return [line for line in rendered(f"{package}:notes.txt", **values).splitlines() if line]
+
+
+@cache
+def _environment(package: str) -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(  # noqa: S701 - no page
+        loader=PackageLoader(package), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.globals |= {"table": table, "SPLITS": SPLITS}
+    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted, "number": number}
+    return made

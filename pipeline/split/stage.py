@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from pipeline.releases import every_release
-from pipeline.split.draw import TEST, VALIDATION, Contents, SplitDraw, balance, draw, repair
+from pipeline.rendering.markdown import notes
+from pipeline.split.draw import Contents, SplitDraw, balance, draw, repair
 from pipeline.split.params import SplitParams
 from pipeline.split.units import (
     OTHER,
@@ -35,7 +36,6 @@ from pipeline.split.units import (
 )
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import SPLITS, Assignment, Rejection
-from schemas.wording import counted
 
 _LISTED = 200
 """Strata listed by name in the manifest; the rest are counted."""
@@ -78,12 +78,13 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     }
     if params.method == "per_subcategory":
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
+    got = [sum(column) for column in zip(*quotas, strict=True)]
     return Result(
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired)),
         rejects=[_retirement(ids[row]) for row in retired],
         facts=facts,
-        notes=_notes(params, facts, quotas),
+        notes=notes("pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
     )
 
 
@@ -173,51 +174,3 @@ def _facts(
         "units_of_several": sum(len(unit.rows) > 1 for unit in units),
         "largest_unit": max((len(unit.rows) for unit in units), default=0),
     }
-
-
-def _short_of(params: SplitParams, subcategories: int, quotas: Sequence[Row]) -> list[str]:
-    """Tell the numbers that small subcategories cannot give."""
-    asked = {
-        "test": (TEST, params.test_per_subcategory * subcategories),
-        "validation": (VALIDATION, params.development_per_subcategory * subcategories),
-    }
-    got = {name: sum(row[split] for row in quotas) for name, (split, _) in asked.items()}
-    if all(got[name] == wanted for name, (_, wanted) in asked.items()):
-        return []
-    told = " and ".join(
-        f"{got[name]:,} of {wanted:,} {name} questions" for name, (_, wanted) in asked.items()
-    )
-    return [
-        f"{counted(subcategories, 'subcategory', 'subcategories')} can give {told}: "
-        "where one is too small, half of it stays in train"
-    ]
-
-
-def _notes(params: SplitParams, facts: dict[str, Any], quotas: Sequence[Row]) -> list[str]:
-    sizes = facts["splits"]
-    notes = ["splits: " + ", ".join(f"{split} {sizes[split]:,}" for split in SPLITS)]
-    if pooled := facts["pooled_strata_count"]:
-        notes.append(
-            f"pooled into {OTHER}: {counted(pooled, 'stratum', 'strata')} with fewer than "
-            f"{params.min_stratum} questions (listed in the manifest)"
-        )
-    if off := facts["strata_off_by_more_than_one_count"]:
-        notes.append(
-            f"more than one question off their quota: {counted(off, 'stratum', 'strata')}, where groups or an earlier "
-            "release allow no better (listed in the manifest)"
-        )
-    if params.method == "per_subcategory":
-        notes += _short_of(params, facts["subcategories"], quotas)
-    if facts["retired"]:
-        told = counted(facts["retired"], "question")
-        notes.append(
-            f"left out, since an earlier release has them in another split than what they repeat: {told}"
-        )
-    if not facts["releases"]:
-        notes.append(
-            "a draft until `build-dataset release`: adding papers, or another seed, may move questions between splits"
-        )
-    empty = [split for split in SPLITS if not sizes[split]]
-    if empty and any(sizes.values()):
-        notes.append(f"warning: {' and '.join(empty)} empty: too few questions, or a ratio of 0")
-    return notes

@@ -43,7 +43,7 @@ def settle(monkeypatch):
 
 
 def merged(found: Resolution) -> dict[int, int]:
-    return {row: leader for row, leader, _ in found.merges}
+    return {row: leader for row, leader, *_ in found.merges}
 
 
 def test_relations_are_asked_of_the_worse_copy_to_the_better(settle) -> None:
