@@ -166,7 +166,8 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
         return labelled(zip(map(str, labels), texts, strict=True))
     if all(mark in (0, 1) for mark in value.values()) and not all(map(_is_label, value)):
         return _flagged(list(value), list(value.values()))
-    return labelled((_label(str(key)), text) for key, text in value.items())
+    pairs = [(_label(str(key)), text) for key, text in value.items()]
+    return labelled(sorted(pairs, key=lambda pair: pair[0].upper() if pair[0].upper() in LABELS else ""))
 
 
 def _flagged(texts: Sequence[Any], flags: Sequence[Any]) -> Options:

@@ -113,7 +113,7 @@ def row_of(
         "numbered": {single.format(at): text for at, text in enumerate(texts, 1)},
         "list": {whole: texts},
         "labelled_list": {whole: [f"{letter}. {text}" for letter, text in pairs]},
-        "dict": {whole: dict(pairs)},
+        "dict": {whole: dict(sorted(pairs, key=lambda pair: pair[1][::-1]))},  # in any order
         "objects": {whole: [{"key": letter, "value": text} for letter, text in pairs]},
         "lines": {whole: "\n".join(f"{letter}、{text}" for letter, text in pairs)},
         "literal": {whole: r"\n".join(f"{letter} {text}" for letter, text in pairs)},
