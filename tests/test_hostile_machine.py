@@ -54,7 +54,7 @@ def command(home: Path, *words: str, prefix=(), environment=None, limits=None, s
         preexec_fn=start
         or (limits and (lambda: [resource.setrlimit(what, (most, most)) for what, most in limits.items()])),
         capture_output=True,
-        timeout=200,
+        timeout=900,
         check=False,
     )
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
@@ -127,7 +127,7 @@ def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 2, done.stderr

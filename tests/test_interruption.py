@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 180.0
+PATIENCE = 900
 
 
 def _module(path: Path):

@@ -60,7 +60,7 @@ def test_the_installed_command_builds_a_paper_without_the_repository(installed, 
         "print({name.partition('.')[0] for name in sys.modules} & {'schemas', 'pipeline', 'annotation'})"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=250
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=900
     )
     assert done.stdout.split() == ["1", "set()"], done.stderr
 
@@ -72,5 +72,5 @@ def test_code_of_the_installed_package_is_part_of_fingerprints(installed):
         "from build_dataset.pipeline.runtime.fingerprint import _closure; "
         f"found = _closure({module!r}); print({module!r} in found, 'build_dataset.schemas.questions' in found)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=250)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=900)
     assert done.stdout.split() == ["True", "True"], done.stderr

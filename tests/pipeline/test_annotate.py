@@ -179,11 +179,11 @@ def test_a_killed_run_loses_at_most_what_was_in_flight_and_pays_nothing_twice(se
         wait_until(lambda target=40 * (round_ + 1): len(server.answered) >= target, child)
         child.send_signal(signal.SIGKILL)
         child.wait()
-    finished, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=60)
+    finished, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=600)
     assert len(server.asked) == count
     assert sum(server.asked.values()) <= count + kills * at_once
     server.asked.clear()
-    again, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=60)
+    again, _ = annotate_in_a_process(server, tmp_path / "s.sqlite", count).communicate(timeout=600)
     assert not server.asked
     assert again == finished
     assert finished.count(b"question_id") == 5 * count

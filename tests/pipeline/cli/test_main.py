@@ -98,7 +98,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     )
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == 130
     assert told == "stopped; run the same command again to go on where it stopped\n"
 

@@ -58,7 +58,7 @@ def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
         "with bounded(pathlib.Path(sys.argv[1]), 0.1):\n"
         "    re.match(r'(a+)+$', 'a' * 60 + 'b')\n"  # hours inside one call of native code
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=600)
     import signal
 
     assert done.returncode == -signal.SIGXCPU

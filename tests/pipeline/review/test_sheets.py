@@ -205,7 +205,7 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
     saved = tmp_path / "saved"
     command = ["soffice", "--headless", "--norestore", f"-env:UserInstallation=file://{tmp_path}/profile"]
     command += ["--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", str(saved), str(path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
     book = load_workbook(saved / path.name)
     sheet = book[sheets._MAIN]
     assert (sheet.protection.sheet, sheet["B2"].protection.locked, sheet["F2"].protection.locked) == (
