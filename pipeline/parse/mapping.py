@@ -227,6 +227,20 @@ class _Search:
         self._take("answer", [best, *same], self.found.found_by.get("answer", "name"))
         if best in self.found.roles.get("right", ()):
             self.found.roles["right"].remove(best)
+        self._require_agreement(
+            {best: clear[best], **dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)}
+        )
+
+    def _later_keys(self) -> list[str]:
+        """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""
+        words = vocabulary()["words"]
+        return [
+            name
+            for name in self._free()
+            if any(word in plain(name) for word in words["key"])
+            and not any(word in plain(name) for word in words["no_key"])
+            and all(answers.letters_of(str(value), []) for value in self._values(name))
+        ]
 
     def _given(self, name: str) -> list[Given]:
         """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""

@@ -31,6 +31,9 @@ def waits(outcome, number):
         ("故不选A", None),
         ("故选A。又故选B。", None),
         ("应选用青霉素", None),
+        ("为明确诊断应选择B超检查（A对）", None),
+        ("最早升高，故选C反应蛋白", None),
+        ("故选B肺炎", "B"),
     ],
 )
 def test_the_conclusion_of_an_explanation_is_read(explanation, letters):

@@ -201,6 +201,18 @@ def test_one_number_beyond_the_options_among_many_is_a_typing_error():
     assert found[-1][1][0].answer is None
 
 
+@pytest.mark.parametrize(("name", "stops"), [("更正答案", True), ("final_answer", True), ("考生答案", False)])
+def test_a_column_that_may_correct_the_key_stops_the_file_where_they_differ(name, stops):
+    rows = [
+        {"题干": f"关于第{at}例的说法正确的是", **dict(zip("ABCD", "甲乙丙丁", strict=True)), "答案": "A"}
+        for at in range(8)
+    ]
+    rows[3][name] = "B"
+    assert isinstance(parse(rows).columns, Unclear) == stops
+    rows[3][name] = "A"
+    assert not isinstance(parse(rows).columns, Unclear)
+
+
 def test_an_answer_of_a_reader_is_no_option():
     row = {"question": "下列说法正确的是", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
     (_, (question, doubts)), *_ = parse([{**row, "rightAnswer": "A"}, {**row, "rightAnswer": "B"}]).rows
