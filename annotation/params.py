@@ -130,9 +130,12 @@ class ReviewParams(Params):
     majority: bool = Field(True, description="Two of three experts settle a dispute")
     overlap: float = Field(
         1.0,
-        description="Share of questions that two experts review, drawn by lot; one the others",
+        description="Share of questions that several experts review, drawn by lot; one the others",
         ge=0,
         le=1,
+    )
+    experts: int = non_semantic(
+        2, "Experts who review each question; with overlap below 1, that share of them", ge=2, le=5
     )
     bootstrap: int = Field(
         1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000

@@ -54,6 +54,8 @@ class Project:
     """Submitted ones, without those that were skipped."""
     predictions: int = 0
     description: str = ""
+    experts: int | None = None
+    """People for each task; None where it is unknown."""
 
 
 class Studio:
@@ -313,4 +315,5 @@ def _project(found: Any) -> Project:
         annotations=found.total_annotations_number or 0,
         predictions=found.total_predictions_number or 0,
         description=found.description or "",
+        experts=found.maximum_annotations,
     )

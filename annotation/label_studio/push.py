@@ -100,7 +100,7 @@ def push(
     created = project is None
     if project is None:
         project = make(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
-    elif project.label_config != settings["label_config"]:
+    elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
     work = _Push(studio, kind, project, tasks, version, batch)
     there = [] if created else work.look()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -65,10 +66,11 @@ _CROP_BYTES = 400_000
 def push(
     tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
 ) -> PushReport:
-    """Send questions, prefilled with their labels, to two experts; again, it adds nothing."""
+    """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
-    return send(REVIEW, tasks, params, context, version=version, count=count, adopt=adopt)
+    kind = replace(REVIEW, experts=params.experts)
+    return send(kind, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
 def push_to_experts(
@@ -174,7 +176,7 @@ def send(
             kind,
             owner_of(context),
             tasks,
-            title=params.project if kind is REVIEW else None,
+            title=params.project if kind.key == REVIEW.key else None,
             version=version,
             batch=params.batch,
             count=count,
@@ -213,7 +215,8 @@ def pull(
     studio = connect(params)
     owner = owner_of(context)
     experts = [of_expert(who) for who in params.reviewers] if params.assign else []
-    kinds = {kind.key: kind for kind in (*KINDS, *expert_kinds(context.build), *experts)}
+    shared = replace(REVIEW, experts=params.experts)
+    kinds = {kind.key: kind for kind in (shared, *KINDS[1:], *expert_kinds(context.build), *experts)}
     listed = studio.projects("[build-dataset ")
     present = {key: find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()}
     people = studio.reviewers()

@@ -19,7 +19,6 @@ from schemas.annotations import ExpertReview
 from schemas.identity import sha256
 from schemas.taxonomy import dimensions
 
-EXPERTS = 2
 QUICK = 5.0
 """Seconds: an exam question of 30 characters with five options and five labels is not read in less."""
 _ENOUGH = 30  # questions before anybody is spoken of
@@ -78,6 +77,7 @@ def expert_work(
     rules: Rules,
     assigned: Mapping[str, Set[str]] | None = None,
     controls: Mapping[str, Control] | None = None,
+    experts: int = 2,
 ) -> list[ExpertWork]:
     """Return the work of each expert, adjudicators apart, by name.
 
@@ -92,18 +92,21 @@ def expert_work(
             judged[review.question_id].add(review.reviewer)
             own.setdefault(review.reviewer, []).append(review)
             said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
-    left = {who: len(mine) for who, mine in assigned.items()} if assigned else _shared(judged, own)
+    left = (
+        {who: len(mine) for who, mine in assigned.items()}
+        if assigned
+        else _shared(judged, list(own), experts)
+    )
     checked = controls or {}
     return [_work(who, own[who], left.get(who, 0), said, checked.get(who, Control())) for who in sorted(own)]
 
 
-def _shared(judged: Mapping[str, Set[str]], experts: Iterable[str]) -> dict[str, int]:
+def _shared(judged: Mapping[str, Set[str]], people: Sequence[str], experts: int) -> dict[str, int]:
     """Return how many questions wait for each expert where everybody may answer every question."""
-    people = list(experts)
-    wanted = sum(max(0, EXPERTS - len(who)) for who in judged.values())
-    share = ceil(wanted / len(people)) if len(people) > EXPERTS else wanted
+    wanted = sum(max(0, experts - len(who)) for who in judged.values())
+    share = ceil(wanted / len(people)) if len(people) > experts else wanted
     return {
-        expert: min(share, sum(len(who) < EXPERTS and expert not in who for who in judged.values()))
+        expert: min(share, sum(len(who) < experts and expert not in who for who in judged.values()))
         for expert in people
     }
 
@@ -188,7 +191,7 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     questions, and few others, change hands. A quota of 0 gives an expert no more questions; what they did counts.
     """
     single = singles(groups, params.overlap)
-    experts = {name: 1 if name in single else EXPERTS for name in groups}
+    experts = {name: 1 if name in single else params.experts for name in groups}
     wanted = {name: max(0, count - len(answered.get(name, ()))) for name, count in experts.items()}
     load = {who: sum(who in people for people in answered.values()) for who in params.reviewers}
     room = _room(params, sum(wanted.values()) + sum(load.values()))

@@ -46,7 +46,7 @@ from pipeline.review.folder import (
     replace_table,
     write_pulled,
 )
-from pipeline.review.progress import EXPERTS, answered_by, assign, groups_of
+from pipeline.review.progress import answered_by, assign, groups_of
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
 from schemas.errors import UserError
@@ -163,7 +163,7 @@ def export(
 ) -> int:
     """Write a workbook with the questions that wait for an expert; return their number.
 
-    Left out is what the expert has answered, what two people have, and what other workbooks that are out hold for two;
+    Left out is what the expert has answered, what enough people have, and what workbooks that are out hold for them;
     with ``assign``, what is assigned to others.
 
     Raises:
@@ -180,7 +180,7 @@ def export(
     theirs = pl.col("reviewer") == expert
     answered = set(pulled.filter(theirs)["question_id"])
     held = set(before.filter(theirs)["question_id"]) - answered  # out and not back: written again
-    full = set(asked.group_by("question_id").len().filter(pl.col("len") >= EXPERTS)["question_id"])
+    full = set(asked.group_by("question_id").len().filter(pl.col("len") >= params.experts)["question_id"])
     tasks = [task for task in review_tasks(tables, params, context, crops=False) if fits(task)]
     if params.assign:
         groups = groups_of(tables["questions"])

@@ -198,7 +198,7 @@ def status(
     if params.assign:
         assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"])).questions
     checked = controls(control) if control is not None else {}
-    work = expert_work(ids, settled.reviews, settled.rules, assigned, checked)
+    work = expert_work(ids, settled.reviews, settled.rules, assigned, checked, params.experts)
     return review_status(settled.standings), work, [row for row in rows if _is_total(row)]
 
 

@@ -206,10 +206,7 @@ def push(
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
-    report = send(kind, tasks, review, context, adopt=adopt)
-    if not report.created:
-        connect(review).update_project(report.project, maximum_annotations=kind.experts)
-    return report
+    return send(kind, tasks, review, context, adopt=adopt)
 
 
 def pull(

@@ -25,15 +25,18 @@ def groups(count: int, size: int = 1) -> dict[str, str]:
 @given(
     count=st.integers(1, 60),
     overlap=st.sampled_from([0.0, 0.2, 1.0]),
+    experts=st.sampled_from([2, 3]),
     answers=st.dictionaries(st.integers(0, 59), st.sets(st.sampled_from([*PEOPLE, "gone"]), max_size=2)),
     quotas=st.dictionaries(st.sampled_from(PEOPLE), st.integers(0, 30)),
 )
-def test_every_answer_is_given_wanted_of_somebody_or_counted_as_nobodys(count, overlap, answers, quotas):
+def test_every_answer_is_given_wanted_of_somebody_or_counted_as_nobodys(
+    count, overlap, experts, answers, quotas
+):
     asked = groups(count)
     answered = {f"q{n}": people for n, people in answers.items() if n < count}
-    found = assign(asked, params(overlap=overlap, quotas=quotas), answered)
+    found = assign(asked, params(overlap=overlap, experts=experts, quotas=quotas), answered)
     single = singles(asked, overlap)
-    wanted = sum(max(0, (1 if name in single else 2) - len(answered.get(name, ()))) for name in asked)
+    wanted = sum(max(0, (1 if name in single else experts) - len(answered.get(name, ()))) for name in asked)
     assert sum(map(len, found.questions.values())) + found.unassigned == wanted
     for who, mine in found.questions.items():
         done = sum(who in people for people in answered.values())
