@@ -6,39 +6,38 @@ import hashlib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, NonNegativeInt, model_validator
+from pydantic import NonNegativeInt, model_validator
 
 from annotation.learned import LEAST
 from annotation.llm.options import Endpoint, LlmOptions
 from schemas.errors import UserError
-from schemas.params import Address, Params, VariableName, non_semantic
+from schemas.params import Address, Params, VariableName, non_semantic, option
 
 
 class AnnotateLlmOptions(LlmOptions):
     """The ``[annotate.llm]`` section: which model labels the questions, and how it is asked."""
 
-    response_format: Literal["json_schema", "json_object", "none"] = Field(
+    response_format: Literal["json_schema", "json_object", "none"] = option(
         "json_schema",
-        description="How the answer's form is asked for: json_schema where the endpoint has structured "
-        "output, otherwise json_object or none; labels are checked in any case.",
+        "How the answer's form is asked for: json_schema where the endpoint has structured output, "
+        "otherwise json_object or none; labels are checked in any case.",
     )
-    one_dimension_a_call: bool = Field(
-        False,
-        description="Ask for each dimension on its own, as CMExam did: almost three times the tokens.",
+    one_dimension_a_call: bool = option(
+        False, "Ask for each dimension on its own, as CMExam did: almost three times the tokens."
     )
-    logprobs: bool = Field(
+    logprobs: bool = option(
         True,
-        description="Ask how probable each token of the answer was: the confidence of its labels. False for "
-        "models that refuse it.",
+        "Ask how probable each token of the answer was: the confidence of its labels. False for models that"
+        " refuse it.",
     )
-    samples: int = Field(
+    samples: int = option(
         1,
+        "Answers to each question; with several, a label's confidence is the share that agrees. Needs a "
+        "temperature.",
         ge=1,
         le=25,
-        description="Answers to each question; with several, a label's confidence is the share that agrees. "
-        "Needs a temperature.",
     )
-    shots: int = Field(0, ge=0, le=32, description="Reviewed questions to show as examples.")
+    shots: int = option(0, "Reviewed questions to show as examples.", ge=0, le=32)
 
     @model_validator(mode="after")
     def _samples_differ(self) -> AnnotateLlmOptions:
@@ -50,23 +49,20 @@ class AnnotateLlmOptions(LlmOptions):
 class AnnotateParams(Params):
     """The ``[annotate]`` section of ``dataset.toml``."""
 
-    annotator: Literal["auto", "llm", "embeddings", "learned", "lexicon"] = Field(
+    annotator: Literal["auto", "llm", "embeddings", "learned", "lexicon"] = option(
         "auto",
-        description="Who labels: llm; learned, offline, from labels that experts have reviewed; embeddings, the same "
-        "with vectors of [annotate.embeddings]; lexicon, offline and rough; auto: llm when [annotate.llm] names a "
-        "model, otherwise learned when enough are reviewed, otherwise lexicon.",
+        "Who labels: llm; learned, offline, from labels that experts have reviewed; embeddings, the same "
+        "with vectors of [annotate.embeddings]; lexicon, offline and rough; auto: llm when [annotate.llm] "
+        "names a model, otherwise learned when enough are reviewed, otherwise lexicon.",
     )
     reviewed: Path | None = non_semantic(
-        None,
-        "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet.",
+        None, "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet."
     )
-    learn_from: int = Field(
-        100, ge=LEAST, description="Reviewed questions from which auto prefers learned to lexicon."
-    )
+    learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=LEAST)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
-    embeddings: Endpoint = Field(
-        Endpoint(), description="Embedding model of the annotator embeddings; a local server's, too."
+    embeddings: Endpoint = option(
+        Endpoint(), "Embedding model of the annotator embeddings; a local server's, too."
     )
 
     def chosen(self, reviewed: int = 0) -> Literal["llm", "embeddings", "learned", "lexicon"]:
@@ -119,27 +115,18 @@ def file_digest(path: Path, option: str) -> str:
 class ReviewParams(Params):
     """The ``[review]`` section of ``dataset.toml``."""
 
-    reviewers: list[str] = Field(
-        default_factory=list,
-        description="E-mails of the experts whose reviews count; everyone's when empty",
+    reviewers: list[str] = option([], "E-mails of the experts whose reviews count; everyone's when empty")
+    adjudicators: list[str] = option(
+        [], "E-mails of those whose review settles disputes and flags; they do not enter agreement"
     )
-    adjudicators: list[str] = Field(
-        default_factory=list,
-        description="E-mails of those whose review settles disputes and flags; they do not enter agreement",
-    )
-    majority: bool = Field(True, description="Two of three experts settle a dispute")
-    overlap: float = Field(
-        1.0,
-        description="Share of questions that several experts review, drawn by lot; one the others",
-        ge=0,
-        le=1,
+    majority: bool = option(True, "Two of three experts settle a dispute")
+    overlap: float = option(
+        1.0, "Share of questions that several experts review, drawn by lot; one the others", ge=0, le=1
     )
     experts: int = non_semantic(
         2, "Experts who review each question; with overlap below 1, that share of them", ge=2, le=5
     )
-    bootstrap: int = Field(
-        1000, description="Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000
-    )
+    bootstrap: int = option(1000, "Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000)
     blind: float = non_semantic(
         0.0,
         "Share of questions sent without labels filled in, drawn by lot, to measure anchoring",
@@ -194,11 +181,8 @@ class ReviewParams(Params):
 class CalibrateParams(Params):
     """The ``[calibrate]`` section of ``dataset.toml``."""
 
-    target: float = Field(
-        0.9,
-        gt=0,
-        lt=1,
-        description="Share of right labels that is wanted of those taken without a second look.",
+    target: float = option(
+        0.9, "Share of right labels that is wanted of those taken without a second look.", gt=0, lt=1
     )
     others: list[Path] = non_semantic(
         [], "Further annotations to compare: annotations.parquet of builds with other annotators."

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemas.params import Params, non_semantic
+from schemas.params import Params, non_semantic, option
 
 
 def _date(value: str) -> str:
@@ -21,26 +21,22 @@ class DatasetParams(Params):
     """The ``[dataset]`` section."""
 
     name: str = Field(description="Short name of the dataset: letters, digits, - and _", pattern=r"^[\w.-]+$")
-    title: str | None = Field(None, description="Title for people")
-    description: str | None = Field(None, description="One paragraph for the dataset card")
-    language: str = Field("zh", description="Language of the questions (ISO 639-1)")
-    license: str = Field("other", description="Licence of the questions, as Hugging Face names it")
-    homepage: str | None = Field(None, description="Where the dataset lives")
-    version: str = Field(
-        "0.1.0",
-        description="Version of the release (semantic versioning)",
-        pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$",
+    title: str | None = option(None, "Title for people")
+    description: str | None = option(None, "One paragraph for the dataset card")
+    language: str = option("zh", "Language of the questions (ISO 639-1)")
+    license: str = option("other", "Licence of the questions, as Hugging Face names it")
+    homepage: str | None = option(None, "Where the dataset lives")
+    version: str = option(
+        "0.1.0", "Version of the release (semantic versioning)", pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$"
     )
-    date: Annotated[str, AfterValidator(_date)] | None = Field(
-        None, description="Date of the release, e.g. 2026-11-22"
-    )
-    creators: list[str] = Field([], description="Who made the dataset: people or organisations")
-    citation: str | None = Field(None, description="How to cite it: BibTeX or a sentence")
+    date: Annotated[str, AfterValidator(_date)] | None = option(None, "Date of the release, e.g. 2026-11-22")
+    creators: list[str] = option([], "Who made the dataset: people or organisations")
+    citation: str | None = option(None, "How to cite it: BibTeX or a sentence")
     labels: Path | None = non_semantic(
         None,
         "TOML file of the dataset's own label set (docs/labels.md); CMExam's five dimensions when absent",
     )
-    seed: int = Field(20230605, description="Seed of everything that draws lots", ge=0, lt=2**32)
+    seed: int = option(20230605, "Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = non_semantic(Path("raw"), "Folder with the exam papers")
     build: Path = non_semantic(Path("build"), "Folder for everything that is made")
     releases: Path = non_semantic(
@@ -58,20 +54,20 @@ class DatasetParams(Params):
 class SourceParams(Params):
     """Roles of columns that are set by hand; every key is optional and wins over what is found."""
 
-    stem: str | None = Field(None, description="Column of the stem")
-    options: str | list[str] | None = Field(
-        None, description="Column of all options, or the columns of one option each, A first"
+    stem: str | None = option(None, "Column of the stem")
+    options: str | list[str] | None = option(
+        None, "Column of all options, or the columns of one option each, A first"
     )
-    answer: str | None = Field(None, description="Column of the key")
-    answer_as: Literal["letters", "texts", "index_from_0", "index_from_1"] | None = Field(
-        None, description="How the key is given"
+    answer: str | None = option(None, "Column of the key")
+    answer_as: Literal["letters", "texts", "index_from_0", "index_from_1"] | None = option(
+        None, "How the key is given"
     )
-    explanation: str | None = Field(None, description="Column of the explanation")
-    id: str | None = Field(None, description="Column of the source's own ids")
-    type: str | None = Field(None, description="Column of the item type")
-    shared: str | None = Field(None, description="Column of a case that several questions share")
-    group: str | None = Field(None, description="Column that is equal for questions of one group")
-    comment: str | None = Field(None, description="Column of comments")
+    explanation: str | None = option(None, "Column of the explanation")
+    id: str | None = option(None, "Column of the source's own ids")
+    type: str | None = option(None, "Column of the item type")
+    shared: str | None = option(None, "Column of a case that several questions share")
+    group: str | None = option(None, "Column that is equal for questions of one group")
+    comment: str | None = option(None, "Column of comments")
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""

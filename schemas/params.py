@@ -50,9 +50,14 @@ class Params(BaseModel):
         return frozenset()
 
 
+def option(default: Any, description: str, **constraints: Any) -> Any:
+    """A parameter that can change a result."""
+    return Field(default, description=description, **constraints)
+
+
 def non_semantic(default: Any, description: str, **constraints: Any) -> Any:
     """A parameter that changes how fast or where, never what: workers, timeouts, addresses of keys."""
-    return Field(default, description=description, json_schema_extra={"non_semantic": True}, **constraints)
+    return option(default, description, json_schema_extra={"non_semantic": True}, **constraints)
 
 
 def is_non_semantic(field: FieldInfo) -> bool:

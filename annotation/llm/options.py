@@ -6,9 +6,9 @@ import os
 import re
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from schemas.params import Address, Params, VariableName, non_semantic
+from schemas.params import Address, Params, VariableName, non_semantic, option
 
 _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"
@@ -17,15 +17,15 @@ OPENAI_URL = "https://api.openai.com/v1"
 class Endpoint(Params):
     """A model at an OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
 
-    base_url: Address = Field(
-        OPENAI_URL, description="Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
+    base_url: Address = option(
+        OPENAI_URL, "Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
     )
-    api_version: str | None = Field(
+    api_version: str | None = option(
         None,
-        description="Version of Azure's classic API, e.g. 2024-10-21: base_url ends in /openai/deployments/NAME. "
-        "It may stand behind base_url as ?api-version=….",
+        "Version of Azure's classic API, e.g. 2024-10-21: base_url ends in /openai/deployments/NAME. It may"
+        " stand behind base_url as ?api-version=….",
     )
-    model: str | None = Field(None, description="The model's name at that endpoint.")
+    model: str | None = option(None, "The model's name at that endpoint.")
     api_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY",
         "Name of the environment variable that holds the key. Other endpoints than OpenAI's get a key only "
@@ -65,23 +65,20 @@ class Endpoint(Params):
 class LlmOptions(Endpoint):
     """A language model: sampling, prices and limits."""
 
-    temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
-    send_temperature: bool = Field(True, description="False leaves it out, for models that refuse it.")
-    max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer.")
-    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = Field(
-        "max_tokens",
-        description="What the endpoint calls that limit; OpenAI's reasoning models want the second.",
+    temperature: float = option(0.0, "Sampling temperature.", ge=0, le=2)
+    send_temperature: bool = option(True, "False leaves it out, for models that refuse it.")
+    max_tokens: int = option(1024, "Most tokens of an answer.", ge=1)
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = option(
+        "max_tokens", "What the endpoint calls that limit; OpenAI's reasoning models want the second."
     )
-    seed: int | None = Field(None, description="Sampling seed, for endpoints that take one.")
-    extra_body: dict[str, Any] = Field(
-        default_factory=dict, description="Further fields of the request, e.g. {reasoning_effort = 'low'}."
+    seed: int | None = option(None, "Sampling seed, for endpoints that take one.")
+    extra_body: dict[str, Any] = option({}, "Further fields of the request, e.g. {reasoning_effort = 'low'}.")
+    price_in: float | None = option(None, "Price of a million prompt tokens.", ge=0)
+    price_out: float | None = option(None, "Price of a million answer tokens.", ge=0)
+    batch_share: float = option(
+        0.5, "What the endpoint's Batch API costs, as a share of these prices.", ge=0, le=1
     )
-    price_in: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
-    price_out: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
-    batch_share: float = Field(
-        0.5, ge=0, le=1, description="What the endpoint's Batch API costs, as a share of these prices."
-    )
-    currency: str = Field("USD", description="Currency of the prices and of max_cost.")
+    currency: str = option("USD", "Currency of the prices and of max_cost.")
     max_cost: float | None = non_semantic(
         None, "Stop before the request that could bring the cost of all answers above this.", ge=0
     )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from annotation.params import file_digest
 from schemas.errors import UserError
-from schemas.params import Params, non_semantic
+from schemas.params import Params, non_semantic, option
 
 _OPTION = "[audit] answers"
 
@@ -21,16 +19,13 @@ class AuditParams(Params):
         None,
         'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.',
     )
-    wrong: float = Field(
-        0.03,
-        gt=0,
-        lt=0.5,
-        description="Share of keys that are thought wrong before anything is known of them.",
+    wrong: float = option(
+        0.03, "Share of keys that are thought wrong before anything is known of them.", gt=0, lt=0.5
     )
-    verify: float = Field(
-        0.5, gt=0, lt=1, description="Questions from this suspicion on go to people with `review verify`."
+    verify: float = option(
+        0.5, "Questions from this suspicion on go to people with `review verify`.", gt=0, lt=1
     )
-    shown: int = Field(100, ge=1, le=1000, description="Questions on the page, the most suspicious first.")
+    shown: int = option(100, "Questions on the page, the most suspicious first.", ge=1, le=1000)
 
     def files(self) -> list[Path]:
         """The files with answers.

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from schemas.params import Params
+from schemas.params import Params, option
 
 WRONG_KEY = "|".join(
     (
@@ -23,8 +23,8 @@ class CommentRule(Params):
     """A rule for questions whose comment says that something is wrong with them."""
 
     pattern: str = Field(description="Regular expression, searched in the source's comment.")
-    action: Literal["review", "reject"] = Field("review", description="Let it wait for a person, or drop it.")
-    reason: str = Field("erratum", description="The reason code to record.")
+    action: Literal["review", "reject"] = option("review", "Let it wait for a person, or drop it.")
+    reason: str = option("erratum", "The reason code to record.")
 
     @field_validator("pattern")
     @classmethod
@@ -39,22 +39,19 @@ class CommentRule(Params):
 class CleanParams(Params):
     """The ``[clean]`` section of ``dataset.toml``."""
 
-    keep_figures: bool = Field(False, description="Keep questions that need a figure.")
-    keep_tables: bool = Field(False, description="Keep questions that need a table.")
-    keep_formulas: bool = Field(False, description="Keep questions with a formula that could not be read.")
-    min_options: int = Field(2, ge=2, description="Fewest options a question may have.")
-    max_characters: int = Field(20_000, ge=100, description="Most characters of stem, case and options.")
-    max_garbled: float = Field(
-        0.1, ge=0, le=1, description="Largest share of unreadable characters in a question's text."
+    keep_figures: bool = option(False, "Keep questions that need a figure.")
+    keep_tables: bool = option(False, "Keep questions that need a table.")
+    keep_formulas: bool = option(False, "Keep questions with a formula that could not be read.")
+    min_options: int = option(2, "Fewest options a question may have.", ge=2)
+    max_characters: int = option(20_000, "Most characters of stem, case and options.", ge=100)
+    max_garbled: float = option(
+        0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1
     )
-    min_confidence: float = Field(
-        0.8,
-        ge=0,
-        le=1,
-        description="Questions with a line recognised with less confidence wait for a person.",
+    min_confidence: float = option(
+        0.8, "Questions with a line recognised with less confidence wait for a person.", ge=0, le=1
     )
     """At .8, 3 % of the kept questions of scans and 4.5 % of photographs differ in a character from print; at .5 it is
     10 and 8.5 % (benchmarks/ocr)."""
-    comment_rules: tuple[CommentRule, ...] = Field(
-        (CommentRule(pattern=WRONG_KEY),), description="Rules on the source's comments, first match wins."
+    comment_rules: tuple[CommentRule, ...] = option(
+        (CommentRule(pattern=WRONG_KEY),), "Rules on the source's comments, first match wins."
     )

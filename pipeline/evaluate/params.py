@@ -11,7 +11,7 @@ from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
-from schemas.params import Address, Params, VariableName, non_semantic
+from schemas.params import Address, Params, VariableName, non_semantic, option
 
 _TASK = (
     "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
@@ -62,9 +62,7 @@ class Asked(Params):
 class ReadingModel(Asked):
     """A model that reads the question."""
 
-    name: str | None = Field(
-        None, description="Name in the results; KIND:MODEL and the prompt when not given."
-    )
+    name: str | None = option(None, "Name in the results; KIND:MODEL and the prompt when not given.")
 
 
 class OpenAiModel(LlmOptions, ReadingModel):
@@ -82,29 +80,25 @@ class LocalModel(ReadingModel):
 
     kind: str
     model: str = Field(description="Folder of the model, or its name on a hub.")
-    revision: str | None = Field(None, description="Revision on the hub.")
-    adapter: str | None = Field(None, description="Folder of a peft adapter that goes over the model.")
-    chat: Literal["auto", "template", "plain"] = Field(
-        "auto", description="auto: the model's chat template where it has one; plain: turns as bare text."
+    revision: str | None = option(None, "Revision on the hub.")
+    adapter: str | None = option(None, "Folder of a peft adapter that goes over the model.")
+    chat: Literal["auto", "template", "plain"] = option(
+        "auto", "auto: the model's chat template where it has one; plain: turns as bare text."
     )
-    answer_by: Literal["text", "likelihood"] = Field(
-        "text",
-        description="likelihood: the likeliest option in a forward pass, for questions with one answer.",
+    answer_by: Literal["text", "likelihood"] = option(
+        "text", "likelihood: the likeliest option in a forward pass, for questions with one answer."
     )
     compare: Literal["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"] = (
         Field("letter", description=_COMPARE)
     )
-    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
-        "auto", description="auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = option(
+        "auto", "auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
     )
-    max_tokens: int = Field(512, ge=1, description="Most new tokens of an answer (CMB: 512).")
-    temperature: float = Field(0.0, ge=0, le=2, description="0 is greedy.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Nucleus of sampling at a temperature above 0.")
-    seed: int = Field(
-        20230605,
-        ge=0,
-        lt=2**32,
-        description="Of sampling; each prompt and repetition draws by its own, made from it.",
+    max_tokens: int = option(512, "Most new tokens of an answer (CMB: 512).", ge=1)
+    temperature: float = option(0.0, "0 is greedy.", ge=0, le=2)
+    top_p: float = option(1.0, "Nucleus of sampling at a temperature above 0.", gt=0, le=1)
+    seed: int = option(
+        20230605, "Of sampling; each prompt and repetition draws by its own, made from it.", ge=0, lt=2**32
     )
 
     def run_name(self) -> str:
@@ -122,9 +116,7 @@ class TransformersModel(LocalModel):
     """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
 
     kind: Literal["transformers"] = "transformers"
-    gguf_file: str | None = Field(
-        None, description="Name of a GGUF file in that folder, to load in its place."
-    )
+    gguf_file: str | None = option(None, "Name of a GGUF file in that folder, to load in its place.")
     devices: list[str] = non_semantic(
         [],
         'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.',
@@ -136,8 +128,8 @@ class VllmModel(LocalModel):
     """A model on this machine by vLLM, without a server; needs the package ``vllm``."""
 
     kind: Literal["vllm"] = "vllm"
-    max_context: int | None = Field(
-        None, ge=8, description="Most tokens read and written together; the model's own limit when not given."
+    max_context: int | None = option(
+        None, "Most tokens read and written together; the model's own limit when not given.", ge=8
     )
     tensor_parallel: int = non_semantic(1, "GPUs that the model is cut over.", ge=1)
     memory: float = non_semantic(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
@@ -148,9 +140,9 @@ class MultipleChoiceModel(Asked):
 
     kind: Literal["multiple_choice"] = "multiple_choice"
     task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
-    name: str | None = Field(None, description="Name in the results; the folder's when not given.")
+    name: str | None = option(None, "Name in the results; the folder's when not given.")
     model: str = Field(description="Folder of the tuned model.")
-    max_input: int = Field(192, ge=8, description="Most tokens of a question with an option; more is cut.")
+    max_input: int = option(192, "Most tokens of a question with an option; more is cut.", ge=8)
     batch_size: int = non_semantic(32, "Questions read at once.", ge=1)
 
     def run_name(self) -> str:
@@ -173,17 +165,15 @@ class RandomModel(Baseline):
     """Guesses: the score that knowing nothing gives."""
 
     kind: Literal["random"] = "random"
-    name: str = Field("random", description="Name in the results.")
-    seed: int | None = Field(
-        None, description="Seed of the guesses; the dataset's when not given.", ge=0, lt=2**32
-    )
+    name: str = option("random", "Name in the results.")
+    seed: int | None = option(None, "Seed of the guesses; the dataset's when not given.", ge=0, lt=2**32)
 
 
 class MajorityModel(Baseline):
     """Always the most frequent answer of the training split's questions of the same type and size."""
 
     kind: Literal["majority"] = "majority"
-    name: str = Field("majority", description="Name in the results.")
+    name: str = option("majority", "Name in the results.")
 
 
 ModelOptions = Annotated[
@@ -196,10 +186,8 @@ ModelOptions = Annotated[
 class JudgeOptions(LlmOptions):
     """A model that scores free text: ``[evaluate.judge]``."""
 
-    max_tokens: int = Field(256, ge=1, description="Most tokens of a verdict.")
-    compare: bool = Field(
-        False, description="Also ask which of two runs answered better, each pair in both orders."
-    )
+    max_tokens: int = option(256, "Most tokens of a verdict.", ge=1)
+    compare: bool = option(False, "Also ask which of two runs answered better, each pair in both orders.")
 
     def judge_name(self) -> str:
         """Return the name in results."""
@@ -209,7 +197,7 @@ class JudgeOptions(LlmOptions):
 class ReaderOptions(LlmOptions):
     """A model that reads the outputs that no rule read: ``[evaluate.reader]``."""
 
-    max_tokens: int = Field(64, ge=1, description="Most tokens of a reply.")
+    max_tokens: int = option(64, "Most tokens of a reply.", ge=1)
 
 
 class ScoringOptions(Params):
@@ -217,23 +205,21 @@ class ScoringOptions(Params):
 
     sample: int = non_semantic(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
     overlap: int = non_semantic(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
-    experts: list[str] = Field(
-        default_factory=list, description="E-mails of the experts whose scores count; everyone's when empty."
-    )
+    experts: list[str] = option([], "E-mails of the experts whose scores count; everyone's when empty.")
 
 
 class EvaluateParams(Params):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
-    split: Literal["test", "validation", "train"] = Field("test", description="The split to ask.")
-    limit: int | None = Field(None, ge=1, description="Ask only so many questions, spread over the split.")
-    models: list[ModelOptions] = Field(
+    split: Literal["test", "validation", "train"] = option("test", "The split to ask.")
+    limit: int | None = option(None, "Ask only so many questions, spread over the split.", ge=1)
+    models: list[ModelOptions] = option(
         [RandomModel(), MajorityModel()],
-        description="[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, vllm, "
+        "[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, vllm, "
         "multiple_choice, random, majority.",
     )
-    model: str | None = Field(None, description="One more model to ask, by its name at base_url.")
-    base_url: Address = Field(OPENAI_URL, description="Address of that model's API, up to and with /v1.")
+    model: str | None = option(None, "One more model to ask, by its name at base_url.")
+    base_url: Address = option(OPENAI_URL, "Address of that model's API, up to and with /v1.")
     api_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY", "Environment variable with the key of that API."
     )
@@ -242,39 +228,34 @@ class EvaluateParams(Params):
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
     repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
     shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
-    max_tokens: int = Field(1024, ge=1, description="Most tokens of an answer of that model.")
-    judge: JudgeOptions | None = Field(
-        None, description="[evaluate.judge]: the model that scores explanations and clinical answers."
+    max_tokens: int = option(1024, "Most tokens of an answer of that model.", ge=1)
+    judge: JudgeOptions | None = option(
+        None, "[evaluate.judge]: the model that scores explanations and clinical answers."
     )
-    second_judge: JudgeOptions | None = Field(
-        None, description="[evaluate.second_judge]: another model that scores the same texts."
+    second_judge: JudgeOptions | None = option(
+        None, "[evaluate.second_judge]: another model that scores the same texts."
     )
-    reader: ReaderOptions | None = Field(
-        None,
-        description="[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`.",
+    reader: ReaderOptions | None = option(
+        None, "[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`."
     )
-    expert_scores: Path | None = Field(
-        None, description="CSV of experts' scores: run, task, question_id, aspect, expert, score."
+    expert_scores: Path | None = option(
+        None, "CSV of experts' scores: run, task, question_id, aspect, expert, score."
     )
-    scoring: ScoringOptions = Field(
-        ScoringOptions(), description="[evaluate.scoring]: answers that experts score in Label Studio."
+    scoring: ScoringOptions = option(
+        ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
     )
-    cases: Path | None = Field(
-        None, description="Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
+    cases: Path | None = option(
+        None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
     )
 
-    keep_prompts: bool = Field(
-        False, description="Write every prompt into predictions.parquet; its hash stands there in any case."
+    keep_prompts: bool = option(
+        False, "Write every prompt into predictions.parquet; its hash stands there in any case."
     )
-    more_than_disease_group: int = Field(
-        100,
-        ge=0,
-        description="Tables by disease group show groups with more questions than this (CMExam: 100).",
+    more_than_disease_group: int = option(
+        100, "Tables by disease group show groups with more questions than this (CMExam: 100).", ge=0
     )
-    more_than_department: int = Field(
-        50,
-        ge=0,
-        description="Tables by department show departments with more questions than this (CMExam: 50).",
+    more_than_department: int = option(
+        50, "Tables by department show departments with more questions than this (CMExam: 50).", ge=0
     )
 
     def more_than(self) -> dict[str, int]:

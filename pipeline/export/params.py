@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from schemas.params import Params
+from schemas.params import Params, option
 
 
 class ExportParams(Params):
     """The ``[export]`` section of ``dataset.toml``."""
 
-    cmb_json: bool = Field(True, description="Write cmb/SPLIT.json as well, for tools that read CMB")
-    cmexam_csv: bool = Field(True, description="Write cmexam/SPLIT.csv as well, for tools that read CMExam")
-    cmexam_xlsx: bool = Field(False, description="Write cmexam/SPLIT.xlsx as well, for spreadsheets")
-    tasks: str = Field(
-        "",
-        description="Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval",
+    cmb_json: bool = option(True, "Write cmb/SPLIT.json as well, for tools that read CMB")
+    cmexam_csv: bool = option(True, "Write cmexam/SPLIT.csv as well, for tools that read CMExam")
+    cmexam_xlsx: bool = option(False, "Write cmexam/SPLIT.xlsx as well, for spreadsheets")
+    tasks: str = option(
+        "", "Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval"
     )
 
     @field_validator("tasks")

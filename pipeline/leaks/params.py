@@ -6,57 +6,51 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from annotation.llm.options import Endpoint
 from pipeline.leaks.files import READERS
 from schemas.identity import file_sha256
-from schemas.params import Address, Params, VariableName, non_semantic
+from schemas.params import Address, Params, VariableName, non_semantic, option
 
 
 class LeaksParams(Params):
     """The ``[leaks]`` section of ``dataset.toml``."""
 
-    benchmarks: Path | None = Field(
+    benchmarks: Path | None = option(
         None,
-        description="A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet, TXT): questions that share a "
-        "run of tokens with them are listed",
+        "A folder with public benchmarks (JSON, JSONL, CSV, TSV, Parquet, TXT): questions that share a run "
+        "of tokens with them are listed",
     )
-    ngram: int = Field(
+    ngram: int = option(
         13,
-        description="Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word",
+        "Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word",
         ge=5,
         le=50,
     )
-    common: int = Field(
-        10,
-        description="Runs that more of the questions than this have are set phrases and do not count",
-        ge=1,
+    common: int = option(
+        10, "Runs that more of the questions than this have are set phrases and do not count", ge=1
     )
-    copied: float = Field(
-        0.8,
-        description="From this share of a question's tokens on, it counts as copied (Llama 2's)",
-        gt=0,
-        le=1,
+    copied: float = option(
+        0.8, "From this share of a question's tokens on, it counts as copied (Llama 2's)", gt=0, le=1
     )
-    similar: float = Field(
-        0.9, description="Stems and options that are this similar must not be in two splits", ge=0.8, le=1
+    similar: float = option(
+        0.9, "Stems and options that are this similar must not be in two splits", ge=0.8, le=1
     )
 
     embeddings: Address | None = non_semantic(
         None,
-        "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test and "
-        "validation questions whose meaning a benchmark has are listed",
+        "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test "
+        "and validation questions whose meaning a benchmark has are listed",
     )
-    embedding_model: str | None = Field(None, description="The embedding model's name at that address")
+    embedding_model: str | None = option(None, "The embedding model's name at that address")
     embedding_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY",
-        "Environment variable with the key of that API; other addresses than OpenAI's get one only when this is set",
+        "Environment variable with the key of that API; other addresses than OpenAI's get one only when "
+        "this is set",
     )
-    paraphrased: float = Field(
+    paraphrased: float = option(
         0.85,
-        description="Cosine of two embeddings from which a question counts as paraphrased or translated; models "
-        "differ, look at the list",
+        "Cosine of two embeddings from which a question counts as paraphrased or translated; models differ,"
+        " look at the list",
         gt=0,
         le=1,
     )

@@ -9,14 +9,14 @@ from pydantic import Field
 from annotation.llm.messages import ChatRequest
 from annotation.llm.options import LlmOptions
 from schemas.dataset import SourceParams
-from schemas.params import Params
+from schemas.params import Params, option
 
 
 class PointParams(LlmOptions):
     """A model that points at lines where gates failed; off while no model is named."""
 
-    max_tokens: int = Field(4096, ge=1, description="Most tokens of an answer: ranges of lines.")
-    lines: int = Field(80, ge=10, le=500, description="Most lines that are shown at once.")
+    max_tokens: int = option(4096, "Most tokens of an answer: ranges of lines.", ge=1)
+    lines: int = option(80, "Most lines that are shown at once.", ge=10, le=500)
 
     def estimate(self, requests: Sequence[ChatRequest]) -> str:
         """Return what asking takes, in one line; a Chinese character is about a token, a line's ranges are 8."""
@@ -31,9 +31,7 @@ class PointParams(LlmOptions):
 class ParseParams(Params):
     """The ``[parse]`` section of ``dataset.toml``."""
 
-    sources: dict[str, SourceParams] = Field(
-        {}, description="What [sources] says of tabular files; write it there"
-    )
+    sources: dict[str, SourceParams] = option({}, "What [sources] says of tabular files; write it there")
     llm: PointParams = Field(
         default_factory=PointParams,
         description="A model that says which lines are stem, options, answer and explanation where gates failed.",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from schemas.params import Params
+from schemas.params import Params, option
 from schemas.taxonomy import dimensions, label_set
 
 COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
@@ -23,31 +23,27 @@ def _main_dimension() -> str:
 class SplitParams(Params):
     """The ``[split]`` section of ``dataset.toml``."""
 
-    method: Literal["ratio", "per_subcategory"] = Field(
+    method: Literal["ratio", "per_subcategory"] = option(
         "ratio",
-        description="ratio: train, validation and test by ratios; "
-        "per_subcategory: so many test and validation questions of every exam_class, the rest train (CMB)",
+        "ratio: train, validation and test by ratios; per_subcategory: so many test and validation "
+        "questions of every exam_class, the rest train (CMB)",
     )
-    ratios: str = Field(
-        "8:1:1", description="train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$"
+    ratios: str = option(
+        "8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$"
     )
     stratify_by: list[str] = Field(
         default_factory=lambda: ["exam_class", _main_dimension(), "question_type"],
         description="Proportions hold in every combination of these: dimensions (medical_discipline, …) or "
         "columns (exam_class, question_type, …); the last is given up first where strata get too small",
     )
-    test_per_subcategory: int = Field(
-        400, description="Test questions a subcategory, for method per_subcategory", ge=0
+    test_per_subcategory: int = option(400, "Test questions a subcategory, for method per_subcategory", ge=0)
+    development_per_subcategory: int = option(
+        10, "Validation questions a subcategory, for method per_subcategory", ge=0
     )
-    development_per_subcategory: int = Field(
-        10, description="Validation questions a subcategory, for method per_subcategory", ge=0
+    min_stratum: int = option(
+        10, "Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1
     )
-    min_stratum: int = Field(
-        10, description="Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1
-    )
-    seed: int | None = Field(
-        None, description="Seed of this stage; the dataset's when absent", ge=0, lt=2**32
-    )
+    seed: int | None = option(None, "Seed of this stage; the dataset's when absent", ge=0, lt=2**32)
 
     @field_validator("ratios")
     @classmethod
