@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
 from schemas.questions import Question
@@ -19,10 +19,8 @@ STRONG = 3.0
 WEAK = 1.0
 
 
-class LabelTerms(BaseModel):
+class LabelTerms(BaseModel, extra="forbid", frozen=True):
     """Terms that speak for a label."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     base: float = 0.0

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 if TYPE_CHECKING:  # 0.2 s, which `--help` does without
     import polars as pl
@@ -18,10 +18,8 @@ _SCALARS = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}
 """Names of polars' types."""
 
 
-class Record(BaseModel):
+class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):
     """A row of a table. Absent is ``None``, never an empty string, ``"nan"`` or zero."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def column_names(cls) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic.fields import FieldInfo
 
 
@@ -35,10 +35,8 @@ VariableName = Annotated[str, AfterValidator(_variable)]
 """The environment variable that holds a key; the name stands in messages."""
 
 
-class Params(BaseModel):
+class Params(BaseModel, extra="forbid", frozen=True, defer_build=True):
     """Parameters of a stage. Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     def semantic(self) -> dict[str, Any]:
         """The parameters that can change a result, for fingerprints and cache keys."""

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from schemas.identity import sha256
 
@@ -20,10 +20,8 @@ MOST_DIMENSIONS = 9
 """Limit of the experts' screen and of the Chinese numerals in prompts."""
 
 
-class LabelName(BaseModel):
+class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=True):
     """A label in both languages."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     zh: str = Field(min_length=1)
     en: str = Field(min_length=1)
@@ -41,10 +39,8 @@ class LabelName(BaseModel):
         return tuple(name for name in (self.zh, self.en, self.abbr, self.code, *self.aliases) if name)
 
 
-class Dimension(BaseModel):
+class Dimension(BaseModel, extra="forbid", frozen=True):
     """A dimension of annotation and its closed set of labels."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     zh: str
@@ -88,10 +84,8 @@ class Dimension(BaseModel):
         return found.en if found else None
 
 
-class LabelSet(BaseModel):
+class LabelSet(BaseModel, extra="forbid", frozen=True):
     """The dimensions that a dataset's questions are labelled in."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     extends: Literal["cmexam"] | None = None
     """CMExam's dimensions come first, with their lexicon and prompt."""
@@ -130,20 +124,16 @@ class LabelSet(BaseModel):
         return sha256(self.model_dump_json())
 
 
-class Subcategory(BaseModel):
+class Subcategory(BaseModel, extra="forbid", frozen=True):
     """A subcategory of CMB's catalogue (``exam_class``) with its subjects (``exam_subject``)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     zh: str
     en: str
     subjects: tuple[str, ...]
 
 
-class Category(BaseModel):
+class Category(BaseModel, extra="forbid", frozen=True):
     """A category of CMB's catalogue (``exam_type``)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     zh: str
     en: str

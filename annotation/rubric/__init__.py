@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from schemas.identity import sha256
 
@@ -15,10 +15,8 @@ LEAST, MOST = 1, 5
 Scale = tuple[str, str, str, str, str]
 
 
-class Aspect(BaseModel):
+class Aspect(BaseModel, extra="forbid", frozen=True):
     """An aspect that is scored from 1 to 5, by a model and by people alike (CMB, section 3.3)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     zh: str

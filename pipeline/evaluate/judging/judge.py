@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import (
@@ -31,10 +31,8 @@ from schemas.evaluation import Judgement, Preference, Winner
 from schemas.questions import ReviewItem
 
 
-class Rubric(BaseModel):
+class Rubric(BaseModel, extra="forbid", frozen=True):
     """Everything a judge is told."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: int
     system: str
