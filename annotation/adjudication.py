@@ -1,7 +1,5 @@
 """Final labels and corrections: what experts' reviews, a measurement and an annotator's label add up to. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The interface of annotators, and difficulty that was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

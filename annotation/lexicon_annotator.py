@@ -1,7 +1,5 @@
 """Labels questions offline, by the medical terms in them: a cold start without training, named as such."""
 
-from __future__ import annotations
-
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence

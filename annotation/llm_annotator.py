@@ -1,7 +1,5 @@
 """Labels questions by asking a language model, one request a question."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The prompt: instructions and label definitions first, the question last, so that the prefix is the same for all."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Questions whose labels experts have reviewed: what ``learned`` learns from, and what prompts show as examples."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Records of labels: annotations, experts' reviews, final labels, agreement, calibration."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from schemas.base import Record

@@ -1,7 +1,5 @@
 """Headers under which tabular sources keep the parts of a question; the names are data, in ``columns.toml``."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

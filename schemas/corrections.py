@@ -1,7 +1,5 @@
 """Corrections of questions by people: signed patches, never overwrites."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from schemas.base import Record

@@ -1,7 +1,5 @@
 """The ``[dataset]`` section, name, licence, folders; options of tabular sources, ``[sources."bank.xlsx"]``."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Annotated, Literal

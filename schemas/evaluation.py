@@ -1,7 +1,5 @@
 """Records of evaluation, answers of models and their scores; of the audit, evidence against keys."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from schemas.base import Record

@@ -1,7 +1,5 @@
 """Identities of questions: by origin and by content."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Parameters of stages: what a section of ``dataset.toml`` may say."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions, and what became of everything that is not one."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from schemas.base import Record

@@ -1,7 +1,5 @@
 """Label sets: the dimensions a question is annotated in, and the catalogue of exams."""
 
-from __future__ import annotations
-
 import json
 from contextvars import ContextVar
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Numbers in sentences; reasons for which items are rejected or wait, with their Chinese names and what to do."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter

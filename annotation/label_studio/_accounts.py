@@ -5,8 +5,6 @@ process list. Accounts that exist are left as they are. People made through the 
 password can be set there), which is why this goes through Django.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

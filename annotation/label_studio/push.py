@@ -1,7 +1,5 @@
 """Sending questions to Label Studio, each exactly once, whatever the server loses on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ Results carry the Chinese name of a label; its English name shows on hover. Noth
 that is too long, and that on its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The classifiers of all dimensions, fitted to one set of reviewed questions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 

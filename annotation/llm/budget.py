@@ -1,7 +1,5 @@
 """A spending cap that holds also with many requests in flight."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

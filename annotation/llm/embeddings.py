@@ -3,8 +3,6 @@
 Every text is embedded once, under a hash of the model and the text.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Free text as judges and experts score it: the aspects with their scales, and the answers as both see them. Pure."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, fields
 from functools import cache

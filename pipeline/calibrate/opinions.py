@@ -1,7 +1,5 @@
 """Labels of each annotator, and of the experts, of the questions that are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The calibrate stage: how far each annotator's labels and confidences can be trusted, by what experts say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Agreement of experts, in all and in parts: by pair, label, batch, week, anchoring; and against annotators. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Both stand among the other questions and look like them. Neither reaches a final
 answers out of the reviews.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt

@@ -4,8 +4,6 @@ All of it raises ``UserError`` where there is no token or no server, where the s
 nothing to send and never was. ``count`` limits what is added; ``adopt`` takes over another folder's project.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Each kind of project has a folder of its own there; over them stand the tables of all, which the stages read.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import shutil

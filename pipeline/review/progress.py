@@ -1,7 +1,5 @@
 """Progress, pace and quality of each expert's work, and the page that shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -4,8 +4,6 @@ A row is a question as the server's screen shows it, with the same labels filled
 confirmed it: a label that nobody looked at reads like one that was accepted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The review stage: final labels and agreement, a pure function of what was pulled."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence
