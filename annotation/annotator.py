@@ -85,7 +85,19 @@ class Annotator(Protocol):
         """
 
     def units(self, questions: Sequence[Question]) -> int:
-        """Return the number of units of work in those questions."""
+        """Return the number of units of work in those questions: one a question, unless it says otherwise."""
+        return len(questions)
+
+    def annotations(self, questions: Sequence[Question]) -> list[Annotation]:
+        """Return the rows of the questions that it labels."""
+        outcomes = list(self.annotate(questions, lambda _: None))
+        by = self.identity
+        return [
+            verdict.annotation(found.question_id, name, by)
+            for found in outcomes
+            if isinstance(found, Labelled)
+            for name, verdict in found.verdicts.items()
+        ]
 
 
 MEASURED = "human_accuracy"

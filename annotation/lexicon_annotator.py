@@ -9,7 +9,7 @@ from importlib.resources import files
 import polars as pl
 from pydantic import BaseModel, Field, field_validator
 
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
+from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from schemas.questions import Question
 from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
 
@@ -111,17 +111,13 @@ Terms = Sequence[tuple[Sequence[str], float]]
 _BATCH = 2_000
 
 
-class LexiconAnnotator:
+class LexiconAnnotator(Annotator):
     """Scores the labels of each dimension by the terms that a question contains."""
 
     @property
     def identity(self) -> Identity:
         """``lexicon``."""
         return Identity(NAME, notes=(_NOTE,))
-
-    def units(self, questions: Sequence[Question]) -> int:
-        """Questions."""
-        return len(questions)
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]

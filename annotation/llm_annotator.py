@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
+from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from annotation.llm.batches import BatchClient
 from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
@@ -36,7 +36,7 @@ _ESTIMATED = {"difficulty"}
 """Dimensions that a model can only guess from the text."""
 
 
-class LlmAnnotator:
+class LlmAnnotator(Annotator):
     """Asks a model for all labels of a question at once, or for one dimension at a time.
 
     Raises:

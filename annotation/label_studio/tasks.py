@@ -94,7 +94,10 @@ def tasks_of(
         said.setdefault(question_id, {})[dimension] = annotation
     tasks = []
     for question in questions:
-        prediction = _prediction(said.get(question.question_id, {}), version)
+        own = said.get(question.question_id, {})
+        labels = {name: each.label for name, each in own.items()}
+        confidences = [each.confidence for each in own.values() if each.confidence is not None]
+        prediction = prediction_of(labels, version, min(confidences, default=None))
         lot = int(sha256(f"{seed}", "blind", question.group_id or question.question_id)[:8], 16)
         arm = BLIND if lot < blind * _LOTS else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
@@ -160,12 +163,6 @@ def prediction_of(labels: Mapping[str, str], version: str, score: float | None) 
         return None
     result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]
     return {"model_version": version, "score": score, "result": result}
-
-
-def _prediction(said: Mapping[str, Annotation], version: str) -> dict[str, Any] | None:
-    confidences = [each.confidence for each in said.values() if each.confidence is not None]
-    labels = {name: each.label for name, each in said.items()}
-    return prediction_of(labels, version, min(confidences, default=None))
 
 
 def _answer(question: Question) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.annotator import Identity, Labelled, Unlabelled, Verdict
+from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from annotation.learned import LEAST
 from annotation.learned.model import (
     MOST_ALIKE,
@@ -122,7 +122,7 @@ def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict | None:
 NAME = "learned"
 
 
-class LearnedAnnotator:
+class LearnedAnnotator(Annotator):
     """A classifier of each dimension but difficulty, which the text does not tell (.35, always saying easy: .35).
 
     A question that it learned from is labelled by a model that had not seen it: what it says of reviewed
@@ -148,10 +148,6 @@ class LearnedAnnotator:
             told = ", ".join(f"{name} {value:.2f}" for name, value in self._classifier.accuracy.items())
             notes.append(f"right about reviewed questions it had not seen: {told}")
         return Identity(self._name, notes=tuple(notes), facts=facts)
-
-    def units(self, questions: Sequence[Question]) -> int:
-        """Questions."""
-        return len(questions)
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]

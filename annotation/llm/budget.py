@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, paid
 from annotation.llm.options import LlmOptions
@@ -105,7 +104,7 @@ class Bills:
         self._prefix = "wasted:batch:" if batched else "wasted:"
         self._other = "wasted:" if batched else "wasted:batch:"
         values = store.get_many([prefix + key for key in requests for prefix in (self._prefix, self._other)])
-        self._known = {name: _waste_in(value) for name, value in values.items()}
+        self._known = {name: Waste(**value) for name, value in values.items()}
 
     def waste(self, key: str) -> Waste:
         """Of a request."""
@@ -141,10 +140,3 @@ class Bills:
         name = self._prefix + key
         self._known[name] = self._of(name) + waste
         self._store.put(name, asdict(self._known[name]))
-
-
-def _waste_in(value: Mapping[str, Any]) -> Waste:
-    """Return stored waste, also of versions that did not count calls."""
-    tokens = {name: value.get(name) or 0 for name in ("prompt_tokens", "completion_tokens")}
-    more = {name: value[name] for name in ("unseen", "most_prompt", "most_completion") if name in value}
-    return Waste(calls=value.get("calls", 1), **tokens, **more)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.annotator import MEASURED, Annotator, Labelled
+from annotation.annotator import MEASURED, Annotator
 from annotation.learned import LEAST
 from annotation.learned.classifier import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator
@@ -67,7 +67,8 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
     offline: list[Annotator] = [LexiconAnnotator(), *learned]
     found = _by_annotator(tables["annotations"].filter(wanted))
-    found |= {each.identity.name: _asked(each, compared) for each in offline}
+    asked = ((each.identity.name, each.annotations(compared)) for each in offline)
+    found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
         found = found | {
             n: own for n, own in _by_annotator(_read(path).filter(wanted)).items() if n not in found
@@ -86,16 +87,6 @@ def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     stated = annotations.filter(pl.col("annotator") != MEASURED)
     groups = stated.group_by("annotator", maintain_order=True)
     return {str(name): own.select(_SAID) for (name,), own in groups}
-
-
-def _asked(annotator: Annotator, questions: Sequence[Question]) -> pl.DataFrame:
-    rows = [
-        verdict.annotation(found.question_id, name, annotator.identity)
-        for found in annotator.annotate(questions, lambda _: None)
-        if isinstance(found, Labelled)
-        for name, verdict in found.verdicts.items()
-    ]
-    return Annotation.to_frame(rows).select(_SAID)
 
 
 def _read(path: Path) -> pl.DataFrame:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.annotator import MEASURED, Identity, Labelled
-from annotation.lexicon_annotator import NAME, LexiconAnnotator
+from annotation.annotator import MEASURED
+from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.reviewed import Reviewed, merged
 from pipeline.labelled import read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share
@@ -95,13 +95,7 @@ def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[
 
 def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
     """Return labels to fill in for gold questions: the lexicon's, as nobody is paid to label them again."""
-    annotated = LexiconAnnotator().annotate([item.question for item in gold], lambda _: None)
-    return [
-        verdict.annotation(found.question_id, name, Identity(NAME))
-        for found in annotated
-        if isinstance(found, Labelled)
-        for name, verdict in found.verdicts.items()
-    ]
+    return LexiconAnnotator().annotations([item.question for item in gold])
 
 
 def among(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import cycle, pairwise
 from math import ceil, inf
 from statistics import median
@@ -197,17 +198,14 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     order = sorted(groups, key=lambda name: (sha256(groups[name]), name))
     for limits in (room, {who: params.quotas.get(who, inf) for who in params.reviewers}):
         for name in order:
-            for who in _ranked(groups[name], params.reviewers) if wanted[name] else ():
+            by_hash = partial(sha256, "assign", groups[name])
+            for who in sorted(params.reviewers, key=by_hash) if wanted[name] else ():
                 free = name not in mine[who] and who not in answered.get(name, ())
                 if wanted[name] and free and load[who] < limits[who]:
                     mine[who].add(name)
                     load[who] += 1
                     wanted[name] -= 1
     return Assigned(mine, sum(wanted.values()))
-
-
-def _ranked(group: str, experts: Sequence[str]) -> list[str]:
-    return sorted(experts, key=lambda who: sha256("assign", group, who))
 
 
 def _room(params: ReviewParams, total: int) -> dict[str, float]:
