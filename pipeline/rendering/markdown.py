@@ -9,7 +9,6 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pipeline.rendering.tables import number
 from schemas.questions import SPLITS
 from schemas.wording import counted
 
@@ -71,5 +70,7 @@ def _environment(package: str) -> Environment:
         loader=PackageLoader(package), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.globals |= {"table": table, "SPLITS": SPLITS}
+    from pipeline.rendering.tables import number  # which writes Markdown itself
+
     made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted, "number": number}
     return made
