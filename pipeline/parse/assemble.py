@@ -231,7 +231,7 @@ def _entry(reading: ItemText) -> Draft:
     draft = draft_of(reading.item, reading.pieces, fields)
     draft.entry = True
     letters, rest = stated_answers(fields.head)
-    draft.answer = "".join(letters or fields.answers[:1]) or None
+    draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1
     said = join_lines(rest)
     draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
     draft.answer = draft.answer or concluded(draft.explanation)

@@ -127,6 +127,8 @@ class Draft:
     entry: bool = False
     """True if it is an entry of a key: an answer or explanation without a stem."""
     answered: bool = False
+    of_parts: bool = False
+    """True if the letters of an entry answer the parts of an item, one each."""
     key_head: str = ""
     """The head that its answer stands under in a key."""
     in_blank: bool = False

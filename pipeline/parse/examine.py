@@ -11,11 +11,19 @@ from pipeline.claims.explanations import SURE, stated
 from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
-from pipeline.parse.heads import announcement, is_case
-from pipeline.parse.lines import ParsedLine, place_of
+from pipeline.parse.heads import (
+    INSTRUCTION,
+    NumberStyle,
+    announcement,
+    is_case,
+    number_candidate,
+    tells_of_patient,
+)
+from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
 from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_whole, labelled
+from pipeline.parse.running import is_title
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Part
@@ -33,6 +41,8 @@ REPEATED = 3
 """In how many items a line after the options must stand to be a foot: options end alike, lines under them do not."""
 SHORT = 8
 """Longer lines need to stand in two items only."""
+NEXT = 5
+"""The most numbers by which an answer in an explanation may be ahead to be of a question below: 1. A 肝… 2. 3. D."""
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 
@@ -53,15 +63,65 @@ def examine(
         _check_verdict(draft)
         _check_shown(draft)
         _check_case(draft)
+        _check_edges(draft)
+        _check_explanation(draft)
     _check_cases_before(own)
     _check_references(drafts, own)
     _check_counts(own)
     _check_groups(drafts)
     _check_announced(drafts)
     _check_feet(own)
+    _check_before_first(outline, own)
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
     check_rooms(pieces, heads, drafts, gaps)
     check_rivals(outline.rivals, drafts)
+
+
+def _check_edges(draft: Draft) -> None:
+    """Lines at the edges of pages, inside a question, that pages print: a title, a number alone."""
+    for above, below in pairwise(draft.pieces):
+        for piece in (above, below) if above.page != below.page else ():
+            text = piece.text.strip()
+            if piece is not draft.pieces[0] and (is_title(text) or _P.number_alone.fullmatch(text)):
+                draft.flag("foot_inside", f"{text[:30]!r} stands at the edge of a page inside it")
+
+
+def _check_explanation(draft: Draft) -> None:
+    """Answers of the next questions in an explanation: a row of the key was not read to its end."""
+    number = draft.number or 0
+    for found in _P.next_answer.finditer(draft.explanation or ""):
+        if number < int(found[1]) <= number + NEXT:
+            draft.flag("text_left_over", f"its explanation holds an answer to number {found[1]}")
+            return
+
+
+def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
+    """What stands before the first question and belongs to questions makes those of its section doubtful."""
+    lines = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
+    first = [draft for draft in own if draft.run == own[0].run]
+    fields = split_fields("\n".join(lines))
+    shared = find_run(fields.head)
+    marks = [mark for at, text in enumerate(lines) if (mark := number_candidate(at, text))]
+    if fields.answers and not fields.explanation:
+        for draft in first if first[-1].answer is None else ():
+            draft.flag(
+                "answers_disagree",
+                "an answer stands before the first question, so each may be the next one's",
+            )
+    if shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
+        for draft in first:
+            draft.flag(
+                "parts_and_options_differ", "options stand before the first question, and may be shared"
+            )
+    style = outline.items[0].style if outline.items else ""
+    if (
+        marks
+        and style == NumberStyle.PAREN
+        and marks[-1].weight >= 1
+        and marks[-1].style is not NumberStyle.PAREN
+    ):
+        for draft in first if not INSTRUCTION.search(lines[marks[-1].line]) else ():
+            draft.flag("case_missing", f"it may be a part of {lines[marks[-1].line][:20]!r}")
 
 
 def _check_shown(draft: Draft) -> None:
@@ -111,6 +171,8 @@ def _check_texts(draft: Draft) -> None:
             draft.flag("empty_place", f"something is missing in {name}: {_near(text, place)}")
         elif head := _P.strange.search(text):
             draft.flag("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
+        elif name != "case" and (tick := _P.tick.search(text)):
+            draft.flag("answer_in_text", f"{name} ends with a mark: {_near(text, tick)}")
     if _P.broken.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
         draft.flag(
             "text_left_over", f"its explanation begins in the middle: {(draft.explanation or '')[:20]!r}"
@@ -129,7 +191,7 @@ def _check_options(draft: Draft) -> None:
     for label, text in draft.options:
         if _P.broken.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
-    if _ends_with_case(draft):
+    if _ends_with_case(draft) or any(map(tells_of_patient, _under_options(draft))):
         draft.flag("case_inside", f"option {draft.options[-1][0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:

@@ -290,6 +290,11 @@ def _kind(head: str) -> str | None:
     return _ANNOUNCED[min(found)[1]][0] if found else None
 
 
+def tells_of_patient(line: str) -> bool:
+    """Return whether a line begins with a patient: 女，20岁，停经40天."""
+    return _P.patient.match(line.strip()) is not None
+
+
 def is_case(stem: str) -> bool:
     """Return whether a stem tells of a patient."""
     return len(stem) >= 20 and _P.patient.search(stem) is not None

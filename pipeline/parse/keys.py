@@ -43,6 +43,10 @@ def corrections(text: str) -> list[AppealNote]:
             found.append(AppealNote(numbers, (), note))
         elif _P.about_marks.search(verdict):
             found.append(AppealNote(numbers, (), note, unread=True))
+    read = {number for note in found for number in note.numbers}
+    for line in _P.erratum.finditer(text):
+        numbers = tuple(number for one in re.findall(r"\d{1,3}", line[0]) if (number := int(one)) not in read)
+        found += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
     return found
 
 
@@ -58,6 +62,8 @@ class KeyEntry:
     explanation: str | None = None
     head: str = ""
     """The head it stands under."""
+    of_parts: bool = False
+    """True if its letters answer the parts of an item: （1）A（2）C."""
 
 
 @dataclass(slots=True)
@@ -168,7 +174,8 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
                 runs[draft.run] = KeyRun(after_section=section, head=draft.block.name, rule="key_entries")
                 key.runs.append(runs[draft.run])
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
-            runs[draft.run].entries[draft.number].head = draft.block.name
+            entry = runs[draft.run].entries[draft.number]
+            entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
 @dataclass(slots=True)
@@ -286,7 +293,7 @@ def _apply_run(
                 # 题号 1 2 3 4 / 答案 A C D: which of the four has no answer cannot be known from the order.
                 draft.flag("key_not_read", f"its row of the key has no answer for {lacking[0]}")
                 letters = None
-            if letters and draft.suffix and len(drafts) > 1:
+            if letters and ((draft.suffix and len(drafts) > 1) or entry.of_parts):
                 if len(letters) == len(drafts):
                     letters = letters[index]
                 else:

@@ -90,7 +90,10 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
             parts[-1] = SubItem(
                 last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}")
             )
-    return Parts(join_lines(head[: run.start]), tuple(parts), shared_options=True)
+    lead = join_lines(head[: run.start])
+    # 题干 / A. 甲 B. 乙 / 考生作答：A: what looks like a stem with its answer may tell of the item's own.
+    doubt = f"{parts[0].stem[:20]!r} may be no stem" if lead and len(parts) == 1 else None
+    return Parts(lead, tuple(parts), shared_options=True, doubt=doubt)
 
 
 def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
@@ -363,6 +366,10 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
             continue
         if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
             _share([*waiting, draft], draft.answer)
+        elif (
+            len(waiting) > 1 and len(draft.answer or "") > 1 and draft.announced != "X" and not draft.key_head
+        ):
+            draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
 
 

@@ -1,0 +1,86 @@
+"""Papers that print answers, cases, notes and pages in odd places: no question with another's part is kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.parse.finish import finish
+from pipeline.parse.paper import judge, read_paper
+from tests.pipeline.parse.conftest import document_of, lines_of
+from tests.pipeline.parse.short import FOUR, items, told
+
+LETTERS = st.lists(st.sampled_from("ABCD"), min_size=3, max_size=9)
+THREE = "A. 心\nB. 肝\nC. 脾"
+
+
+def outcome(text: str) -> list[str]:
+    paper = read_paper("paper.pdf", lines_of(text))
+    judge(paper)
+    return told(finish(paper, document_of()))
+
+
+def kept(text: str) -> list[str]:
+    """The questions that may be released; without an answer none is."""
+    return [one for one in outcome(text) if one[0] not in "-?" and not one.endswith("-")]
+
+
+@settings(max_examples=15, deadline=None)
+@given(LETTERS)
+def test_answers_before_their_questions_go_to_none(letters: list[str]) -> None:
+    assert not kept("\n".join(f"答案：{letter}\n{items(at)}" for at, letter in enumerate(letters, 1)))
+
+
+@settings(max_examples=15, deadline=None)
+@given(LETTERS, st.data())
+def test_an_explanation_that_holds_the_next_answers_waits(letters: list[str], data: st.DataObject) -> None:
+    glued = data.draw(st.integers(1, len(letters) - 1))
+    rows = [f"{at}. {letter} 因为如此。" for at, letter in enumerate(letters, 1)]
+    key = "\n".join([*rows[: glued - 1], f"{rows[glued - 1]} {rows[glued]}", *rows[glued + 1 :]])
+    found = kept(f"{items(*range(1, len(letters) + 1))}\n参考答案\n{key}")
+    assert not {one for one in found if one[:-1] in (str(glued), str(glued + 1))}
+
+
+@pytest.mark.parametrize("printed", ["内科学真题", "2"])
+@pytest.mark.parametrize("at_end", [True, False])
+def test_what_a_page_prints_once_inside_a_question_stops_it(printed: str, at_end: bool) -> None:
+    edge = f"{printed}\f" if at_end else f"\f{printed}\n"
+    paper = f"1. 甲\nA. 心\nB. 大{edge if not at_end else chr(10) + edge}肠\nC. 脾\nD. 肺\n{items(2)}\n答案\n1.A 2.B"
+    assert kept(paper) == ["2B"]
+
+
+@pytest.mark.parametrize("key", ["答案：A", "参考答案\n1. （1）A（2）C"])
+def test_parts_below_a_number_that_was_not_taken_wait(key: str) -> None:
+    parts = "".join(f"（{number}）首先考虑的是\n{THREE}\n" for number in (1, 2))
+    assert not kept(f"1. 患者男，45岁，发热。\n{parts}{key}")
+
+
+@pytest.mark.parametrize("note", ["更正：2.D", "【勘误】第2题答案应为D", "订正 2 选 D"])
+def test_a_correction_that_is_not_understood_keeps_its_question_back(note: str) -> None:
+    assert kept(f"{items(1, 2, 3)}\n答案\n1.A 2.C 3.B\n{note}") == ["1A", "3B"]
+
+
+@pytest.mark.parametrize("said", ["考生作答：B\n标准答案：C", "你选择了：B  正确选项：C"])
+def test_what_a_candidate_chose_is_no_stem(said: str) -> None:
+    assert not kept(f"1. 甲\n{FOUR}\n{said}\n2. 乙\n{FOUR}\n{said}")
+
+
+def test_letters_for_some_of_the_questions_above_are_no_answer_of_the_last() -> None:
+    assert not {one for one in kept(f"{items(1, 2, 3, 4)}\n答案\nACD") if one.startswith("4")}
+
+
+def test_options_before_the_first_question_may_be_shared_by_all() -> None:
+    paper = f"{THREE}\n1. 甲\n2. 乙\nA. 肺\nB. 肾\nC. 胆\n3. 丙\n4. 丁\n答案 1.A 2.C 3.A 4.C"
+    assert not kept(paper)
+
+
+@pytest.mark.parametrize("patient", ["女，20岁，停经40天。", "男孩，3岁，发热。", "患者，男，70岁。"])
+def test_a_short_case_behind_the_last_option_stops_the_question(patient: str) -> None:
+    assert kept(f"1. 甲\n{THREE}\n{patient}\n2. 首先考虑\n{THREE}\n答案 1.A 2.C") == ["2C"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("", " √"), ("√", ""), ("*", "")])
+def test_a_mark_at_the_right_option_is_no_part_of_a_text(before: str, after: str) -> None:
+    paper = "\n".join(f"{at}. 关于心的是\nA. 心\n{before}B. 肝{after}\nC. 脾\nD. 肺" for at in (1, 2, 3))
+    assert not kept(f"{paper}\n答案\n1.B 2.B 3.B")
