@@ -47,6 +47,8 @@ LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 
 _LABELS_INSIDE = _P.table("labels_inside")
+_TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]
+"""What stops a question wherever it stands in one of its texts."""
 
 
 def examine(
@@ -56,10 +58,15 @@ def examine(
     own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
     edges = ColumnEdges(pieces)
     for draft in own:
-        _check_texts(draft)
+        _flag_texts(draft, "characters")
+        _flag_texts(draft, "parts")
+        _check_options(draft)
         _check_lengths(draft, edges)
         _check_answers(draft)
-        _check_readings(draft)
+        other = next((piece for piece in draft.all_pieces if piece.other), None)
+        if other:
+            draft.flag("readings_differ", f"read as {other.text!r} and as {other.other!r}")
+        _flag_texts(draft, "powers")
         _check_verdict(draft)
         _check_shown(draft)
         _check_case(draft)
@@ -126,24 +133,11 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
 
 def _check_shown(draft: Draft) -> None:
     """The text that the parts of an item share shows the answer of one of them."""
-    labels = {label for label, _ in draft.options}
-    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & labels
+    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
     if shown and _explained_together(draft):
         draft.flag(
             "answer_in_text", f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
         )
-
-
-def _check_readings(draft: Draft) -> None:
-    """Two readings of a line that differ in what matters, and exponents that stand on the line."""
-    for piece in draft.all_pieces:
-        if piece.other:
-            draft.flag("readings_differ", f"read as {piece.text!r} and as {piece.other!r}")
-            break
-    for name, text in _texts(draft):
-        if found := _P.flat_power.search(text):
-            draft.flag("flat_power", f"an exponent may stand on the line in {name}: {_near(text, found)}")
-            break
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
@@ -154,34 +148,26 @@ def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
     yield from ((f"option {label}", text) for label, text in draft.options)
 
 
-def _check_texts(draft: Draft) -> None:
-    """Characters without a meaning, lost formulas, feet of pages, references to other questions."""
+def _flag_texts(draft: Draft, group: str) -> None:
+    """Flag texts that hold what no sound one does, by the rows of a group; of most groups the first text alone."""
+    rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
     for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
-        found = _P.unreadable.search(text)
-        if found:
-            draft.flag("unreadable_characters", f"U+{ord(found[0]):04X} in {name}: {_near(text, found)}")
-            break
-    for name, text in _texts(draft):
-        asks_elsewhere = name != "case" and _P.reference.search(text)
-        if asks_elsewhere:
-            draft.flag("case_inside", f"{name} speaks of other questions: {_near(text, asks_elsewhere)}")
-        elif foot := FOOT.search(text):
-            draft.flag("foot_inside", f"{name} holds what a page or site prints: {_near(text, foot)}")
-        elif place := _P.empty_place.search(text) or (name[0] == "o" and _P.empty_end.search(text)) or None:
-            draft.flag("empty_place", f"something is missing in {name}: {_near(text, place)}")
-        elif head := _P.strange.search(text):
-            draft.flag("text_left_over", f"{name} holds a head or an answer: {_near(text, head)}")
-        elif name != "case" and (tick := _P.tick.search(text)):
-            draft.flag("answer_in_text", f"{name} ends with a mark: {_near(text, tick)}")
-    if _P.broken.match(draft.explanation or "") or (draft.explanation or "").startswith(("的", "了")):
-        draft.flag(
-            "text_left_over", f"its explanation begins in the middle: {(draft.explanation or '')[:20]!r}"
-        )
-    _check_options(draft)
+        for row, pattern in rows:
+            found = pattern.search(text) if name.split()[0] in row["of"] else None
+            if found:
+                near = repr(text[max(0, found.start() - 20) : found.end() + 20])
+                code = f"U+{ord(found[0][0]):04X}"
+                draft.flag(row["reason"], row["says"].format(name=name, near=near, code=code))
+                break
+        if found and group != "parts":
+            return
 
 
 def _check_options(draft: Draft) -> None:
     """Options that begin in the middle, hold a label, or tell of a patient as none of the others does."""
+    told = draft.explanation or ""
+    if _P.broken.match(told) or told.startswith(("的", "了")):
+        draft.flag("text_left_over", f"its explanation begins in the middle: {told[:20]!r}")
     _check_labels(draft)
     follows = [
         found[0] for found in _P.listed.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1
@@ -232,10 +218,6 @@ def _first_label(pieces: Sequence[ParsedLine]) -> str | None:
         if any(label.letter == "A" and label.strength > 1 for label in find_labels(piece.text)):
             return None
     return None
-
-
-def _near(text: str, found: re.Match[str]) -> str:
-    return repr(text[max(0, found.start() - 20) : found.end() + 20])
 
 
 def _check_lengths(draft: Draft, edges: ColumnEdges) -> None:
