@@ -121,22 +121,11 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     return [KeyPair(first + i, group) for i, group in enumerate(groups)]
 
 
-def letter_rows(upper: str, lower: str) -> list[KeyPair]:
-    """The answers of a row ``6 A C B D A`` when the row under it begins five numbers later; otherwise none."""
-    above, below = _P.row.match(upper), _P.row.match(lower)
-    if not above or not below:
-        return []
-    letters = above[2].split()
-    last = int(above[1]) + len(letters) - 1
-    return (_spread(int(above[1]), last, above[2]) or []) if int(below[1]) == last + 1 else []
-
-
-def last_letter_row(text: str) -> list[KeyPair]:
-    """The answers of a row that stands under such a row."""
+def _letter_row(text: str) -> tuple[KeyPair, ...]:
+    """Return the answers of a row ``6 A C B D A``; the rows beside it say whether it is one."""
     found = _P.row.match(text)
-    return (
-        (_spread(int(found[1]), int(found[1]) + len(found[2].split()) - 1, found[2]) or []) if found else []
-    )
+    letters = found[2].split() if found else []
+    return tuple(KeyPair(int(found[1]) + at, letter) for at, letter in enumerate(letters) if found)
 
 
 def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
@@ -311,12 +300,14 @@ def _column(texts: Sequence[str], index: int) -> bool:
 
 
 def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> Sequence[KeyPair]:
-    """A row of letters after one number, where the rows beside it say how many questions it answers."""
-    pairs = letter_rows(texts[index], texts[index + 1]) if index + 1 < len(texts) else []
-    above = lines.get(index - 1)
-    if not pairs and above and letter_rows(texts[index - 1], texts[index]):
-        pairs = last_letter_row(texts[index])
-    return pairs
+    """Return a row of letters after one number, where the numbers of a row beside it run on from it or to it."""
+    row = _letter_row(texts[index])
+    below = _letter_row(texts[index + 1]) if row and index + 1 < len(texts) else ()
+    above = _letter_row(texts[index - 1]) if row and lines.get(index - 1) else ()
+    runs_on = any(
+        one and other and one[-1].number + 1 == other[0].number for one, other in ((row, below), (above, row))
+    )
+    return row if runs_on else ()
 
 
 def _grid_lines(pieces: Sequence[ParsedLine], grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:

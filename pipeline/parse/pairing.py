@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from pipeline.parse.finish import ParseOutcome, waits
@@ -30,12 +30,35 @@ COMPARED = 5
 """The least number of answers compared for that."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMatch:
-    """Papers a key may belong to: exactly one is a match."""
+Sessions = dict[str, set[str]]
+"""Marks of a session by their kind: year, sitting, volume, code."""
 
-    papers: tuple[ParsedPaper, ...]
-    why: str
+
+class PairedDocument:
+    """A paper or a key, with what its name and its text say of its exam, each read once."""
+
+    def __init__(self, paper: ParsedPaper) -> None:
+        self.paper, self.folder = paper, PurePosixPath(paper.document).parent
+        self.numbers = {draft.number for draft in paper.items if draft.number is not None}
+        self.digits: dict[int, set[str]] = defaultdict(set)
+        """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""
+        for number in re.findall(r"\d+", paper.document):
+            self.digits[len(number)].add(number)
+
+    @cached_property
+    def named(self) -> Sessions:
+        """The sessions that its name gives."""
+        return _sessions(self.paper.document)
+
+    @cached_property
+    def head(self) -> Sessions:
+        """The sessions that its head gives."""
+        return _sessions(_flat(self.paper.text)[:_TITLE_LENGTH])
+
+    @cached_property
+    def codes(self) -> set[str]:
+        """The codes of exams that stand in it."""
+        return set(_P.code.findall(_flat(self.paper.text)))
 
 
 def name_stem(document: str) -> str:
@@ -65,24 +88,24 @@ def is_corrected(paper: ParsedPaper) -> bool:
     )
 
 
-def pair_keys(papers: list[ParsedPaper]) -> ParseOutcome:
+def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:
     """Apply key documents to their papers: original keys first, then those after appeals, which override.
 
     All keys are matched by name before any is matched by its text, and then only to papers without a key.
     """
     outcome = ParseOutcome()
-    candidates = [paper for paper in papers if not paper.is_key and paper.questions]
-    keys = [paper for paper in papers if paper.is_key]
-    by_name = {key.document: found for key in keys if (found := _of_same_name(key, candidates))}
-    keyed = {paper.document for found in by_name.values() for paper in found}
+    keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
+    candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
+    by_stem: dict[str, list[ParsedPaper]] = defaultdict(list)
+    for paper in candidates:
+        by_stem[name_stem(paper.document)].append(paper)
+    named = {key.document: _of_same_name(key, by_stem[name_stem(key.document)]) for key in keys}
+    keyed = {paper.document for found in named.values() for paper in found}
     keyed |= {paper.document for paper in candidates if _has_answers(paper)}
-    free = [paper for paper in candidates if paper.document not in keyed]
+    free = [PairedDocument(paper) for paper in candidates if paper.document not in keyed]
     originals: dict[str, list[str]] = defaultdict(list)
-    for key in sorted(keys, key=lambda paper: (is_corrected(paper), paper.document)):
-        named = by_name.get(key.document)
-        _pair(
-            key, KeyMatch(tuple(named), "same name") if named else find_paper(key, free), originals, outcome
-        )
+    for key in keys:
+        _pair(key, named[key.document] or find_papers(key, free), originals, outcome)
     return outcome
 
 
@@ -91,12 +114,14 @@ def _has_answers(paper: ParsedPaper) -> bool:
     return 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions)
 
 
-def _pair(key: ParsedPaper, match: KeyMatch, originals: dict[str, list[str]], outcome: ParseOutcome) -> None:
+def _pair(
+    key: ParsedPaper, papers: Sequence[ParsedPaper], originals: dict[str, list[str]], outcome: ParseOutcome
+) -> None:
     """Apply a key to the one paper it belongs to, or say why not."""
-    if len(match.papers) != 1:
-        outcome.review.append(_unpaired(key, match.papers, match.why))
+    if len(papers) != 1:
+        outcome.review.append(_unpaired(key, papers))
         return
-    paper, corrected = match.papers[0], is_corrected(key)
+    paper, corrected = papers[0], is_corrected(key)
     reason, why = "key_contradicts", _contradiction(key, paper)
     if not why and not corrected and originals[paper.document]:
         reason, why = "second_key", f"{paper.document} has {', '.join(originals[paper.document])} already"
@@ -114,7 +139,7 @@ def _pair(key: ParsedPaper, match: KeyMatch, originals: dict[str, list[str]], ou
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
     """Why a key of the right name is another paper's all the same: by its head, its numbers, its answers."""
-    differs = _sessions_differ(key.text[:_TITLE_LENGTH], paper.text[:_TITLE_LENGTH])
+    differs = _sessions_differ(*(_sessions(one.text[:_TITLE_LENGTH]) for one in (key, paper)))
     if differs:
         return f"{paper.document} says {differs}"
     numbers = {draft.number for draft in paper.items if draft.number is not None}
@@ -151,70 +176,36 @@ def _compare(key: ParsedPaper, paper: ParsedPaper) -> None:
             draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
 
 
-def find_paper(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> KeyMatch:
-    """The paper, or the equally likely papers, that a key document belongs to.
-
-    Evidence in the texts counts only where no session in the names contradicts.
-    """
-    named = _of_same_name(key, papers)
-    if named:
-        return KeyMatch(tuple(named), "same name")
-    scored = [(_evidence(key, paper), paper) for paper in papers]
+def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[ParsedPaper]:
+    """Return the paper, or the equally likely papers, that the texts name as a key's; none without enough evidence."""
+    own = PairedDocument(key)
+    scored = [(_evidence(own, paper), paper.paper) for paper in papers]
     best = max((score for score, _ in scored), default=0)
-    if best < _ENOUGH:
-        return KeyMatch((), "no paper without a key has its name, or its session, code and count")
-    return KeyMatch(
-        tuple(paper for score, paper in scored if score == best), "same exam code, count and year"
-    )
+    return [paper for score, paper in scored if score == best >= _ENOUGH]
 
 
-def _of_same_name(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> list[ParsedPaper]:
-    """The papers of a key's name; those in its own folder where there are such."""
-    named = [paper for paper in papers if name_stem(paper.document) == name_stem(key.document)]
-    own = [paper for paper in named if _folder(paper) == _folder(key)]
-    return own or named
+def _of_same_name(key: ParsedPaper, named: Sequence[ParsedPaper]) -> Sequence[ParsedPaper]:
+    """Return the papers of a key's name that stand in its own folder, or all where none does."""
+    folder = PurePosixPath(key.document).parent
+    return [paper for paper in named if PurePosixPath(paper.document).parent == folder] or named
 
 
-def _folder(paper: ParsedPaper) -> PurePosixPath:
-    return PurePosixPath(paper.document).parent
-
-
-def _evidence(key: ParsedPaper, paper: ParsedPaper) -> int:
+def _evidence(key: PairedDocument, paper: PairedDocument) -> int:
     """Points: exam code 2, count 1, year 1, folder 1; none where names, sessions or numbers contradict."""
-    numbers = {draft.number for draft in paper.items if draft.number is not None}
-    keyed = key.key.numbers
-    if len(keyed & numbers) < 0.8 * max(len(keyed), 1) or _names_differ(key.document, paper.document):
+    keyed = key.paper.key.numbers
+    if len(keyed & paper.numbers) < 0.8 * max(len(keyed), 1):
         return 0
-    heads = _flat(key.text)[:_TITLE_LENGTH], _flat(paper.text)[:_TITLE_LENGTH]
-    if _sessions_differ(*heads):
+    lengths = key.digits.keys() & paper.digits.keys()
+    if any(not key.digits[length] & paper.digits[length] for length in lengths):
         return 0
-    points = 1 if keyed == numbers else 0
-    points += 2 if set(_P.code.findall(_flat(paper.text))) & set(_P.code.findall(_flat(key.text))) else 0
-    points += 1 if all("year" in _sessions(head) for head in heads) else 0
-    return points + (1 if _folder(paper) == _folder(key) else 0)
+    if _sessions_differ(key.named, paper.named) or _sessions_differ(key.head, paper.head):
+        return 0
+    points = (keyed == paper.numbers) + ("year" in key.head and "year" in paper.head)
+    return points + 2 * bool(key.codes & paper.codes) + (key.folder == paper.folder)
 
 
-def _names_differ(one: str, other: str) -> bool:
-    """Return whether both names carry a date, session or code, and not the same: 106020_ANS11, 106080_11.
-
-    Numbers are compared by their length: 2024 with 2023, 11 with 12, but a code never with a year.
-    """
-    if _sessions_differ(one, other):
-        return True
-    mine, theirs = _numbers(one), _numbers(other)
-    return any(not mine[length] & theirs[length] for length in mine.keys() & theirs.keys())
-
-
-def _numbers(name: str) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = defaultdict(set)
-    for number in re.findall(r"\d+", name):
-        found[len(number)].add(number)
-    return found
-
-
-def _sessions_differ(one: str, other: str) -> str | None:
+def _sessions_differ(mine: Sessions, theirs: Sessions) -> str | None:
     """Return the difference of two sessions as far as both texts state it; None where nothing differs."""
-    mine, theirs = _sessions(one), _sessions(other)
     for kind in sorted(mine.keys() & theirs.keys()):
         if not mine[kind] & theirs[kind]:
             said, wanted = ("/".join(sorted(values[kind])) for values in (theirs, mine))
@@ -222,7 +213,7 @@ def _sessions_differ(one: str, other: str) -> str | None:
     return None
 
 
-def _sessions(text: str) -> dict[str, set[str]]:
+def _sessions(text: str) -> Sessions:
     flat = _flat(text)
     found = {kind: {"".join(one) for one in form.findall(flat)} for kind, form in _SESSIONS.items()}
     found["code"] = set(_P.code.findall(flat))
@@ -247,8 +238,9 @@ def _some(numbers: list[int]) -> str:
     return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
 
 
-def _unpaired(key: ParsedPaper, papers: tuple[ParsedPaper, ...], why: str) -> ReviewItem:
+def _unpaired(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> ReviewItem:
     if not papers:
+        why = "no paper without a key has its name, or its session, code and count"
         return _key_review(key, "key_without_paper", why)
     names = ", ".join(paper.document for paper in papers)
     return _key_review(key, "key_of_several_papers", f"may belong to {names}")

@@ -66,28 +66,39 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
 def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 -- the catalogue's form
     """Return what the model that points at lines lacks."""
     missing = params.llm.missing() if params.llm.model_fields_set else None
-    return [f"[parse.llm] {missing.replace('its [llm] section', '[parse.llm]')}"] if missing else []
+    return [f"[parse.llm] {missing}"] if missing else []
 
 
 def to_point(
     documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
 ) -> tuple[list[ParsedPaper], list[tuple[Region, ChatRequest]]]:
     """Return the judged papers, and the requests for those of their lines where gates failed."""
-    papers = _judged(documents, lines, {}, context)
+    papers, _ = _judged(documents, lines, {}, context)
     return papers, requests_of(papers, params)
 
 
 def _judged(
     documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
-) -> list[ParsedPaper]:
+) -> tuple[list[ParsedPaper], ParseOutcome]:
+    """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
+    outcome = ParseOutcome()
     tasks = _tasks(documents, lines, pointings)
-    found = [paper for _, paper in context.map(_read, tasks) if not isinstance(paper, Failure)]
-    papers = sorted(found, key=lambda paper: paper.document)
-    pair_keys(papers)
+    papers: list[ParsedPaper] = []
+    with context.progress(len(tasks), "papers") as advance:
+        for (name, *_), paper in context.map(_read, tasks):
+            advance(1)
+            if isinstance(paper, Failure):
+                detail = f"{name}: the parser failed: {paper.detail}"
+                failed = Rejection(item_id=name, stage=STAGE, reason="parser_failed", detail=detail)
+                outcome.rejects.append(failed)
+            else:
+                papers.append(paper)
+    papers.sort(key=lambda paper: paper.document)
+    outcome.extend(pair_keys(papers))
     for paper in papers:
-        if not paper.is_key:
+        if paper.items and not paper.is_key:
             judge(paper)
-    return papers
+    return papers, outcome
 
 
 def _point(
@@ -96,7 +107,7 @@ def _point(
     """Ask a model where gates failed, and keep of its answers what passes all gates."""
     before, requests = to_point(documents, lines, params, context)
     found = ask(requests, params, context.store)
-    after = _judged(documents, lines, found.pointings, context)
+    after, _ = _judged(documents, lines, found.pointings, context)
     found.pointings = {
         one.document: good
         for one, other in zip(before, after, strict=True)
@@ -109,33 +120,19 @@ def _papers(
     documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
 ) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
-    outcome = ParseOutcome(into=sum(document.rows is None for document in documents.values()))
-    tasks = _tasks(documents, lines, pointings)
-    read = {name for name, *_ in tasks}
-    silent = [name for name, document in documents.items() if document.rows is None and name not in read]
-    outcome.rejects.extend(_no_questions(name, "no text was read from it") for name in sorted(silent))
-    parsed: dict[str, ParsedPaper] = {}
-    with context.progress(len(tasks), "papers") as advance:
-        for (name, *_), paper in context.map(_read, tasks):
-            advance(1)
-            if isinstance(paper, Failure):
-                detail = f"{name}: the parser failed: {paper.detail}"
-                outcome.rejects.append(
-                    Rejection(item_id=name, stage=STAGE, reason="parser_failed", detail=detail)
-                )
-            else:
-                parsed[name] = paper
-    papers = [parsed[name] for name in sorted(parsed)]
-    outcome.extend(pair_keys(papers))
+    paged = {name for name, document in documents.items() if document.rows is None}
+    outcome = ParseOutcome(into=len(paged))
+    silent = sorted(paged - {*lines["document"].unique()})
+    outcome.rejects += [_no_questions(name, "no text was read from it") for name in silent]
+    papers, read = _judged(documents, lines, pointings, context)
+    outcome.extend(read)
     for paper in papers:
         if paper.is_key:
             continue
         if not paper.items:
-            outcome.rejects.append(
-                _no_questions(paper.document, "no numbered question was found in its text")
-            )
+            why = "no numbered question was found in its text"
+            outcome.rejects.append(_no_questions(paper.document, why))
             continue
-        judge(paper)
         outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
         finished = finish(paper, documents[paper.document])
         outcome.extend(finished)

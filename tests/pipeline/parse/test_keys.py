@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.pairing import find_paper, name_stem
+from pipeline.parse.pairing import PairedDocument, find_papers, name_stem
 from pipeline.parse.stage import pair_keys
 
 OPTIONS = "(A)甲\t(B)乙\n(C)丙\t(D)丁"
@@ -98,7 +98,7 @@ def test_a_key_without_a_matching_name_is_found_by_code_count_and_year(documents
         one__pdf=paper_text(head=HEAD.replace("1302", "1303")),
         two__pdf=paper_text(),
     )
-    assert find_paper(key, [other, paper]).papers == (paper,)
+    assert find_papers(key, [*map(PairedDocument, (other, paper))]) == [paper]
 
 
 def test_a_key_of_two_equal_papers_waits(documents):
@@ -120,7 +120,7 @@ def test_a_key_of_another_year_is_not_taken(documents):
     key, paper = documents(
         key__pdf=HEAD.replace("112年", "111年") + GRID.format(third="Ｃ"), two__pdf=paper_text()
     )
-    assert find_paper(key, [paper]).papers == ()
+    assert find_papers(key, [PairedDocument(paper)]) == []
 
 
 def test_a_second_original_key_waits(documents):

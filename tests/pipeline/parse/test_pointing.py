@@ -118,7 +118,9 @@ def test_a_running_line_that_comes_again_may_be_left_out(ask):
 
 def test_a_section_without_a_model_is_told_before_anything_is_read():
     params = ParseParams.model_validate({"llm": {"base_url": "http://localhost:1/v1"}})
-    assert problems(params, None) == ["[parse.llm] no model is named: set model in [parse.llm]"]
+    assert problems(params, None) == [
+        "[parse.llm] no model is named: set model in its section of dataset.toml"
+    ]
     assert problems(ParseParams(), None) == []
 
 
