@@ -196,7 +196,7 @@ class Text:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P["except"].finditer(self.codes):
-            mention = self.words[max(match.start(name) for name in ("m", "behind", "one"))][3]
+            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd"))][3]
             if mention is not None:
                 excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])
                 said = {label: (label in mention.labels) is excepted_is_right for label in self.options}

@@ -73,7 +73,8 @@ def _apart(found: list[Mention]) -> Iterator[Mention]:
 
 def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     """Options named by their texts, whatever the white space and case, by where they begin."""
-    kept = [at for at, char in enumerate(text) if not char.isspace()]
+    # The backslash of LaTeX's per cent sign counts as white space.
+    kept = [at for at, char in enumerate(text) if not char.isspace() and text[at : at + 2] != "\\%"]
     compact = "".join(text[at] for at in kept).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
@@ -180,8 +181,8 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
     for match in _P["ordinal"].finditer(text):
-        word = (match[1] or match[2]).lower()
-        at = len(labels) - 1 if word == "last" else int(word) - 1 if word.isdigit() else _NTH[word]
+        word = (match[1] or match[2] or match[3]).lower()
+        at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
         if 0 <= at < len(labels):
             yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
 
@@ -226,8 +227,16 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
-        yield replace(members[-1], labels=labels, start=members[0].start)
+        yield replace(members[-1], labels=labels, start=_list_start(text, members))
         at += len(members)
+
+
+def _list_start(text: str, members: list[Mention]) -> int:
+    """Return where a list begins: with its first letter, or with the description that the letter stands behind."""
+    start = members[0].start
+    captioned = len(members) > 1 and _P["captioned"].fullmatch(text, members[0].end, members[1].start)
+    caption = _P["caption"].search(text[max(0, start - 24) : start]) if captioned else None
+    return start - len(caption.group()) if caption else start
 
 
 def _join(text: str, members: list[Mention], each: Mention, multiple: bool | None) -> re.Pattern[str] | None:
@@ -244,7 +253,7 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     bracketed = None if last.own else _P["bracketed"].match(text, last.end)
     for end in (last.end, bracketed.end() if bracketed else last.end):
         gap = text[end : each.start]
-        if _P["tight"].fullmatch(gap) or _P["touching"].fullmatch(gap):
+        if any(_P[name].fullmatch(text, end, each.start) for name in ("tight", "touching", "captioned")):
             return _P["tight"]
         if _P["loose"].fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P["loose"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.claims import Claim, Stance, Text
@@ -117,6 +118,8 @@ def contradicts_itself(task: ReadingTask) -> bool:
     chosen = {claim.labels for claim in task.claims("stated", "called") if _own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
+    if task.multiple and not task.claims("stated", "called") and _sorts(task):
+        return True
     bare = [(match, words[match.start("m")][3]) for match in _P["bare"].finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
     alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
@@ -131,6 +134,12 @@ def contradicts_itself(task: ReadingTask) -> bool:
         )
     between = text[stated[-2].end : stated[-1].start]
     return not (_P["final"].search(between) or _P["taken_back"].search(between))
+
+
+def _sorts(task: ReadingTask) -> bool:
+    """Return whether a text sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D)."""
+    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
+    return any(not one & other for one, other in pairwise(lists))
 
 
 def repeats_question(task: ReadingTask) -> bool:
@@ -183,7 +192,9 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     if named > max(1 if task.answer_first is False else 2, answers):
         return None
     follows = task.said.codes[match.end() :]
-    if (not mention.own and re.match(r"W|i?h|,?X|V", follows)) or (
+    one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
+    judged = "[WR]|i?h|,?X|V" if one_of_several else "W|i?h|,?X|V"
+    if (not mention.own and re.match(judged, follows)) or (
         mention.weak and follows[:1] not in ("", ".", ":", ",")
     ):
         return None
@@ -221,11 +232,18 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if len(task.said.items) > 2:
         below = task.said.codes.find("//", task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
-    several = re.search(r"[:iS](?P<m>T)[.]?/*\Z", task.said.codes) if task.multiple is not False else None
-    mention = words[several.start("m")][3] if several else None
-    if mention is not None and len(mention.labels) > 1:
-        return FoundAnswer(mention.labels, mention.start, mention.end)
-    return _last(task.claims("quoted", "concluded", "counter")) or _closing(task, 0)
+    return _listed(task) or _last(task.claims("quoted", "concluded", "counter")) or _closing(task, 0)
+
+
+def _listed(task: ReadingTask) -> FoundAnswer | None:
+    """The only list that a sentence ends with, where several answers may be meant."""
+    found = [task.said.mention_at(match) for match in _P["listed"].finditer(task.said.codes)]
+    lists = [mention for mention in found if mention is not None and len(mention.labels) > 1]
+    if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
+        return None
+    if not set(task.said.judged.right) <= set(lists[0].labels):
+        return None
+    return FoundAnswer(lists[0].labels, lists[0].start, lists[0].end)
 
 
 def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
@@ -260,7 +278,8 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
             tuple(set(task.said.options) - set(wrong)) if _P["ended"].search(task.said.text[-10:]) else ()
         )
     else:
-        chosen = wrong if len(wrong) == 1 and len(right) > 1 and complete else ()
+        odd = (len(right) > 1 and complete) or (not right and _P["for_wrong"].search(task.said.text))
+        chosen = wrong if len(wrong) == 1 and odd else ()
     return FoundAnswer(chosen, start, end) if chosen else None
 
 
@@ -316,6 +335,18 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer((first.label,), first.start, first.end)
 
 
+def suggested(task: ReadingTask) -> FoundAnswer | None:
+    """The only option that the findings are said to speak for: … is classic for aortic stenosis."""
+    claims = task.claims("suggested")
+    if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
+        return None
+    doubted = {
+        label for claim in task.said.claims if claim.stance is not Stance.ASSERTED for label in claim.labels
+    }
+    unsure = _P["unsure"].search(task.said.text) or set(claims[0].labels) & doubted
+    return None if task.multiple or unsure else _last(claims)
+
+
 RULES: Mapping[str, Rule] = {
     "opening": opening,
     "stated": stated,
@@ -328,5 +359,6 @@ RULES: Mapping[str, Rule] = {
     "odd_one_out": odd_one_out,
     "only_letter": only_letter,
     "first_listed": first_listed,
+    "suggested": suggested,
 }
 """Rules by name, in the order in which they are tried."""
