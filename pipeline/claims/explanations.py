@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 
 from pipeline.claims.grammar import Text
-from pipeline.claims.mentions import fold, patterns
+from pipeline.claims.mentions import fold
 from pipeline.dedup.meaning import meaning
+from pipeline.patterns import Patterns
 
 Letters = frozenset[str]
-_P = patterns("explanations")
+_P = Patterns("explanations", files("pipeline.claims"))
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ENDS = 60
@@ -89,16 +91,16 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     key: set[str] = set()
     said: list[str] = []
     quoted = slipped = False
-    for bracket in _P["bracket"].finditer(text):
+    for bracket in _P.bracket.finditer(text):
         before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
         last: set[str] = set()
-        for mark in _P["mark"].finditer(bracket.group()):
+        for mark in _P.mark.finditer(bracket.group()):
             last = set(mark["labels"]) & set(options)
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             said.append(mark.group())
             if len(last) == 1 and (own := _named(before, options)):
                 quoted, slipped = quoted or last == {own}, slipped or last != {own}
-        if called := _P["is_key"].search(bracket.group()):
+        if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
     detail = " ".join(said)[:_SHOWN]
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
@@ -122,7 +124,7 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
         chosen = marks.key
     elif several:
         chosen = (bad if wrong else right) if complete and right and bad else None
-    elif len(rest) == 1 and _P["all"].search(options[min(rest)]) and not (right and bad):
+    elif len(rest) == 1 and _P.all.search(options[min(rest)]) and not (right and bad):
         chosen = frozenset(rest)  # A对 B对 C对 D对, and E says 以上都是
     elif len(right) == 1 and not (wrong and len(bad) == 1):
         chosen = right  # the only one that is called right
@@ -136,5 +138,5 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
 
 
 def _asks_for_wrong(stem: str) -> bool:
-    asked = _P["inclusive"].sub("", "".join(fold(stem).split())[-_ENDS:])
+    asked = _P.inclusive.sub("", "".join(fold(stem).split())[-_ENDS:])
     return meaning(asked).asks_for_wrong % 2 == 1

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.claims.mentions import GRAMMAR, Mention, mentions, patterns, whole
+from pipeline.claims.mentions import Mention, mentions
+from pipeline.patterns import Patterns
 
 _MASK = "\ue000"
 """Stands for every character of a mention while the words between mentions are looked up."""
@@ -44,15 +46,12 @@ class Production(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_P = patterns("claims")
-CODES = {f"w{at}": row["code"] for at, row in enumerate(GRAMMAR["words"])}
-LEXICON = re.compile(
-    "|".join(f"(?P<w{at}>{whole(''.join(row['pattern']))})" for at, row in enumerate(GRAMMAR["words"])),
-    re.ASCII,
-)
+_P = Patterns("grammar", files("pipeline.claims"))
+_WORDS = _P.rows("words")
+CODES = {f"w{at}": row["code"] for at, row in enumerate(_WORDS)}
+LEXICON = re.compile("|".join(f"(?P<w{at}>{row['pattern']})" for at, row in enumerate(_WORDS)), re.ASCII)
 PRODUCTIONS = [
-    Production(row["kind"], Stance(row["stance"]), re.compile(whole(row["pattern"])))
-    for row in GRAMMAR["claims"]
+    Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _P.rows("claims")
 ]
 
 
@@ -91,7 +90,7 @@ class Text:
 
     @cached_property
     def words(self) -> list[tuple[str, int, int, Mention | None]]:
-        """Codes with their offsets; codes are those of ``grammar.toml``, L T l t for mentions, x y for other text."""
+        """Codes with their offsets; codes are those of ``patterns.toml``, L T l t for mentions, x y for other text."""
         return list(self._words())
 
     @cached_property
@@ -144,12 +143,12 @@ class Text:
     def _is_supposed(self, at: int, kind: str) -> bool:
         """Return whether a claim at a place is another question's, or an answer under a condition."""
         before = self.codes[max(0, at - 12) : at]
-        return bool(_P["supposed"].search(before) or (kind != "judged" and _P["conditional"].search(before)))
+        return bool(_P.supposed.search(before) or (kind != "judged" and _P.conditional.search(before)))
 
     @cached_property
     def marked(self) -> dict[int, bool]:
         """Places of the options in lines that begin with a mark (✅ A … ❌ B …), and whether it means right."""
-        found = {match.start("m"): match["said"] == "R" for match in _P["marked"].finditer(self.codes)}
+        found = {match.start("m"): match["said"] == "R" for match in _P.marked.finditer(self.codes)}
         return found if len(found) > 1 else {}
 
     @cached_property
@@ -171,7 +170,7 @@ class Text:
         if mention is None or codes[at] != "L" or len(mention.labels) > 1:
             return False
         before = codes[at - 1] if at else "/"
-        starts = before in "/|." and (mention.own or _P["delimited"].match(self.text, mention.letters))
+        starts = before in "/|." and (mention.own or _P.delimited.match(self.text, mention.letters))
         if starts or at in self.marked:
             return True
         return before in "/|.,xcBRWV" and re.match(r"[:|]?[Dix]{0,2}[WR]", codes[at + 1 : at + 5]) is not None
@@ -195,7 +194,7 @@ class Text:
             for label in claim.labels:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
-        for match in _P["except"].finditer(self.codes):
+        for match in _P.all_except.finditer(self.codes):
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd"))][3]
             if mention is not None:
                 excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,19 +10,9 @@ from importlib.resources import files
 from itertools import pairwise
 from unicodedata import normalize
 
+from pipeline.patterns import Patterns
 
-def whole(pattern: str) -> str:
-    """Return a pattern of ``grammar.toml`` with its @parts@ put in."""
-    return re.sub(r"@(\w+)@", lambda match: whole(GRAMMAR["parts"][match[1]]), pattern)
-
-
-def patterns(table: str) -> dict[str, re.Pattern[str]]:
-    """Return the patterns of one table of ``grammar.toml``, where each has its comment."""
-    return {name: re.compile(whole(pattern)) for name, pattern in GRAMMAR["patterns"][table].items()}
-
-
-GRAMMAR = tomllib.loads((files("pipeline.claims") / "grammar.toml").read_text(encoding="utf-8"))
-_P = patterns("mentions")
+_P = Patterns("mentions", files("pipeline.claims"))
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
@@ -159,28 +148,28 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
 
 
 def _quote_after(text: str, end: int, quotes: Mapping[int, Mention]) -> Mention | None:
-    return quotes.get(_P["delimiter"].match(text, end).end())  # type: ignore[union-attr]
+    return quotes.get(_P.delimiter.match(text, end).end())  # type: ignore[union-attr]
 
 
 def _in_word(text: str, match: re.Match[str]) -> bool:
     start, end = match.span()
     before = text[max(0, start - 14) : start]
-    if _P["labelled"].search(before):
+    if _P.labelled.search(before):
         return False
     if match.group().islower() and before.rstrip()[-1:].isdigit():  # 不超过1 g is a unit
         return True
-    if _P["before"].search(before) or (match.group() in "Aa" and _P["article"].match(text, end)):
+    if _P.before.search(before) or (match.group() in "Aa" and _P.article.match(text, end)):
         return True
-    if match.group() in "Ii" and _P["pronoun"].match(text, end):
+    if match.group() in "Ii" and _P.pronoun.match(text, end):
         return True
-    if end - start > 1 and _P["acronym"].match(text, end):
+    if end - start > 1 and _P.acronym.match(text, end):
         return True
     quoted = start > 0 and text[start - 1] == text[end : end + 1]
-    return not quoted and _P["after"].match(text, end) is not None and not _P["range"].match(text, end)
+    return not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
 
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
-    for match in _P["ordinal"].finditer(text):
+    for match in _P.ordinal.finditer(text):
         word = (match[1] or match[2] or match[3]).lower()
         at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
         if 0 <= at < len(labels):
@@ -195,7 +184,7 @@ def _ranges(text: str, found: list[Mention], labels: tuple[str, ...]) -> Iterato
             skip = False
             continue
         low, high = each.labels[0], after.labels[0] if after else ""
-        dash = _P["range"].match(text, each.end) if len(each.labels) == 1 and low < high else None
+        dash = _P.range.match(text, each.end) if len(each.labels) == 1 and low < high else None
         skip = dash is not None and after is not None and dash.end() == after.start
         spread = tuple(label for label in sorted(labels) if low <= label <= high)
         yield replace(each, labels=spread, end=after.end, letters=after.letters) if skip and after else each
@@ -205,7 +194,7 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
     """Each option's text and the letter in brackets after it made one: 青霉素(A)."""
     skip = -1
     for each in found:
-        after = _P["letter_after"].match(text, each.end) if each.text else None
+        after = _P.letter_after.match(text, each.end) if each.text else None
         if after is not None and after["label"] == each.labels[0]:
             skip = after.end()
             yield replace(each, end=skip, text=False, own=True, letters=skip)
@@ -222,7 +211,7 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
             joined = _join(text, members, each, multiple)
             if joined is None:
                 break
-            loose = len(members) if joined is _P["loose"] else loose
+            loose = len(members) if joined is _P.loose else loose
             members.append(each)
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
@@ -234,8 +223,8 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
 def _list_start(text: str, members: list[Mention]) -> int:
     """Return where a list begins: with its first letter, or with the description that the letter stands behind."""
     start = members[0].start
-    captioned = len(members) > 1 and _P["captioned"].fullmatch(text, members[0].end, members[1].start)
-    caption = _P["caption"].search(text[max(0, start - 24) : start]) if captioned else None
+    captioned = len(members) > 1 and _P.captioned.fullmatch(text, members[0].end, members[1].start)
+    caption = _P.caption.search(text[max(0, start - 24) : start]) if captioned else None
     return start - len(caption.group()) if caption else start
 
 
@@ -250,32 +239,32 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         or each.start - last.end > 60
     ):
         return None
-    bracketed = None if last.own else _P["bracketed"].match(text, last.end)
+    bracketed = None if last.own else _P.bracketed.match(text, last.end)
     for end in (last.end, bracketed.end() if bracketed else last.end):
         gap = text[end : each.start]
-        if any(_P[name].fullmatch(text, end, each.start) for name in ("tight", "touching", "captioned")):
-            return _P["tight"]
-        if _P["loose"].fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
-            return None if each.text and "," not in gap else _P["loose"]
+        if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
+            return _P.tight
+        if _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
+            return None if each.text and "," not in gap else _P.loose
     return None
 
 
 def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) -> bool:
     if (newline or each.own) and (multiple is False or (newline and each.own and not multiple)):
         return False
-    return each.own or _P["goes_on"].match(text, each.end) is not None
+    return each.own or _P.goes_on.match(text, each.end) is not None
 
 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     last = added[-1]
-    if not (last.own or _P["goes_on"].match(text, last.end)) or _P["denied"].match(text, last.end):
+    if not (last.own or _P.goes_on.match(text, last.end)) or _P.denied.match(text, last.end):
         return True
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1
-    return several and _P["all_of_them"].match(text, last.end) is not None
+    return several and _P.all_of_them.match(text, last.end) is not None
 
 
-_FOLDING = patterns("folding")
+_FOLDING = Patterns("folding", files("pipeline.claims"))
 
 _LOOKS = (
     (0xA0, 0xA1),
@@ -293,19 +282,18 @@ _STYLED = {
     if len(plain := normalize("NFKC", chr(code))) == 1 and plain.isascii()
 } | {block + index: chr(0x41 + index) for block in (0x1F150, 0x1F170) for index in range(26)}
 """And white letters on black, which have no plain form."""
-_LIKE = {
-    ord(one): ord(other)
-    for rows in GRAMMAR["folding"]["characters"]
-    for one, other in zip(*rows, strict=True)
-}
+_LIKE = str.maketrans(
+    "АВСЕНΑΒΕΗ選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸處圍總貌竟讓麼皆稱慮",
+    "ABCEHABEH选择应该为项错误确对综结论题释终与后实际这个无当从还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸处围总貌竟让么均称虑",
+)
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
 _TABLE = _STYLED | _LIKE | _MARKUP
 
 _MARKS = re.compile(
     "|".join(
-        f"(?P<open{at}>{opens})|(?P<close{at}>{closes})"
-        for at, (opens, closes) in enumerate(GRAMMAR["folding"]["thoughts"])
+        f"(?P<open{at}>{row['pattern']})|(?P<close{at}>{row['closes']})"
+        for at, row in enumerate(_FOLDING.rows("thoughts"))
     ),
     re.IGNORECASE,
 )
@@ -330,8 +318,8 @@ def spoken(text: str, *, turns: bool = False) -> str:
     """
     folded = _without_thoughts(fold(text))
     start = len(folded) - len(folded.lstrip())
-    following = _FOLDING["special"].search(folded, start + 1) or (
-        None if turns else _FOLDING["next_turn"].search(folded, start + 1)
+    following = _FOLDING.special.search(folded, start + 1) or (
+        None if turns else _FOLDING.next_turn.search(folded, start + 1)
     )
     return folded[: following.start()] if following else folded
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.claims import Claim, Stance, Text
-from pipeline.claims.mentions import patterns
+from pipeline.patterns import Patterns
 
-_P = patterns("answers")
+_P = Patterns("answers", files("pipeline.claims"))
 
 
 class FoundAnswer(NamedTuple):
@@ -45,7 +46,7 @@ def _last(claims: Iterable[Claim]) -> FoundAnswer | None:
 
 def opens_with(task: ReadingTask) -> FoundAnswer | None:
     """The answer at the very beginning, unless it is called wrong or belongs to a sentence of another kind."""
-    match = _P["opens"].match(task.said.codes)
+    match = _P.opens.match(task.said.codes)
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
@@ -54,8 +55,8 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     text = task.said.text
     if (
         not mention.own
-        and not _P["clause_ends"].match(text, mention.letters)
-        and not _P["delimited"].match(text, mention.letters)
+        and not _P.clause_ends.match(text, mention.letters)
+        and not _P.delimited.match(text, mention.letters)
     ):
         return None
     labels = mention.labels
@@ -74,15 +75,15 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     opening goes through, the first. Where that is not known, the opening must be a statement by itself, a letter or
     a letter with its option's text, in a text that does not go through the options.
     """
-    if task.answer_first is False or _P["taken_back"].search(task.said.text):
+    if task.answer_first is False or _P.taken_back.search(task.said.text):
         return None
     found = opens_with(task)
-    if found is None or _P["final"].search(task.said.text, found.end):
+    if found is None or _P.final.search(task.said.text, found.end):
         return None
     if task.answer_first:
         return found
-    closed = _P["statement_ends"].match(task.said.text, found.end) or _P["called"].match(task.said.codes)
-    best = _P["called_best"].match(task.said.codes)
+    closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
+    best = _P.called_best.match(task.said.codes)
     return found if best or (closed and len(task.said.items) <= 2) else None
 
 
@@ -120,7 +121,7 @@ def contradicts_itself(task: ReadingTask) -> bool:
         return True
     if task.multiple and not task.claims("stated", "called") and _sorts(task):
         return True
-    bare = [(match, words[match.start("m")][3]) for match in _P["bare"].finditer(codes)]
+    bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
     alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
     stated = [
@@ -133,7 +134,7 @@ def contradicts_itself(task: ReadingTask) -> bool:
             part.strip(",:|") != "" for part in re.split("[./]", codes)
         )
     between = text[stated[-2].end : stated[-1].start]
-    return not (_P["final"].search(between) or _P["taken_back"].search(between))
+    return not (_P.final.search(between) or _P.taken_back.search(between))
 
 
 def _sorts(task: ReadingTask) -> bool:
@@ -146,12 +147,12 @@ def repeats_question(task: ReadingTask) -> bool:
     """Return whether a text asks to choose, prints every option and says nothing of them."""
     printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
     said = re.search("[KCcRWXVBG]", task.said.codes)
-    return printed and not said and _P["asks"].search(task.said.text) is not None
+    return printed and not said and _P.asks.search(task.said.text) is not None
 
 
 def _answers_several_questions(task: ReadingTask) -> bool:
     """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    found = list(_P["numbered"].finditer(task.said.text))
+    found = list(_P.numbered.finditer(task.said.text))
     numbers = {match["number"] for match in found}
     if len({match["letter"] for match in found}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
         return False
@@ -172,7 +173,7 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
-    begins = "[./]" if _P["taken_back"].search(task.said.text) else "/"
+    begins = "[./]" if _P.taken_back.search(task.said.text) else "/"
     match = re.search(
         rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
         task.said.codes,
@@ -183,9 +184,9 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
 
 def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
-    match = _P["opens"].match(task.said.codes)
+    match = _P.opens.match(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or _P["asked"].match(task.said.text, mention.letters):
+    if match is None or mention is None or mention.text or _P.asked.match(task.said.text, mention.letters):
         return None
     named = len(task.said.items)
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
@@ -198,7 +199,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
         mention.weak and follows[:1] not in ("", ".", ":", ",")
     ):
         return None
-    if not mention.own and not _P["clause_ends"].match(task.said.text, mention.letters):
+    if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
@@ -237,7 +238,7 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
 
 def _listed(task: ReadingTask) -> FoundAnswer | None:
     """The only list that a sentence ends with, where several answers may be meant."""
-    found = [task.said.mention_at(match) for match in _P["listed"].finditer(task.said.codes)]
+    found = [task.said.mention_at(match) for match in _P.listed.finditer(task.said.codes)]
     lists = [mention for mention in found if mention is not None and len(mention.labels) > 1]
     if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
         return None
@@ -251,7 +252,7 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     sentences = list(re.finditer(r"[^./]+", task.said.codes))
     for match in reversed(sentences):
         part, last = match.group(), match is sentences[-1]
-        ends = (last and _P["is_it"].search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
+        ends = (last and _P.is_it.search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
         concludes = "c" in part or len(sentences) == 1 or ends
         if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
@@ -274,11 +275,9 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
         chosen = right
     elif not right and not task.claims("judged") and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
-        chosen = (
-            tuple(set(task.said.options) - set(wrong)) if _P["ended"].search(task.said.text[-10:]) else ()
-        )
+        chosen = tuple(set(task.said.options) - set(wrong)) if _P.ended.search(task.said.text[-10:]) else ()
     else:
-        odd = (len(right) > 1 and complete) or (not right and _P["for_wrong"].search(task.said.text))
+        odd = (len(right) > 1 and complete) or (not right and _P.for_wrong.search(task.said.text))
         chosen = wrong if len(wrong) == 1 and odd else ()
     return FoundAnswer(chosen, start, end) if chosen else None
 
@@ -286,19 +285,19 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
-    ended = task.said.codes.endswith("R") or _P["ended"].search(task.said.text[-10:])
+    ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text[-10:])
     return bool(ended) and named == set(task.said.options)
 
 
 def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     """The option that stands against a list of all others (A、B、C、D都能降压，而E不能)."""
-    if task.multiple is not False or not _names_all(task) or _P["unsure"].search(task.said.text):
+    if task.multiple is not False or not _names_all(task) or _P.unsure.search(task.said.text):
         return None
     lists = [mention for mention in task.said.mentions if len(mention.labels) > 1]
     alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
     labels = {mention.labels for mention in alone}
     complete = len(lists) == len(labels) == 1 and len(lists[0].labels) == len(task.said.options) - 1 > 1
-    if not complete or not _P["of_all"].match(task.said.text, lists[0].end):
+    if not complete or not _P.of_all.match(task.said.text, lists[0].end):
         return None
     return FoundAnswer(alone[-1].labels, alone[-1].start, alone[-1].end)
 
@@ -323,7 +322,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not _P["ended"].search(task.said.text[-10:]):
+    if task.multiple or len(task.said.items) < 2 or not _P.ended.search(task.said.text[-10:]):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
@@ -343,7 +342,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     doubted = {
         label for claim in task.said.claims if claim.stance is not Stance.ASSERTED for label in claim.labels
     }
-    unsure = _P["unsure"].search(task.said.text) or set(claims[0].labels) & doubted
+    unsure = _P.unsure.search(task.said.text) or set(claims[0].labels) & doubted
     return None if task.multiple or unsure else _last(claims)
 
 
