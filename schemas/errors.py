@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 
 class UserError(Exception):
     """Something the user can put right: the message names the file or key, what is wrong, what to do.
@@ -26,3 +31,11 @@ class UnreadableDocument(Exception):  # noqa: N818 - it names the document, not 
     def __reduce__(self) -> tuple[type[UnreadableDocument], tuple[str, str]]:
         """Pickle by both fields, so that the error crosses process borders whole."""
         return type(self), (self.reason, self.detail)
+
+
+def first_problem(error: ValidationError, whole: str = "the row") -> str:
+    """Return the first thing that is wrong with data of the user's: ``answer: Input should be a valid string``."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"])) or whole
+    missing = first["type"] == "missing"
+    return f"{key} is missing" if missing else f"{key}: {first['msg'].removeprefix('Value error, ')}"

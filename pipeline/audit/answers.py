@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
-from pipeline.evaluate.submission import first_problem
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import Prediction, Task
 from schemas.questions import Question
 

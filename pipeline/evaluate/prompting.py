@@ -6,15 +6,17 @@ import random
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from pipeline.evaluate.scoring import accepted
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.questions import ReviewItem
@@ -42,7 +44,7 @@ _FIELDS: dict[Task, dict[str, frozenset[str]]] = {
     },
 }
 """The fields that each part of a task's template may name; no question may give its key away."""
-_SETTINGS = frozenset({"answer_first", "version", "task"})
+_SETTINGS = frozenset({"answer_first", "version"})
 _SEVERAL = "X"
 
 
@@ -62,9 +64,10 @@ class Shown:
         return tuple(sorted(self.printed[letter] for letter in letters))
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(BaseModel):
     """The wording of a question and of a worked example's answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     question: str
     answer: str
@@ -151,38 +154,30 @@ def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
         raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
 
 
-def _checked(name: str, content: dict[str, object], task: Task) -> Template:
+def _checked(name: str, content: dict[str, Any], task: Task) -> Template:
     fields = _FIELDS[task]
-    if content.get("task", Task.ANSWER) != task:
-        raise UserError(f"prompt {name!r}: is for the task {content['task']!r}, not for {task.value!r}")
+    if (meant := content.pop("task", Task.ANSWER)) != task:
+        raise UserError(f"prompt {name!r}: is for the task {meant!r}, not for {task.value!r}")
     if unknown := sorted(set(content) - _SETTINGS - set(fields)):
         known = ", ".join(sorted(_SETTINGS | set(fields)))
         raise UserError(f"prompt {name!r}: unknown key {unknown[0]!r}; it may have {known}")
-    answer_first = content.get("answer_first", True)
-    if not isinstance(answer_first, bool):
-        raise UserError(f"prompt {name!r}: answer_first must be true or false")
-    parts = {key: content[key] for key in fields if key in content}
-    for key in ("question", "answer"):
-        if not isinstance(parts.get(key), str):
-            raise UserError(f"prompt {name!r}: needs a text {key!r}")
-    texts = {key: _text(name, key, text, fields[key]) for key, text in parts.items()}
-    version = content.get("version")
-    if not isinstance(version, int | str | None):
-        raise UserError(f"prompt {name!r}: version must be a number or a text")
-    return Template(**texts, answer_first=answer_first, version=version)
-
-
-def _text(name: str, key: str, text: object, allowed: frozenset[str]) -> str:
-    """A part of a template, if it names nothing but what it may."""
     try:
-        fields = {field for _, field, _, _ in Formatter().parse(str(text)) if field is not None}
+        template = Template.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"prompt {name!r}: {first_problem(error)}") from None
+    for key in set(fields) & set(content):
+        _check_fields(f"prompt {name!r}, {key}", content[key], fields[key])
+    return template
+
+
+def _check_fields(where: str, text: str, allowed: frozenset[str]) -> None:
+    """Refuse a part of a template that names what it may not."""
+    try:
+        fields = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
     except ValueError as error:
-        raise UserError(f"prompt {name!r}, {key}: {error}; write {{{{ for a brace") from None
+        raise UserError(f"{where}: {error}; write {{{{ for a brace") from None
     if unknown := sorted(fields - allowed):
-        raise UserError(
-            f"prompt {name!r}, {key}: no field {unknown[0]!r} there; it may use {sorted(allowed)}"
-        )
-    return str(text)
+        raise UserError(f"{where}: no field {unknown[0]!r} there; it may use {sorted(allowed)}")
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
@@ -293,7 +288,7 @@ def _reworded(template: Template) -> Template:
         raise UserError(
             "perturbations: the prompt template has no text `paraphrase`; add one, or ask without it"
         )
-    return replace(template, question=template.paraphrase)
+    return template.model_copy(update={"question": template.paraphrase})
 
 
 def shufflable(question: ReleaseRow) -> bool:

@@ -17,7 +17,7 @@ from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice
 from pipeline.runtime.publish import read_table
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.release import ReleaseRow
 from schemas.taxonomy import dimensions
@@ -107,17 +107,6 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
         "rule": extraction.rule,
         "correct": None if letters is None else list(letters) == known.answer,
     }
-
-
-def first_problem(error: ValidationError) -> str:
-    """Return the first thing that is wrong with a row, in words."""
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"]) or "the row"
-    return (
-        f"{key} is missing"
-        if first["type"] == "missing"
-        else f"{key}: {first['msg'].removeprefix('Value error, ')}"
-    )
 
 
 def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:

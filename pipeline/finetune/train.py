@@ -18,7 +18,7 @@ from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
 from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
 from pipeline.evaluate.prompting import Message, Template, load_template, messages, shipped_or_own
 from pipeline.runtime.publish import write_json
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.params import Params
@@ -123,8 +123,7 @@ def load_recipe(name: str) -> Recipe:
     try:
         return Recipe.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"recipe {name!r}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise UserError(f"recipe {name!r}, {first_problem(error)}") from None
 
 
 def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(context, model, monke
     def small(self, batch):
         sizes.append(len(batch.tails))
         if len(batch.tails) > 3:
-            raise engines.OutOfMemoryError("full")
+            raise MemoryError
         return original(self, batch)
 
     monkeypatch.setattr(engines.Engine, "generate", small)
@@ -130,20 +130,36 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(context, model, monke
 
 def test_a_prompt_that_never_fits_waits_with_the_reason(context, model, monkeypatch):
     def full(self, batch):
-        raise engines.OutOfMemoryError("full")
+        raise MemoryError
 
     monkeypatch.setattr(engines.Engine, "generate", full)
     made = generate(context, prompts(), model=str(model))
     assert {one.failure.reason for one in made.values()} == {"out_of_memory"}
 
 
-def test_a_device_that_is_full_is_recognised():
-    with pytest.raises(engines.OutOfMemoryError), engines._memory():
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
-    with pytest.raises(engines.OutOfMemoryError), engines._memory():
-        raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory")
-    with pytest.raises(RuntimeError, match="other"), engines._memory():
+@pytest.mark.parametrize(
+    "said",
+    [
+        torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_a_device_that_is_full_is_recognised(context, model, monkeypatch, said):
+    def full(self, batch):
+        raise said
+
+    monkeypatch.setattr(engines.Engine, "generate", full)
+    made = generate(context, prompts(), model=str(model))
+    assert {one.failure.reason for one in made.values()} == {"out_of_memory"}
+
+
+def test_another_error_of_the_device_ends_the_run(context, model, monkeypatch):
+    def broken(self, batch):
         raise RuntimeError("other")
+
+    monkeypatch.setattr(engines.Engine, "generate", broken)
+    with pytest.raises(RuntimeError, match="other"):
+        generate(context, prompts(), model=str(model))
 
 
 def test_a_prompt_longer_than_the_model_reads_is_told(context, model):

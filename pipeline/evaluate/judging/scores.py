@@ -12,12 +12,13 @@ from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
 from pipeline.evaluate.scoring import OVERALL, ScoreBuilder
 from pipeline.stats.intervals import Unit, interval_of_mean
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"
@@ -63,24 +64,17 @@ def load_expert_scores(path: Path) -> list[Judgement]:
 
 
 def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
-    known = {aspect.name for aspect in aspects()}
-    score = (row["score"] or "").strip()
-    if row["aspect"] not in known:
-        raise UserError(
-            f"{path}, line {number}: no aspect {row['aspect']!r}; there are {', '.join(sorted(known))}"
-        )
-    if score not in {str(value) for value in range(LEAST, MOST + 1)}:
-        raise UserError(f"{path}, line {number}: score {score!r} is no whole number from {LEAST} to {MOST}")
-    if row["task"] not in set(Task):
-        raise UserError(f"{path}, line {number}: no task {row['task']!r}; there are {', '.join(Task)}")
-    return Judgement(
-        run=row["run"],
-        task=Task(row["task"]),
-        question_id=row["question_id"],
-        judge=EXPERT + row["expert"],
-        aspect=row["aspect"],
-        score=int(score),
-    )
+    known = [aspect.name for aspect in aspects()]
+    told = {name: row[name] for name in ("run", "task", "question_id", "aspect", "score")}
+    try:
+        found = Judgement(judge=EXPERT + row["expert"], **told)
+    except ValidationError as error:
+        raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+    if found.aspect not in known:
+        raise UserError(f"{path}, line {number}: no aspect {found.aspect!r}; there are {', '.join(known)}")
+    if not LEAST <= found.score <= MOST:
+        raise UserError(f"{path}, line {number}: score {found.score} is not from {LEAST} to {MOST}")
+    return found
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:

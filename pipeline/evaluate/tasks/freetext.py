@@ -16,7 +16,7 @@ from pipeline.evaluate.params import Asked
 from pipeline.evaluate.prompting import Message, Prompt, Template, chat, load_template, messages
 from pipeline.evaluate.scoring import OVERALL, GradedText, Slice, cluster, compare, slices_of
 from pipeline.evaluate.tasks import Material, Reading, Written, left_out
-from schemas.errors import UserError
+from schemas.errors import UserError, first_problem
 from schemas.evaluation import Outcome, Prediction, Task
 from schemas.questions import Rejection
 from schemas.release import ReleaseRow
@@ -150,9 +150,8 @@ def load_cases(path: Path | None) -> list[Case]:
             f"{path}: cannot be read ({error.strerror}); set evaluate.cases to CMB-Clin's JSON"
         ) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise UserError(f"{path}: {where}: {first['msg']}; cases look like CMB-Clin-qa.json") from None
+        said = first_problem(error, "the file")
+        raise UserError(f"{path}: {said}; cases look like CMB-Clin-qa.json") from None
     if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
         raise UserError(f"{path}: two cases have the id {twice[0]!r}")
     return cases

@@ -88,11 +88,11 @@ def test_fewer_examples_than_asked_for_only_where_there_are_no_more():
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('question = "{stem}"', "needs a text 'answer'"),
+        ('question = "{stem}"', "answer is missing"),
         ('question = "{stem}"\nanswer = "{answer}"\nanwser_first = false', "unknown key 'anwser_first'"),
         (
             'question = "{stem}"\nanswer = "{answer}"\nanswer_first = "no"',
-            "answer_first must be true or false",
+            "answer_first: Input should be a valid boolean",
         ),
         ('question = "{stem}{answer}"\nanswer = "{answer}"', "no field 'answer'"),
         ('question = "{stem"\nanswer = "{answer}"', "write {{ for a brace"),

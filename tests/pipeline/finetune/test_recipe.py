@@ -28,7 +28,7 @@ def test_the_encoder_is_cmexams():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('method = "lora"\n', "learning_rate: Field required"),
+        ('method = "lora"\n', "learning_rate is missing"),
         ("method = ", "cannot be read"),
         ('method = "magic"\nlearning_rate = 1\nbatch_size = 1\nepochs = 1\nmax_input = 9\n', "method"),
         (

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
-from typing import Any, Literal
+from typing import Any
 
 from pipeline.evaluate.backends.local.base import (
     Letters,
@@ -22,31 +22,18 @@ from pipeline.evaluate.backends.local.base import (
     chosen,
     plan,
 )
-from pipeline.evaluate.backends.local.engine import Engine, OutOfMemoryError
+from pipeline.evaluate.backends.local.engine import Answers, Engine, Full
 from pipeline.evaluate.backends.local.loading import keeps_heads
 from pipeline.evaluate.params import TransformersModel
 from pipeline.stage import Failure
 
-Full = Literal["out of memory"]
-
-
-@dataclass(frozen=True)
-class Job:
-    """A batch and what to do with it."""
-
-    batch: PromptBatch
-    letters: Letters = ()
-
-
-Answers = list[Made] | list[float]
-"""The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
-Done = tuple[Job, Answers | Full]
+Done = tuple[PromptBatch, Answers | Full]
 
 
 def run_jobs(
-    options: TransformersModel, devices: list[str], jobs: deque[Job], tokenizer: Any = None
+    options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
 ) -> Iterator[Done]:
-    """Do every job; those that did not fit in memory come back as such, to be cut and handed in again by the caller.
+    """Do every batch; those that did not fit in memory come back as such, to be cut and handed in again by the caller.
 
     Args:
         options: the model.
@@ -58,7 +45,7 @@ def run_jobs(
         engine = Engine(options, devices[0], tokenizer)
         while jobs:
             job = jobs.popleft()
-            yield job, _do(engine, job)
+            yield job, engine.answers(job)
         return
     with ExitStack() as stack:
         context = get_context("spawn")
@@ -68,7 +55,7 @@ def run_jobs(
         pool = stack.enter_context(
             ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names))
         )
-        running: dict[Future[Answers | Full], Job] = {}
+        running: dict[Future[Answers | Full], PromptBatch] = {}
         while jobs or running:
             while jobs and len(running) < 2 * len(devices):
                 job = jobs.popleft()
@@ -86,21 +73,10 @@ def _start(options: TransformersModel, names: Queue[str]) -> None:
     _ENGINE = Engine(options, names.get())
 
 
-def _work(job: Job) -> Answers | Full:
+def _work(job: PromptBatch) -> Answers | Full:
     if _ENGINE is None:
         raise RuntimeError("the worker was not started")
-    return _do(_ENGINE, job)
-
-
-def _do(engine: Engine, job: Job) -> Answers | Full:
-    try:
-        if job.letters:
-            return engine.choose(job.batch, job.letters)
-        if job.batch.tails[0].scored:
-            return engine.likelihoods(job.batch)
-        return engine.generate(job.batch)
-    except OutOfMemoryError:
-        return "out of memory"
+    return _ENGINE.answers(job)
 
 
 class TransformersBackend(LocalBackend):
@@ -114,8 +90,8 @@ class TransformersBackend(LocalBackend):
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
         sums: dict[int, dict[int, float]] = {}
         full: set[int] = set()
-        for job, made in run_jobs(self._options, devices, jobs, self._tokenizer):
-            tails = job.batch.tails
+        for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
+            tails = batch.tails
             if made != "out of memory":
                 answers: list[Made | float] = list(made)
                 for tail, one in zip(tails, answers, strict=True):
@@ -128,14 +104,14 @@ class TransformersBackend(LocalBackend):
                     if len(found) == len(_sequences(item, tail.index)):
                         yield item, _decided(item, found)
             elif len(tails) > 1:
-                jobs.extendleft(Job(half, job.letters) for half in reversed(job.batch.halves()))
+                jobs.extendleft(reversed(batch.halves()))
             elif tails[0].index not in full:
                 full.add(tails[0].index)  # told once, however many of its options do not fit
                 item = asked[tails[0].index]
                 detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
                 yield item, Failure("out_of_memory", detail)
 
-    def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[Job]:
+    def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
         kinds: dict[tuple[bool, Letters], dict[str, list[Sequenced]]] = {}
         keeps = keeps_heads(self._options)
         for index, item in enumerate(asked):
@@ -149,7 +125,7 @@ class TransformersBackend(LocalBackend):
             new = 1 if compared else self._options.max_tokens
             budget = self._options.batch_tokens
             for batch in plan(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
-                yield Job(batch, letters)
+                yield replace(batch, letters=letters)
 
 
 def _sequences(item: PreparedPrompt, index: int) -> list[Sequenced]:

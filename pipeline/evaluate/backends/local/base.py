@@ -268,11 +268,13 @@ class PromptBatch:
     """Tokens that all of them begin with, read once; may be empty."""
     tails: tuple[Sequenced, ...]
     """The tokens after the head, never empty."""
+    letters: Letters = ()
+    """Of which the likeliest is to be chosen."""
 
     def halves(self) -> tuple[PromptBatch, PromptBatch]:
         """The same prompts in two batches, for when one is too large."""
         middle = len(self.tails) // 2
-        return PromptBatch(self.head, self.tails[:middle]), PromptBatch(self.head, self.tails[middle:])
+        return replace(self, tails=self.tails[:middle]), replace(self, tails=self.tails[middle:])
 
 
 def plan(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from pipeline.evaluate.backends.local.base import Letters, Made, PromptBatch, Sequenced, chosen
-from pipeline.evaluate.backends.local.loading import first_line, load_model, load_tokenizer
+from pipeline.evaluate.backends.local.base import Made, PromptBatch, Sequenced, chosen
+from pipeline.evaluate.backends.local.loading import load_model, load_tokenizer
 from pipeline.evaluate.params import TransformersModel
 
-
-class OutOfMemoryError(Exception):
-    """A batch was too large for the device."""
+Answers = list[Made] | list[float]
+"""The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
+Full = Literal["out of memory"]
 
 
 class Engine:
-    """One model on one device; what does not fit in its memory raises ``OutOfMemoryError``."""
+    """One model on one device."""
 
     def __init__(self, options: TransformersModel, device: str, tokenizer: Any = None) -> None:
         import torch
@@ -29,6 +28,21 @@ class Engine:
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch
 
+    def answers(self, batch: PromptBatch) -> Answers | Full:
+        """Return the outputs of a batch, or that it does not fit in the device's memory."""
+        torch = self._torch
+        work = self.choose if batch.letters else self.likelihoods if batch.tails[0].scored else self.generate
+        try:
+            with torch.inference_mode():
+                return work(batch)
+        except (MemoryError, RuntimeError) as error:
+            full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
+            if not full and "allocate memory" not in str(error):
+                raise
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return "out of memory"
+
     def generate(self, batch: PromptBatch) -> list[Made]:
         """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone."""
         options = self._options
@@ -36,27 +50,25 @@ class Engine:
         if options.temperature > 0:
             seeds = [tail.seed for tail in batch.tails]
             sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
-        with self._torch.inference_mode(), _memory():
-            inputs = self._inputs(batch, whole=True)
-            made = self._model.generate(
-                **inputs,
-                max_new_tokens=options.max_tokens,
-                pad_token_id=self.tokenizer.pad_token_id,
-                **sampling,
-            )
+        inputs = self._inputs(batch, whole=True)
+        made = self._model.generate(
+            **inputs,
+            max_new_tokens=options.max_tokens,
+            pad_token_id=self.tokenizer.pad_token_id,
+            **sampling,
+        )
         width = inputs["input_ids"].shape[1]
         return [
             self._made(batch, tail, new.tolist())
             for tail, new in zip(batch.tails, made[:, width:], strict=True)
         ]
 
-    def choose(self, batch: PromptBatch, letters: Letters) -> list[Made]:
+    def choose(self, batch: PromptBatch) -> list[Made]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
-        with self._torch.inference_mode(), _memory():
-            inputs = self._inputs(batch, whole=False)
-            logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
-            rows = logits.log_softmax(-1)[:, [token for _, token in letters]].cpu().tolist()
-        labels = [label for label, _ in letters]
+        inputs = self._inputs(batch, whole=False)
+        logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
+        rows = logits.log_softmax(-1)[:, [token for _, token in batch.letters]].cpu().tolist()
+        labels = [label for label, _ in batch.letters]
         return [
             chosen(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
             for tail, row in zip(batch.tails, rows, strict=True)
@@ -65,13 +77,11 @@ class Engine:
     def likelihoods(self, batch: PromptBatch) -> list[float]:
         """The log-likelihood of every prompt's scored tokens, summed."""
         wanted = [tail.scored for tail in batch.tails]
-        with self._torch.inference_mode(), _memory():
-            inputs = self._inputs(batch, whole=False)
-            targets = inputs["input_ids"][:, -max(wanted) :]
-            kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
-            logits = kept[:, :-1].float()
-            values = logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)
-            rows = values.cpu().tolist()
+        inputs = self._inputs(batch, whole=False)
+        targets = inputs["input_ids"][:, -max(wanted) :]
+        kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
+        logits = kept[:, :-1].float()
+        rows = (logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)).cpu().tolist()
         return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
     def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
@@ -154,19 +164,3 @@ class Sampler:
         place = (mass <= drawn).sum(-1, keepdim=True).minimum(size - 1)
         self._step += 1
         return scores.new_full(scores.shape, float("-inf")).scatter(-1, tokens.gather(-1, place), 0.0)
-
-
-@contextmanager
-def _memory() -> Iterator[None]:
-    """Tells what a device says when it is full as ``OutOfMemoryError``."""
-    import torch
-
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
-        if not full and "allocate memory" not in str(error):
-            raise
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        raise OutOfMemoryError(first_line(error)) from None

@@ -107,9 +107,9 @@ def test_a_file_of_scores_is_read(tmp_path):
     [
         ("run,score\nm,5\n", "has no column 'aspect'"),
         (HEADER + "m,clinical,q,beauty,x,5\n", "line 2: no aspect 'beauty'"),
-        (HEADER + "m,clinical,q,fluency,x,6\n", "line 2: score '6'"),
-        (HEADER + "m,clinical,q,fluency,x\n", "line 2: score ''"),
-        (HEADER + "m,poetry,q,fluency,x,5\n", "line 2: no task 'poetry'"),
+        (HEADER + "m,clinical,q,fluency,x,6\n", "line 2: score 6 is not from 1 to 5"),
+        (HEADER + "m,clinical,q,fluency,x\n", "line 2: score: Input should be a valid integer"),
+        (HEADER + "m,poetry,q,fluency,x,5\n", "line 2: task: Input should be 'answer', "),
     ],
 )
 def test_a_wrong_row_is_told_with_its_line(tmp_path, content, said):
