@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.gpu.material import SIZES, layer_weights, make_exam, make_model
 from benchmarks.gpu.ways import Bench
-from pipeline.evaluate.backends.local.engine import Engine
+from pipeline.evaluate.backends.local.backend import Engine
 from pipeline.evaluate.params import TransformersModel
 
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12, "A800": 312e12, "L40S": 362e12, "RTX 4090": 165e12}

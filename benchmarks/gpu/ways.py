@@ -12,8 +12,7 @@ from unittest.mock import patch
 from benchmarks.gpu.material import LETTERS
 from pipeline.evaluate.backends import Setting
 from pipeline.evaluate.backends.local import backend as workers
-from pipeline.evaluate.backends.local.backend import TransformersBackend
-from pipeline.evaluate.backends.local.engine import Engine
+from pipeline.evaluate.backends.local.backend import Engine, TransformersBackend
 from pipeline.evaluate.backends.local.loading import render
 from pipeline.evaluate.params import TransformersModel
 from pipeline.evaluate.prompting import Prompt

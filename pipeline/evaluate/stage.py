@@ -21,8 +21,16 @@ from pipeline.evaluate.prompting import load_template, waiting
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
-from pipeline.evaluate.tasks import AnswerWork, Material, Reading, Splits, TaskWork, Written, open_task
-from pipeline.evaluate.tasks.freetext import load_cases
+from pipeline.evaluate.tasks import (
+    TASKS,
+    AnswerWork,
+    Material,
+    Reading,
+    Splits,
+    TaskWork,
+    Written,
+    load_cases,
+)
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -98,7 +106,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     runs = [
-        _Run(options.run_name(), open_backend(options, setting), open_task(options, material))
+        _Run(options.run_name(), open_backend(options, setting), TASKS[options.task](options, material))
         for options in params.all_models()
     ]
     tasks = {options.task for options in params.all_models()}
@@ -137,7 +145,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
     unread: list[UnreadOutput] = []
     for options in params.all_models():
-        work = open_task(options, material)
+        work = TASKS[options.task](options, material)
         if isinstance(work, AnswerWork):
             unread += work.unread(row for row in rows if row.run == options.run_name())
     return estimate(params.reader, unread, context.store)

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 pytest.importorskip("transformers", reason="needs the extra 'local'")
 
 from pipeline.evaluate.backends import Setting  # noqa: E402
-from pipeline.evaluate.backends.local import engine as engines  # noqa: E402
+from pipeline.evaluate.backends.local import backend as engines  # noqa: E402
 from pipeline.evaluate.backends.local.backend import TransformersBackend  # noqa: E402
 from pipeline.evaluate.params import EvaluateParams, TransformersModel  # noqa: E402
 from pipeline.evaluate.prompting import Prompt, load_template, messages  # noqa: E402

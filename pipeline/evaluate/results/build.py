@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipeline.evaluate.grading import Asking, from_facts
-from pipeline.evaluate.results import between, papers
+from pipeline.evaluate.results import papers
 from pipeline.evaluate.results.view import WORDS, View, cell, title
 from pipeline.evaluate.scoring import HUMAN, REVIEWED
 from pipeline.rendering import markdown as md
@@ -50,11 +50,11 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
             ("总体 Overall", papers.by_metric(answers, "answers", "cmexam_table3")),
-            ("两两比较 Pairs of models", between.pairs(found.comparisons)),
+            ("两两比较 Pairs of models", papers.pairs(found.comparisons)),
             ("考试类别 Exam categories", papers.categories(answers, found.askings)),
             ("考试 Exam subcategories", papers.subcategories(answers)),
             *map(by, ("exam_subject", "question_type", "length")),
-            ("排名相关 Rankings compared", between.settings(found.scores, found.askings)),
+            ("排名相关 Rankings compared", papers.settings(found.scores, found.askings)),
         ],
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
@@ -62,11 +62,11 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
             ("病例 Clinical answers", papers.by_metric(cases, "texts", "cmb_clin_texts")),
             (
                 "解析评分 Judged explanations",
-                between.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
+                papers.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
             ),
-            ("病例评分 Judged clinical answers", between.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-            ("评分一致性 Agreement of judges", between.agreement(found.agreement)),
-            ("优选 Preferences", between.preferences(found.preferences)),
+            ("病例评分 Judged clinical answers", papers.judged(found.scores, Task.CLINICAL, "cmb_table5")),
+            ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
+            ("优选 Preferences", papers.preferences(found.preferences)),
         ],
     }
     kept = {

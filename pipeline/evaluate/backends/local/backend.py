@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
-from typing import Any
+from typing import Any, Literal
 
 from pipeline.evaluate.backends.local.base import (
     Letters,
@@ -22,10 +23,165 @@ from pipeline.evaluate.backends.local.base import (
     chosen,
     plan,
 )
-from pipeline.evaluate.backends.local.engine import Answers, Engine, Full
-from pipeline.evaluate.backends.local.loading import keeps_heads
+from pipeline.evaluate.backends.local.loading import keeps_heads, load_model, load_tokenizer
 from pipeline.evaluate.params import TransformersModel
 from pipeline.stage import Failure
+
+Answers = list[Made] | list[float]
+"""The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
+Full = Literal["out of memory"]
+
+
+class Engine:
+    """One model on one device."""
+
+    def __init__(self, options: TransformersModel, device: str, tokenizer: Any = None) -> None:
+        import torch
+
+        self._options = options
+        self._device = device
+        self.tokenizer = tokenizer or load_tokenizer(options)
+        self._model = load_model(options, device)
+        self._heads: tuple[tuple[int, ...], Any] | None = None
+        self._torch = torch
+
+    def answers(self, batch: PromptBatch) -> Answers | Full:
+        """Return the outputs of a batch, or that it does not fit in the device's memory."""
+        torch = self._torch
+        work = self.choose if batch.letters else self.likelihoods if batch.tails[0].scored else self.generate
+        try:
+            with torch.inference_mode():
+                return work(batch)
+        except (MemoryError, RuntimeError) as error:
+            full = isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
+            if not full and "allocate memory" not in str(error):
+                raise
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return "out of memory"
+
+    def generate(self, batch: PromptBatch) -> list[Made]:
+        """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone."""
+        options = self._options
+        sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        if options.temperature > 0:
+            seeds = [tail.seed for tail in batch.tails]
+            sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
+        inputs = self._inputs(batch, whole=True)
+        made = self._model.generate(
+            **inputs,
+            max_new_tokens=options.max_tokens,
+            pad_token_id=self.tokenizer.pad_token_id,
+            **sampling,
+        )
+        width = inputs["input_ids"].shape[1]
+        return [
+            self._made(batch, tail, new.tolist())
+            for tail, new in zip(batch.tails, made[:, width:], strict=True)
+        ]
+
+    def choose(self, batch: PromptBatch) -> list[Made]:
+        """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
+        inputs = self._inputs(batch, whole=False)
+        logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
+        rows = logits.log_softmax(-1)[:, [token for _, token in batch.letters]].cpu().tolist()
+        labels = [label for label, _ in batch.letters]
+        return [
+            chosen(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
+            for tail, row in zip(batch.tails, rows, strict=True)
+        ]
+
+    def likelihoods(self, batch: PromptBatch) -> list[float]:
+        """The log-likelihood of every prompt's scored tokens, summed."""
+        wanted = [tail.scored for tail in batch.tails]
+        inputs = self._inputs(batch, whole=False)
+        targets = inputs["input_ids"][:, -max(wanted) :]
+        kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
+        logits = kept[:, :-1].float()
+        rows = (logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)).cpu().tolist()
+        return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
+
+    def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
+        """Input tensors, shape (prompts, width), padded between the head and the tails, with the head's cache.
+
+        ``generate`` wants the head among the tokens, a forward pass what is new alone.
+        """
+        torch, head = self._torch, list(batch.head)
+        width = max(len(tail.tokens) for tail in batch.tails)
+        pad = self.tokenizer.pad_token_id
+        gaps = [width - len(tail.tokens) for tail in batch.tails]
+        tails = [[pad] * gap + list(tail.tokens) for gap, tail in zip(gaps, batch.tails, strict=True)]
+        seen = [[1] * len(head) + [0] * gap + [1] * (width - gap) for gap in gaps]
+        mask = torch.tensor(seen, device=self._device)
+        inputs: dict[str, Any] = {"attention_mask": mask}
+        if whole:
+            inputs["input_ids"] = torch.tensor([head + tail for tail in tails], device=self._device)
+        else:
+            inputs["input_ids"] = torch.tensor(tails, device=self._device)
+            inputs["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(head) :]
+        if head:
+            inputs["past_key_values"] = self._cache(batch)
+        return inputs
+
+    def _cache(self, batch: PromptBatch) -> Any:
+        """The keys and values of the head, once a prompt; the head itself is read once."""
+        from transformers import DynamicCache
+
+        if self._heads is None or self._heads[0] != batch.head:
+            tokens = self._torch.tensor([list(batch.head)], device=self._device)
+            cache = DynamicCache(config=self._model.config)
+            self._model(input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=1)
+            self._heads = (batch.head, cache)
+        cache = copy.deepcopy(self._heads[1])
+        cache.batch_repeat_interleave(len(batch.tails))
+        return cache
+
+    def _made(self, batch: PromptBatch, tail: Sequenced, new: Sequence[int]) -> Made:
+        ends = self._ends()
+        stop = next((place for place, token in enumerate(new) if token in ends), None)
+        written = new if stop is None else new[:stop]
+        return Made(
+            text=self.tokenizer.decode(written, skip_special_tokens=True),
+            finish="length" if stop is None else "stop",
+            prompt_tokens=len(batch.head) + len(tail.tokens),
+            completion_tokens=len(written),
+        )
+
+    def _ends(self) -> set[int]:
+        named = self._model.generation_config.eos_token_id
+        ends = set(named if isinstance(named, list) else [named])
+        return (ends | {self.tokenizer.eos_token_id}) - {None}
+
+
+class Sampler:
+    """Draws every prompt's next token by its own random numbers: the same in any batch and after any interruption.
+
+    The numbers come from the prompt's seed by NumPy, so they are the same on every device. Greedy decoding then takes
+    the one token that is left.
+    """
+
+    def __init__(self, seeds: Sequence[int], options: TransformersModel, device: str) -> None:
+        import numpy as np
+        import torch
+
+        draws = [np.random.default_rng(seed).random(options.max_tokens, dtype=np.float32) for seed in seeds]
+        self._draws = torch.tensor(np.stack(draws), device=device)
+        self._step = 0
+        self._temperature, self._top_p = options.temperature, options.top_p
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - the form of a logits processor
+        """Scores of which one token a row is not minus infinity, shape (prompts, vocabulary)."""
+        shares, tokens = (
+            (scores.float() / self._temperature).softmax(-1).sort(stable=True, dim=-1, descending=True)
+        )
+        mass = shares.cumsum(-1)
+        # The nucleus: the likeliest tokens until top_p is reached, the one that reaches it included.
+        size = (mass - shares < self._top_p).sum(-1, keepdim=True)
+        drawn = self._draws[:, self._step, None] * mass.gather(-1, size - 1)
+        place = (mass <= drawn).sum(-1, keepdim=True).minimum(size - 1)
+        self._step += 1
+        return scores.new_full(scores.shape, float("-inf")).scatter(-1, tokens.gather(-1, place), 0.0)
+
 
 Done = tuple[PromptBatch, Answers | Full]
 

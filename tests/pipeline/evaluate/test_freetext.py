@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.stage import problems, run
-from pipeline.evaluate.tasks.freetext import load_cases
+from pipeline.evaluate.tasks import load_cases
 from schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
