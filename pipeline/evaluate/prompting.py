@@ -124,6 +124,11 @@ def waiting(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     )
 
 
+def added(cost: float | None, more: float | None) -> float | None:
+    """Return the sum of two costs; None where one is not known."""
+    return None if cost is None or more is None else cost + more
+
+
 def is_multiple(question: ReleaseRow) -> bool:
     """Return whether the question asks for several answers."""
     return question.question_type == _SEVERAL
@@ -182,8 +187,8 @@ def _check_fields(where: str, text: str, allowed: frozenset[str]) -> None:
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
     """A chat that asks ``question`` after the worked ``examples``; what all questions share comes first."""
-    worked = [(_fill(template.question, row), _fill(template.answer, row)) for row in examples]
-    return chat(template.system, worked, _fill(template.question, question))
+    worked = [(filled(template.question, row), filled(template.answer, row)) for row in examples]
+    return chat(template.system, worked, filled(template.question, question))
 
 
 def chat(system: str | None, answered: Iterable[tuple[str, str]], asked: str) -> tuple[Message, ...]:
@@ -236,7 +241,8 @@ class Examples:
         return list(found.values())[: self._shots]
 
 
-def _fill(template: str, question: ReleaseRow) -> str:
+def filled(template: str, question: ReleaseRow, **more: str) -> str:
+    """Return a text of a template with what it says of a question."""
     stem = question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
     explanation = (question.explanation or "").strip()
     return template.strip("\n").format(
@@ -246,6 +252,7 @@ def _fill(template: str, question: ReleaseRow) -> str:
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",
+        **more,
     )
 
 

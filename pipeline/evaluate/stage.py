@@ -13,7 +13,7 @@ from pipeline.evaluate.backends.local.loading import missing_packages, out_of_re
 from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.extraction.reader import OutputReader, UnreadOutput, estimate
 from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
-from pipeline.evaluate.judging.judge import Verdicts, judge, plan, rubric
+from pipeline.evaluate.judging.judge import RUBRIC, Verdicts, judge, plan
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
@@ -220,7 +220,7 @@ def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     if judges := params.judges():
         told["judge"] = {
             "name": ", ".join(options.judge_name() for options in judges),
-            "rubric": rubric().version,
+            "rubric": RUBRIC["version"],
             "requests": found.requests,
             "without_verdict": len(found.waiting),
             "cost": found.cost,

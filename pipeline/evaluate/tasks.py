@@ -123,8 +123,8 @@ class Reading:
 class TaskWork(Protocol):
     """A task as one run is asked to do it."""
 
-    prompts: Sequence[Prompt]
-    left_out: Sequence[Rejection]
+    prompts: list[Prompt]
+    left_out: list[Rejection]
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
         """Read and score the generations, by prompt id; those that failed are predictions without a score."""

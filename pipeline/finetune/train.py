@@ -193,15 +193,11 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
             f"none of the {len(rows)} questions of train can be used: {usable.too_long} are longer than max_input or "
             f"max_target, {usable.incomplete} lack what is to be learned"
         )
+    kind = TaskType.CAUSAL_LM
+    lora = {"r": recipe.lora.rank, "lora_alpha": recipe.lora.alpha, "lora_dropout": recipe.lora.dropout}
+    config = PrefixTuningConfig(task_type=kind, num_virtual_tokens=recipe.prefix.tokens)
     if recipe.method == "lora":
-        config = LoraConfig(
-            task_type=TaskType.CAUSAL_LM,
-            r=recipe.lora.rank,
-            lora_alpha=recipe.lora.alpha,
-            lora_dropout=recipe.lora.dropout,
-        )
-    else:
-        config = PrefixTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=recipe.prefix.tokens)
+        config = LoraConfig(task_type=kind, **lora)
     tuned = get_peft_model(pretrained(AutoModelForCausalLM, model, "model", dtype=_dtype()), config)
     loss = _train(tuned, recipe, out, usable.written, partial(_pad, pad=tokenizer.pad_token_id))
     tuned.save_pretrained(out)
@@ -236,17 +232,10 @@ def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) 
     usable = [to_choose(row) for row in rows if row.answer]
     if not usable:
         raise UserError(f"none of the {len(rows)} questions of train has a key to learn")
-    tuned = pretrained(
-        AutoModelForMultipleChoice, model, "model", hidden_dropout_prob=recipe.encoder.hidden_dropout
-    )
-    loss = _train(
-        tuned,
-        recipe,
-        out,
-        usable,
-        partial(choice_batch, tokenizer=tokenizer, longest=recipe.max_input),
-        choosing=True,
-    )
+    dropout = recipe.encoder.hidden_dropout
+    tuned = pretrained(AutoModelForMultipleChoice, model, "model", hidden_dropout_prob=dropout)
+    collate = partial(choice_batch, tokenizer=tokenizer, longest=recipe.max_input)
+    loss = _train(tuned, recipe, out, usable, collate, choosing=True)
     tuned.save_pretrained(out)
     tokenizer.save_pretrained(out)
     return {"learned": len(usable), "too_long": 0, "incomplete": len(rows) - len(usable), "loss": loss}
@@ -322,17 +311,17 @@ def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
 
 def _pad(batch: Sequence[TokenSequence], *, pad: int) -> dict[str, Any]:
     """A batch for a causal model, padded on the right."""
-    import torch
+    from torch import tensor
+    from torch.nn.utils.rnn import pad_sequence
 
-    width = max(len(item.input_ids) for item in batch)
-
-    def filled(tokens: list[int], filler: int) -> list[int]:
-        return tokens + [filler] * (width - len(tokens))
-
+    columns = {
+        "input_ids": ([item.input_ids for item in batch], pad),
+        "attention_mask": ([[1] * len(item.input_ids) for item in batch], 0),
+        "labels": ([item.labels for item in batch], IGNORED),
+    }
     return {
-        "input_ids": torch.tensor([filled(item.input_ids, pad) for item in batch]),
-        "attention_mask": torch.tensor([filled([1] * len(item.input_ids), 0) for item in batch]),
-        "labels": torch.tensor([filled(item.labels, IGNORED) for item in batch]),
+        name: pad_sequence([tensor(row) for row in rows], batch_first=True, padding_value=filler)
+        for name, (rows, filler) in columns.items()
     }
 
 

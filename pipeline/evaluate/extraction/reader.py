@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from importlib.resources import files
 
 from annotation.estimate import MESSAGE_TOKENS, counter, with_list_prices
@@ -21,7 +21,7 @@ from annotation.llm.messages import (
 )
 from pipeline.claims import shown
 from pipeline.evaluate.params import ReaderOptions
-from pipeline.evaluate.prompting import is_multiple, waiting
+from pipeline.evaluate.prompting import added, chat, filled, waiting
 from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
 
@@ -62,8 +62,7 @@ class OutputReader:
                 detail = f"{run}: the output was not read: {outcome.detail}"
                 self.waiting.append(waiting(name, f"reader_{outcome.reason}", detail))
                 continue
-            known = self.cost is not None and outcome.cost is not None
-            self.cost = (self.cost or 0.0) + (outcome.cost or 0.0) if known else None
+            self.cost = added(self.cost, outcome.cost)
             if letters := _letters(labels[name], outcome.text):
                 found[name] = letters
         self.waiting.sort(key=lambda item: (item.detail, item.item_id))
@@ -88,24 +87,13 @@ def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: Answ
     )
 
 
-@cache
-def _words() -> dict[str, str]:
-    return tomllib.loads((files("pipeline.evaluate.extraction") / "reader.toml").read_text(encoding="utf-8"))
+_WORDS = tomllib.loads((files("pipeline.evaluate.extraction") / "reader.toml").read_text(encoding="utf-8"))
 
 
 def _request(each: UnreadOutput) -> ChatRequest:
     row, labels = each.question, _labels(each.question)
-    asked = (
-        _words()["question"]
-        .strip()
-        .format(
-            question_type="多项选择题" if is_multiple(row) else "单项选择题",
-            stem="\n".join(filter(None, (row.shared_stem, row.stem))),
-            options="\n".join(f"{option.label}. {option.text}" for option in row.options),
-            output=shown(each.text)[-_LONGEST:],
-        )
-    )
-    messages = ({"role": "system", "content": _words()["system"].strip()}, {"role": "user", "content": asked})
+    asked = filled(_WORDS["question"].strip(), row, output=shown(each.text)[-_LONGEST:])
+    messages = chat(_WORDS["system"].strip(), (), asked)
     form = strict_form("answer", {"answer": {"type": "array", "items": {"type": "string", "enum": labels}}})
     check: Callable[[str], object] = partial(_letters, labels)
     return ChatRequest(each.prompt_id, messages, form, check=check)

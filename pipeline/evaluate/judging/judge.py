@@ -5,16 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
-from pydantic import BaseModel
-
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import (
-    Answer,
     BadAnswerError,
     ChatRequest,
     Failed,
@@ -24,64 +20,47 @@ from annotation.llm.messages import (
 )
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.params import JudgeOptions
-from pipeline.evaluate.prompting import Message
+from pipeline.evaluate.prompting import Message, added, chat, waiting
 from pipeline.evaluate.tasks import Written
 from pipeline.stage import Store
 from schemas.evaluation import Judgement, Preference, Winner
 from schemas.questions import ReviewItem
 
-
-class Rubric(BaseModel, extra="forbid", frozen=True):
-    """Everything a judge is told."""
-
-    version: int
-    system: str
-    pair_system: str
-    question: str
-    pair_question: str
+RUBRIC: dict[str, Any] = tomllib.loads(
+    (files("pipeline.evaluate.judging") / "rubric.toml").read_text(encoding="utf-8")
+)
+"""Everything a judge is told, and its version."""
+_SPEAKERS = {"user": "问", "assistant": "答"}
 
 
-@cache
-def rubric() -> Rubric:
-    """The shipped rubric."""
-    text = (files("pipeline.evaluate.judging") / "rubric.toml").read_text(encoding="utf-8")
-    return Rubric.model_validate(tomllib.loads(text))
-
-
-def score_messages(conversation: Sequence[Message], reference: str, answer: str) -> tuple[Message, ...]:
+def _scoring(text: Written) -> ChatRequest:
     """Ask for the four scores of one answer."""
     scales = "\n".join(
         f"{aspect.zh}（{aspect.name}）："
         + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
         for aspect in aspects()
     )
-    asked = rubric().question.strip("\n")
-    asked = asked.format(conversation=_spoken(conversation), reference=reference, answer=answer)
-    return _messages(f"{rubric().system.strip()}\n{scales}", asked)
-
-
-def pair_messages(
-    conversation: Sequence[Message], reference: str, first: str, second: str
-) -> tuple[Message, ...]:
-    """Ask which of two answers is better."""
-    asked = rubric().pair_question.strip("\n")
-    asked = asked.format(conversation=_spoken(conversation), reference=reference, first=first, second=second)
-    return _messages(rubric().pair_system.strip(), asked)
-
-
-def _messages(system: str, asked: str) -> tuple[Message, ...]:
-    return {"role": "system", "content": system}, {"role": "user", "content": asked}
-
-
-def score_format() -> dict[str, Any]:
-    """The strict JSON schema of four scores."""
+    system = f"{RUBRIC['system'].strip()}\n{scales}"
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
-    return strict_form("scores", {aspect.name: score for aspect in aspects()})
+    form = strict_form("scores", {aspect.name: score for aspect in aspects()})
+    messages = _messages(system, "question", text, answer=text.said)
+    return ChatRequest(f"{text.run}|{text.prompt.id}", messages, form, check=read_scores)
 
 
-def pair_format() -> dict[str, Any]:
-    """The strict JSON schema of a preference."""
-    return strict_form("preference", {"better": {"type": "string", "enum": list(Winner)}})
+def _preferring(first: Written, second: Written) -> ChatRequest:
+    """Ask which of two answers is better."""
+    system = RUBRIC["pair_system"].strip()
+    messages = _messages(system, "pair_question", first, first=first.said, second=second.said)
+    form = strict_form("preference", {"better": {"type": "string", "enum": list(Winner)}})
+    name = f"{first.run}|{second.run}|{first.prompt.id}"
+    return ChatRequest(name, messages, form, check=read_preference)
+
+
+def _messages(system: str, question: str, about: Written, **answers: str) -> tuple[Message, ...]:
+    turns = (turn for turn in about.prompt.messages if turn["role"] in _SPEAKERS)
+    conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
+    asked = RUBRIC[question].strip("\n")
+    return chat(system, (), asked.format(conversation=conversation, reference=about.reference, **answers))
 
 
 def read_scores(text: str) -> dict[str, int]:
@@ -116,15 +95,6 @@ def read_preference(text: str) -> Winner:
     return Winner(better)
 
 
-_SPEAKERS = {"user": "问", "assistant": "答"}
-
-
-def _spoken(conversation: Sequence[Message]) -> str:
-    return "\n".join(
-        f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in conversation if turn["role"] in _SPEAKERS
-    )
-
-
 @dataclass
 class Verdicts:
     """Verdicts of a judge."""
@@ -142,7 +112,7 @@ class Verdicts:
         self.preferences += other.preferences
         self.waiting += other.waiting
         self.requests += other.requests
-        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        self.cost = added(self.cost, other.cost)
 
 
 @dataclass(frozen=True)
@@ -171,7 +141,7 @@ def judge(
             found.waiting.append(_waiting(by_id[outcome.request.id], outcome))
         else:
             replies[outcome.request.id] = outcome.text
-            found.cost = _added(found.cost, outcome)
+            found.cost = added(found.cost, outcome.cost)
     name = options.judge_name()
     for ask in asks:
         if len(ask.answers) == 1 and ask.request.id in replies:
@@ -187,27 +157,16 @@ def judge(
 
 def plan(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> Iterator[_Ask]:
     """Every request to a judge, in a fixed order."""
-    for run, written in texts.items():
+    for written in texts.values():
         for text in written:
-            messages = score_messages(text.prompt.messages, text.reference, text.said)
-            request = ChatRequest(f"{run}|{text.prompt.id}", messages, score_format(), check=read_scores)
-            yield _Ask(request, (text,))
+            yield _Ask(_scoring(text), (text,))
     if not compare:
         return
     for one, other in combinations(texts, 2):
         by_prompt = {text.prompt.id: text for text in texts[other]}
         for text in texts[one]:
             if (rival := by_prompt.get(text.prompt.id)) is not None:
-                yield from _both_orders(text, rival)
-
-
-def _both_orders(one: Written, other: Written) -> Iterator[_Ask]:
-    for first, second in ((one, other), (other, one)):
-        messages = pair_messages(first.prompt.messages, first.reference, first.said, second.said)
-        request = ChatRequest(
-            f"{first.run}|{second.run}|{first.prompt.id}", messages, pair_format(), check=read_preference
-        )
-        yield _Ask(request, (first, second))
+                yield from (_Ask(_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))
 
 
 def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:
@@ -246,15 +205,5 @@ def _turned(winner: Winner) -> Winner:
 
 def _waiting(ask: _Ask, failed: Failed) -> ReviewItem:
     runs = " and ".join(text.run for text in ask.answers)
-    item = ask.answers[0].item_id
-    return ReviewItem(
-        item_id=ask.request.id,
-        question_ids=[item],
-        stage="evaluate",
-        reason=f"judge_{failed.reason}",
-        detail=f"no verdict on {runs}: {failed.detail}",
-    )
-
-
-def _added(cost: float | None, outcome: Answer) -> float | None:
-    return None if cost is None or outcome.cost is None else cost + outcome.cost
+    item = waiting(ask.request.id, f"judge_{failed.reason}", f"no verdict on {runs}: {failed.detail}")
+    return item.model_copy(update={"question_ids": [ask.answers[0].item_id]})
