@@ -66,8 +66,6 @@ def notes(package: str, **values: Any) -> list[str]:
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from pipeline.rendering.tables import number  # which imports this module
-
     made = Environment(  # noqa: S701 - no page
         loader=PackageLoader(package), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
