@@ -19,13 +19,14 @@ from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed, from_reviews, merged
 from pipeline.labelled import read_labelled
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import DIFFICULTY, dimensions
-from schemas.wording import counted, tallied
+from schemas.wording import tallied
 
 if TYPE_CHECKING:
     from annotation.llm.messages import AnswerStore
@@ -55,7 +56,18 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         review=[_review(found) for found in waiting],
         facts=_facts(annotator.identity, requests, annotations, params),
         complete=not waiting,
-        notes=[*annotator.identity.notes, *_failure_notes(waiting), *_waste_notes(requests, params)],
+        notes=[
+            *annotator.identity.notes,
+            *notes(
+                "annotation",
+                waiting=len(waiting),
+                reasons=tallied((found.reason, found.detail) for found in waiting),
+                capped=any(found.reason == "spending_cap" for found in waiting),
+                waste=_waste(requests),
+                priced=params.llm.price_in,
+                currency=params.llm.currency,
+            ),
+        ],
     )
 
 
@@ -128,34 +140,6 @@ def _total(values: Sequence[float | None]) -> float | None:
     """The sum; None where one is unknown."""
     known = [value for value in values if value is not None]
     return round(sum(known), 6) if len(known) == len(values) else None
-
-
-def _failure_notes(waiting: Sequence[Unlabelled]) -> list[str]:
-    if not waiting:
-        return []
-    reasons = tallied((found.reason, found.detail) for found in waiting)
-    unlabelled = f"{counted(len(waiting), 'question')} got no labels ({reasons})"
-    notes = [f"{unlabelled}: run annotate again to ask again"]
-    if any(found.reason == "spending_cap" for found in waiting):
-        notes.append("stopped before max_cost: raise it in [annotate.llm] to go on")
-    return notes
-
-
-def _waste_notes(requests: Sequence[AnnotationRequest], params: AnnotateParams) -> list[str]:
-    waste, notes = _waste(requests), []
-    for calls, cost, told, so_much in (
-        ("unusable_calls", "unusable_cost", "answers that could not be used", " cost"),
-        (
-            "unseen_calls",
-            "unseen_cost_at_most",
-            "calls whose answers never came may have been billed",
-            ": at most",
-        ),
-    ):
-        if calls in waste:
-            amount = f"{so_much} {waste.get(cost, 0):.4f} {params.llm.currency}"
-            notes.append(f"{waste[calls]} {told}{amount if params.llm.price_in else ''}")
-    return notes
 
 
 def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:

@@ -9,6 +9,7 @@ import polars as pl
 from annotation.params import CalibrateParams
 from pipeline.calibrate import page
 from pipeline.calibrate.opinions import EXPERTS, KEY, CalibrationRows, Opinions, gather
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from pipeline.stats.intervals import wilson
@@ -61,7 +62,12 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "reviewed_labels": opinions.experts.height,
             "annotators": sorted(opinions.annotators),
         },
-        notes=_notes(found, opinions),
+        notes=notes(
+            "pipeline.calibrate",
+            reviewed=opinions.experts.height > 0,
+            annotators=opinions.annotators,
+            calibration=found.calibration,
+        ),
     )
 
 
@@ -198,14 +204,3 @@ def confusions(name: str, reference: str, dimension: str, judged: pl.DataFrame) 
         Confusion(**names, said=said, expected=expected, items=count)
         for said, expected, count in ranked.iter_rows()
     ]
-
-
-def _notes(found: CalibrationRows, opinions: Opinions) -> list[str]:
-    if opinions.experts.is_empty():
-        return ["no expert has reviewed yet: annotators are compared with each other alone"]
-    against = [row for row in found.calibration if row.reference == EXPERTS]
-    told = {
-        name: [f"{r.dimension} {r.accuracy:.2f}" for r in against if r.annotator == name]
-        for name in opinions.annotators
-    }
-    return [f"{name} against experts: {', '.join(said)}" for name, said in told.items()]

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from annotation.adjudication import (
 )
 from annotation.params import ReviewParams
 from pipeline.clean.corrections import tidied_items
+from pipeline.rendering.markdown import notes
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.control import controls
 from pipeline.review.progress import ExpertWork, answered_by, assign, expert_work, groups_of, singles
@@ -34,7 +34,6 @@ from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
-from schemas.wording import counted
 
 STAGE = "review"
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
@@ -177,7 +176,13 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
             "ignored_reviews": settled.ignored,
             "alpha": {row.dimension: row.alpha for row in rows if _is_total(row)},
         },
-        notes=_notes(status, rows, settled),
+        notes=notes(
+            "pipeline.review",
+            status=status,
+            totals=list(filter(_is_total, rows)),
+            reviewed=bool(settled.reviews),
+            ignored=settled.ignored,
+        ),
     )
 
 
@@ -219,22 +224,3 @@ def _review_item(standing: Standing, rules: Rules) -> ReviewItem:
         detail=standing.detail(),
         item=json.dumps(said, ensure_ascii=False, sort_keys=True),
     )
-
-
-def _notes(status: ReviewStatus, rows: Sequence[Agreement], settled: Settled) -> list[str]:
-    if not settled.reviews:
-        told = "no expert has reviewed yet: labels are the annotators'"
-        return [f"{told} (`build-dataset review push` sends them)"]
-    states = ", ".join(f"{status.states[state]} {state.value.replace('_', ' ')}" for state in State)
-    notes = [f"reviews of {counted(len(status.experts), 'person', 'people')}: {states}"]
-    for row in rows:
-        if _is_total(row) and row.alpha is not None:
-            interval = f" [{row.alpha_low:.2f}, {row.alpha_high:.2f}]" if row.alpha_low is not None else ""
-            alpha = f"alpha {row.alpha:.2f}{interval}"
-            notes.append(f"agreement in {row.dimension}: {alpha}, {row.items} questions")
-    if settled.ignored:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in settled.ignored.items())
-        notes.append(f"reviews that do not count: {reasons}")
-    if status.states[State.DISPUTED] or status.states[State.FLAGGED]:
-        notes.append("disputes and flags go to a third expert with `build-dataset review adjudicate`")
-    return notes
