@@ -9,8 +9,7 @@ from types import MappingProxyType
 
 from annotation.annotator import MEASURED
 from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
-from schemas.annotations import Annotation, ExpertReview, Label, LabelStatus
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from schemas.taxonomy import dimensions
 
 ADJUDICATION = "adjudication"

@@ -20,11 +20,11 @@ from schemas.annotations import (
     AnnotationRequest,
     Calibration,
     Confusion,
+    Correction,
     Label,
     ReliabilityBin,
     SharingPoint,
 )
-from schemas.corrections import Correction
 from schemas.documents import Document, Line, Page, SourceRow, Trace
 from schemas.evaluation import (
     AuditItem,

@@ -15,8 +15,7 @@ import pytest
 from benchmarks.attack.machine import memory_group
 from pipeline.runtime.sources import SOURCES
 from pipeline.runtime.store import ItemStore
-from schemas.annotations import ExpertReview
-from schemas.corrections import Correction
+from schemas.annotations import Correction, ExpertReview
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore

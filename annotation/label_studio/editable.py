@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from schemas.corrections import Correction
+from schemas.annotations import Correction
 from schemas.questions import Question
 
 STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"

@@ -14,9 +14,8 @@ from annotation.label_studio.client import Project, Studio, where
 from annotation.label_studio.projects import Kind, Owner, find
 from annotation.label_studio.read import PulledRows, read_task, signed, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
-from schemas.annotations import ExpertReview
+from schemas.annotations import Correction, ExpertReview
 from schemas.base import Record
-from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.questions import Rejection
 

@@ -26,8 +26,7 @@ from annotation.label_studio.editable import (
 )
 from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from annotation.rubric import LEAST, MOST, aspects
-from schemas.annotations import ExpertReview
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from schemas.questions import Rejection
 from schemas.taxonomy import dimensions
 

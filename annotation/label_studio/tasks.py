@@ -13,8 +13,7 @@ from annotation.annotator import MEASURED
 from annotation.label_studio.editable import base_of, difference, name_of, with_proposals
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from annotation.rubric import ShownAnswer
-from schemas.annotations import Annotation, LabelStatus
-from schemas.corrections import Correction
+from schemas.annotations import Annotation, Correction, LabelStatus
 from schemas.identity import sha256
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions

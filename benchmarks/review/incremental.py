@@ -31,8 +31,7 @@ from pipeline.review import exchange
 from pipeline.review.stage import settle
 from pipeline.runtime.executor import RunContext
 from pipeline.runtime.runner import Runner
-from schemas.annotations import Annotation
-from schemas.corrections import Correction
+from schemas.annotations import Annotation, Correction
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 from schemas.taxonomy import dimensions

@@ -12,7 +12,7 @@ from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDI
 from pipeline.clean.filters import FilterVerdict
 from pipeline.clean.tidying import tidied
 from pipeline.stage import Tables
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Correction, CorrectionStatus
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, ReviewItem
 

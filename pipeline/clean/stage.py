@@ -11,7 +11,7 @@ from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge, suspected
 from pipeline.clean.params import CleanParams
 from pipeline.clean.tidying import tidied
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.corrections import Correction
+from schemas.annotations import Correction
 from schemas.questions import Question, Rejection, ReviewItem
 
 STAGE = "clean"

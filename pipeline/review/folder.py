@@ -22,9 +22,8 @@ from annotation.params import ReviewParams
 from pipeline.review.control import PROBE, gold_questions, separated
 from pipeline.runtime.publish import write_json, write_table
 from pipeline.stage import Context
-from schemas.annotations import ExpertReview, ShownLabel
+from schemas.annotations import Correction, ExpertReview, ShownLabel
 from schemas.base import Record
-from schemas.corrections import Correction
 from schemas.errors import UserError
 from schemas.identity import file_sha256, sha256
 from schemas.questions import Rejection

@@ -29,8 +29,7 @@ from pipeline.review.control import controls
 from pipeline.review.progress import ExpertWork, answered_by, assign, expert_work, groups_of, singles
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Counts, Result, Tables
-from schemas.annotations import Agreement, Annotation, ExpertReview, Label
-from schemas.corrections import Correction
+from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions

@@ -21,9 +21,8 @@ from pipeline.catalogue import STAGES
 from pipeline.releases import content_of, every_release, read_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
 from pipeline.stage import Stage
-from schemas.annotations import ExpertReview
+from schemas.annotations import Correction, ExpertReview
 from schemas.base import Record
-from schemas.corrections import Correction
 from schemas.dataset import DatasetParams
 from schemas.documents import RawFile, StageManifest
 from schemas.errors import UserError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.annotations import Annotation, ExpertReview
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 

@@ -32,7 +32,7 @@ from annotation.params import ReviewParams
 from pipeline.review import exchange
 from pipeline.review import stage as review
 from pipeline.review.folder import owner_of
-from schemas.corrections import Correction
+from schemas.annotations import Correction
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions

@@ -10,7 +10,7 @@ from pipeline.audit.params import AuditParams
 from pipeline.audit.stage import run
 from pipeline.catalogue import stage
 from pipeline.stage import Failure, Result
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Correction, CorrectionStatus
 from schemas.questions import Merge, Option, Question, QuestionType, ReviewItem
 
 LABELS = "ABCD"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.clean.params import CleanParams
 from pipeline.clean.stage import run
-from schemas.corrections import Correction
+from schemas.annotations import Correction
 from schemas.identity import content_hash
 from schemas.questions import Question, ReviewItem
 from tests.making import Silent, make_question

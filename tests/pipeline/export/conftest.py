@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.annotations import Label
-from schemas.corrections import Correction
+from schemas.annotations import Correction, Label
 from schemas.questions import Assignment, Cluster, Merge, Question
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pipeline.export.card import meanings
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Correction, CorrectionStatus
 from schemas.release import ReleaseRow
 
 SIZES = {"train": 4, "validation": 1, "test": 2}

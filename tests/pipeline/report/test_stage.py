@@ -13,8 +13,7 @@ from pipeline.catalogue import stage as stage_named
 from pipeline.config import load
 from pipeline.report.params import ReportParams
 from pipeline.runtime.runner import Runner
-from schemas.annotations import Agreement, Calibration, Label
-from schemas.corrections import Correction
+from schemas.annotations import Agreement, Calibration, Correction, Label
 from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score

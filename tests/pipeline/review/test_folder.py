@@ -14,8 +14,7 @@ from annotation.params import ReviewParams
 from pipeline.review import exchange
 from pipeline.review.folder import combine, read_all, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
-from schemas.annotations import Annotation, ExpertReview
-from schemas.corrections import Correction
+from schemas.annotations import Annotation, Correction, ExpertReview
 from schemas.errors import UserError
 from schemas.questions import Rejection
 from tests.annotation.records import annotation, correction, review

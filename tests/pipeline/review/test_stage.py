@@ -11,8 +11,7 @@ from annotation.params import ReviewParams
 from pipeline.review import stage as review
 from pipeline.review.folder import read_control
 from pipeline.review.stage import waiting_questions
-from schemas.annotations import Annotation, ExpertReview
-from schemas.corrections import Correction, CorrectionStatus
+from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
 from tests.annotation import records
