@@ -5,8 +5,6 @@ under numbers: their own names are data, which no file system sees. ``build/unpa
 deleted at any time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

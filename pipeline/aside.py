@@ -1,7 +1,5 @@
 """Items that were rejected, merged or wait for a person: rows for the terminal, and workbooks."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Characters that look the same to a reader: what each may be folded to, for all who fold text."""
 
-from __future__ import annotations
-
 import unicodedata
 
 COMPATIBILITY: dict[int, str] = {

@@ -1,7 +1,5 @@
 """``dataset.toml``: one file configures a dataset. Unknown keys are errors that name the nearest key."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Disjoint sets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -1,7 +1,5 @@
 """Checks of this machine and configuration: installed, reachable or missing; and what stops a run before it begins."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Questions that were labelled elsewhere, read like any question bank."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 The end of a command, ``status`` and the report tell of the same numbers.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Patterns that are data: rows of a TOML file, put together from named fragments and compiled when first used."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

@@ -6,8 +6,6 @@ it: units (㎍, ℃), superscripts and subscripts (10⁹/L, SO₂), Roman numera
 (（ ） and ____), line breaks, Chinese punctuation.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -4,8 +4,6 @@ To add one: write a function that takes a question and the parameters and return
 here under a reason code. A ``prefilter`` makes it fast; it needs none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass

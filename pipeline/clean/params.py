@@ -1,7 +1,5 @@
 """Options of the clean stage."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

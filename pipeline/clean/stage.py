@@ -1,7 +1,5 @@
 """The clean stage: texts tidied, figure and table items and invalid questions taken out with their reasons."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Texts of questions tidied, column by column, and what was changed: tidying can be undone text by text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The command line ``build-dataset``."""
 
-from __future__ import annotations
-
 
 def main() -> None:
     """Run the command line."""

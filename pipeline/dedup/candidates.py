@@ -1,7 +1,5 @@
 """The search for pairs of questions that are worth comparing."""
 
-from __future__ import annotations
-
 import io
 from base64 import b64decode, b64encode
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Two stems that differ in these are twins. Similarity cannot tell: a 正确/不�
 .75–.98, two wordings of one question .55–.71.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter

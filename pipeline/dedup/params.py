@@ -1,7 +1,5 @@
 """Options of the dedup stage."""
 
-from __future__ import annotations
-
 from schemas.params import Params, option
 
 

@@ -1,7 +1,5 @@
 """From a raw output to a prediction and a grade; the settings and the provenance of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

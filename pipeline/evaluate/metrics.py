@@ -1,7 +1,5 @@
 """Every metric of an evaluation, one row each: its name, what it computes, where it is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol

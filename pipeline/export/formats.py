@@ -3,8 +3,6 @@
 Task files have the same questions, prompts and answers as ``evaluate``.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

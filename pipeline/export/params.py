@@ -1,7 +1,5 @@
 """Options of the export stage."""
 
-from __future__ import annotations
-
 from pydantic import field_validator
 
 from schemas.params import Params, option

@@ -1,7 +1,5 @@
 """Releases: freezing a folder, uploading it to a hub."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ MuPDF, lxml and Pillow are native code, which nothing in Python can interrupt. A
 the task it worked on; memory that is refused becomes an error of the library, and the worker lives on.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

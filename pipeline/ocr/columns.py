@@ -1,7 +1,5 @@
 """Is a page set in two columns, and where is the gutter? Pure."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Characters of text layers: what a glyph means to a reader."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

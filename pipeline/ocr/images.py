@@ -1,7 +1,5 @@
 """Images of pages: cleaned before recognition; what on them is ink but no text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import cv2

@@ -1,7 +1,5 @@
 """From runs of text to lines in reading order: rows, gaps, columns, regions. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Two readings of the same lines: one mends what the other lost, and shows where they differ in what matters."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ PyMuPDF 2.0 imports ``pymupdf.layout`` and ``pymupdf4llm`` when they are install
 and psutil: most of a second of processor time and 60 MB for every worker.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stored results of pages: found by key, put the moment they arrive."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby

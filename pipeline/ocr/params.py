@@ -1,7 +1,5 @@
 """Options of the ocr stage."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The way a page is read: by its text layer where that holds what is printed, by OCR otherwise, and why."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

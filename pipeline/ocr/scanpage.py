@@ -1,7 +1,5 @@
 """Words recognised on a page to its lines: straightened, laid out, watermarks left out. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any

@@ -1,7 +1,5 @@
 """The ocr stage: every file of the raw folder becomes pages and lines, or rows, or is rejected with a reason."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

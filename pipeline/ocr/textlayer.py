@@ -1,7 +1,5 @@
 """The text layer of a PDF page: its glyphs as runs in displayed coordinates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Find the labelled options of a text in one cell: A.甲 B.乙, A.甲、B.乙, ①甲②乙. Pure."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

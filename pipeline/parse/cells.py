@@ -1,7 +1,5 @@
 """Scalars and options in the cells of a tabular source. Pure."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

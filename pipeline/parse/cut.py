@@ -1,7 +1,5 @@
 """Cut a paper into items, the heads over them, shared texts and lines of answers: say what every line is."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Cross-examination: independent evidence about a question is compared before it is kept; each finding has a name."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

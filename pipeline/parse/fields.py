@@ -1,7 +1,5 @@
 """Split the text of an item into head, answers and explanation; and the ways in which an answer is told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

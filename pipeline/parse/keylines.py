@@ -1,7 +1,5 @@
 """Lines that hold the answers of several questions (lists, ranges, grids), and the heads over them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Choice of the numbers that number questions: weighed by the text around them, chosen where they run on."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Find the run of options in a text: labels from A on, contiguous, inline, in lines or in columns."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,5 @@
 """Options of the parse stage."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import Field

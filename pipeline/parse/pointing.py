@@ -3,8 +3,6 @@
 What it proposes is read by the same code and goes through the same gates; it counts only where none of them objects.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The texts of a row: parts that banks print with stem and options and that are none of them; and what is doubtful."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Characters: widths folded where they carry no meaning, private-use labels read, lines joined to paragraphs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

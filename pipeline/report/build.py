@@ -1,7 +1,5 @@
 """Results of the stages before the report, as far as they have run, and the form of a section of its page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

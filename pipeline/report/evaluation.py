@@ -1,7 +1,5 @@
 """The section on the evaluation, and the page of every model's answers: searchable, disagreements first."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath

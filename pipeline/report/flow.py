@@ -1,7 +1,5 @@
 """Sections on the way from files to splits: figures at a glance, funnel, sources, rejected and waiting items."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any

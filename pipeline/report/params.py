@@ -1,7 +1,5 @@
 """Parameters of the report stage."""
 
-from __future__ import annotations
-
 from schemas.params import Params, option
 
 

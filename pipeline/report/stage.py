@@ -1,7 +1,5 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from pipeline.rendering import html

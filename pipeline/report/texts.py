@@ -1,7 +1,5 @@
 """Sections that show texts: how pages were read, texts before and after, contradicting keys, duplicates and twins."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Words of the report in both languages, from ``words.toml``."""
 
-from __future__ import annotations
-
 import string
 import tomllib
 from importlib.resources import files

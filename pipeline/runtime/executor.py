@@ -1,7 +1,5 @@
 """The context that the runner passes to a stage, and its executor: one function over many items in worker processes."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Fingerprints of stages: hashes of their inputs, parameters and code."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

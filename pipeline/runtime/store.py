@@ -1,7 +1,5 @@
 """The item store: results of slow or paid work, kept one by one in SQLite from the moment they arrive."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

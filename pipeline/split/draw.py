@@ -3,8 +3,6 @@
 Strata that groups left more than a question from their ideal are repaired, where other groups fit better.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

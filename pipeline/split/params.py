@@ -1,7 +1,5 @@
 """Options of the split stage."""
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Literal

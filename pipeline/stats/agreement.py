@@ -4,8 +4,6 @@ A *unit* is a question; its *ratings* are the labels that experts gave it. Each 
 resamples of a bootstrap at once, which libraries do not offer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 

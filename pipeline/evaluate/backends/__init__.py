@@ -1,7 +1,5 @@
 """Backends that answers come from, one row a kind of model: endpoints, and baselines that read no question."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

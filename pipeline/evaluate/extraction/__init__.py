@@ -5,8 +5,6 @@ list, the opening is taken; where there is nothing but the list, the list stays,
 judged 2,268 outputs of two models (10 of 10 right lists with such an opening, 5 of 6 without).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Scores looked up by run, slice and metric, written as cells, with names in both languages."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """OCR engines: which one reads, and which version of it. A further engine is a module and a row."""
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec

@@ -3,8 +3,6 @@
 CTC: Graves et al., Connectionist temporal classification, ICML 2006; best path, section 3.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The paddleocr engine: PaddleOCR 3.7 on onnxruntime, with models that are here already, or on Paddle."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

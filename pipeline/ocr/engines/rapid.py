@@ -1,7 +1,5 @@
 """The embedded engine: PP-OCRv6 models that ship inside packages, so nothing is downloaded."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

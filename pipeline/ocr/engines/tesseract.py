@@ -1,7 +1,5 @@
 """The tesseract engine: the program of that name (Smith, An Overview of the Tesseract OCR Engine, ICDAR 2007)."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """Text files: their encoding (UTF-8, UTF-16 with a mark, the code pages of spreadsheets), and the reader of .txt."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Find the header of a table: below titles, above data, in one row or two; several tables may follow one another."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest

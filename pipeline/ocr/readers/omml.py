@@ -4,8 +4,6 @@ Raised and lowered characters are Unicode's where it has them, else behind ^ and
 formula unread: a question with an empty place in it would look whole.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Workbooks: XLSX, and the XLS of old Excel and WPS. Every visible sheet that holds questions is read."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 import zlib

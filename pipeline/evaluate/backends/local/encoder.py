@@ -1,7 +1,5 @@
 """Encoders with a multiple-choice head: every option is read with the question, and scored."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The ``vllm`` backend: a model that vLLM reads and writes with in this process, without a server."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence
