@@ -2,8 +2,8 @@
 
 Units that could make a pattern backtrack are taken from the patterns themselves: for every compiled expression of our
 modules, an example of each part that repeats. Every unit goes through parsing, cleaning, captions, answer keys,
-deduplication and answer reading twice, repeated to 2,000 and to 8,000 characters. Units that grow there, and one drawn
-unit in forty, go on to sizes that grow fourfold; an exponent above the limit is printed with the unit. Whole papers of
+deduplication and answer reading twice, repeated to 1,000 and to 4,000 characters. Units that grow there, and one drawn
+unit in eighty, go on to sizes that grow fourfold; an exponent above the limit is printed with the unit. Whole papers of
 many lines, with places on pages, are measured in the same way.
 """
 
@@ -53,9 +53,9 @@ _MANY = 8
 """A part that may stand more often than this is tried as a unit of its own."""
 _NOTICED = 0.02
 """CPU seconds under which growth says nothing."""
-_SMALL, _SUSPECT, _DRAWN = 2_000, 1.15, 40
-"""Texts of 2,000 and 8,000 characters are tried with every unit; larger ones where growth is above n^1.15 or time above
-three times the usual, and for one unit in forty."""
+_SMALL, _SUSPECT, _DRAWN = 1_000, 1.15, 80
+"""Texts of 1,000 and 4,000 characters are tried with every unit; larger ones where growth is above n^1.15 or time above
+three times the usual, and for one unit in eighty."""
 _LONG = 2.0
 """CPU seconds of a text after which no larger one is tried."""
 

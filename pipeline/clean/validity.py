@@ -26,9 +26,7 @@ def empty_stem(question: Question, _: CleanParams) -> str | None:
 
 def too_long(question: Question, params: CleanParams) -> str | None:
     """More text than a question has: a file that was cut wrong. CMExam's longest stem has 676 characters."""
-    found = sum(
-        map(len, (question.shared_stem or "", question.stem, *(option.text for option in question.options)))
-    )
+    found = sum(len(text) for _, text in _parts(question))
     return (
         f"{found:,} characters, at most {params.max_characters:,}" if found > params.max_characters else None
     )
@@ -94,9 +92,7 @@ def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
 
 def garbled_text(question: Question, params: CleanParams) -> str | None:
     """Glyphs without meaning, or the marks of a wrong decoding."""
-    text = " ".join(
-        [question.shared_stem or "", question.stem, *(option.text for option in question.options)]
-    )
+    text = " ".join(text for _, text in _parts(question))
     if found := _P.mojibake.search(text):
         return f"the text contains “{found.group()[:12]}”"
     if text.isascii():
@@ -107,8 +103,7 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
 
 def unreadable(question: Question, _: CleanParams) -> str | None:
     """A character that nobody can read: the question waits until somebody says what is printed there."""
-    parts = [question.shared_stem or "", question.stem, *(option.text for option in question.options)]
-    for part in parts:
+    for _name, part in _parts(question):
         if found := _UNREADABLE.search(part):
             around = part[max(0, found.start() - 8) : found.end() + 8]
             return f"U+{ord(found.group()):04X} in “{around}” cannot be read; see the page and correct it"
@@ -121,8 +116,7 @@ SUSPICIOUS = f"{SPECIAL_TOKENS}|{_P.suspicious.pattern}"
 
 def suspicious_text(question: Question, _: CleanParams) -> str | None:
     """It holds what would steer a model that reads it: somebody has to say whether it belongs to the question."""
-    options = [option.text for option in question.options]
-    for part in (question.shared_stem or "", question.stem, *options, question.explanation or ""):
+    for _name, part in [*_parts(question), ("explanation", question.explanation or "")]:
         if found := re.search(SUSPICIOUS, part):
             return f"“{found[0][:40]}” speaks to a model, not to a candidate"
     return None
@@ -164,14 +158,11 @@ def _evidence(question: Question, kind: str, name: str | None = None) -> str | N
     for part, text in parts:
         found = phrase.search(text)
         if found and not (part.startswith("option") and _P.in_general.match(found.group())):
-            return f"the {part} says “{_around(text, found)}”"
+            around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
+            return f"the {part} says “{around}”"
     return None
 
 
 def _parts(question: Question) -> list[tuple[str, str]]:
     parts = [("shared stem", question.shared_stem or ""), ("stem", question.stem)]
     return parts + [(f"option {option.label}", option.text) for option in question.options]
-
-
-def _around(text: str, found: re.Match[str]) -> str:
-    return text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")

@@ -147,19 +147,16 @@ def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> Itera
     if reading.run is None and _is_entry(reading.fields, is_key=is_key):
         return _entries(reading)
     sections_own = shared.of(reading.item)
-    common = _group_options(reading.item.group) or sections_own
+    group = reading.item.group
+    own = find_run("\n".join(piece.text for piece in group.pieces)) if group else None
+    common = own or sections_own
     return _several(reading) or [_single(reading, common, shared)]
 
 
 def _several(reading: ItemText) -> list[Draft]:
     """The questions of an item that holds more than one; empty for others."""
-    item, pieces, fields, head, cloze = (
-        reading.item,
-        reading.pieces,
-        reading.fields,
-        reading.head,
-        reading.cloze,
-    )
+    item, pieces, fields = reading.item, reading.pieces, reading.fields
+    head, cloze = reading.head, reading.cloze
     if item.worded:
         return []
     if item.last > item.number:
@@ -270,10 +267,8 @@ def _use_blank(draft: Draft, reading: ItemText) -> None:
 
 def _tables_from(pieces: list[ParsedLine]) -> int:
     """On which line the cells of the first table begin; -1 for one without cells that were read."""
-    table = next((i for i, piece in enumerate(pieces) if piece.kind is LineKind.TABLE), len(pieces))
-    if table == len(pieces):
-        return -1
-    return next((i for i, piece in enumerate(pieces) if piece.in_table), -1)
+    drawn = any(piece.kind is LineKind.TABLE for piece in pieces)
+    return next((i for i, piece in enumerate(pieces) if drawn and piece.in_table), -1)
 
 
 def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
@@ -349,12 +344,6 @@ def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:
         draft.stem = stem
     elif letters and reading.habits.blanks_inside:
         draft.flag("answers_disagree", f"{letters} in its blank, {draft.answer} behind the mark")
-
-
-def _group_options(group: Group | None) -> OptionRun | None:
-    if group is None:
-        return None
-    return find_run("\n".join(piece.text for piece in group.pieces))
 
 
 def _share_case(draft: Draft, group: Group | None) -> None:

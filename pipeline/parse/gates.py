@@ -62,12 +62,11 @@ def _check_options(draft: Draft) -> None:
     empty = [label for label, text in draft.options if not text]
     if empty:
         draft.flag("empty_option", f"no text at {' '.join(empty)}")
+    texts = [draft.stem, *(text for _, text in draft.options)]
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
-    if twice or any(
-        _P.label_inside.search(text) for text in (draft.stem, *(text for _, text in draft.options))
-    ):
+    if twice or any(map(_P.label_inside.search, texts)):
         draft.flag("label_inside_text", "what looks like an option's label stands inside a text")
-    left = [text for text in (draft.stem, *(text for _, text in draft.options)) if _P.left_over.search(text)]
+    left = [*filter(_P.left_over.search, texts)]
     if left:
         draft.flag("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
@@ -79,13 +78,12 @@ def _check_answer(draft: Draft) -> None:
         return
     labels = {label for label, _ in draft.options}
     letters = list(draft.answer)
+    told = f"options {' '.join(sorted(labels))}"
     if not set(letters) <= labels or len(set(letters)) != len(letters):
-        draft.flag("answer_not_in_options", f"answer {draft.answer}, options {' '.join(sorted(labels))}")
+        draft.flag("answer_not_in_options", f"answer {draft.answer}, {told}")
     strange = [answer for answer in draft.accepted or [] if not set(answer) <= labels]
     if strange:
-        draft.flag(
-            "answer_not_in_options", f"accepted {' '.join(strange)}, options {' '.join(sorted(labels))}"
-        )
+        draft.flag("answer_not_in_options", f"accepted {' '.join(strange)}, {told}")
     if len(letters) > 1 and draft.announced in ("single", "A1", "A2", "A3/A4", "B1"):
         draft.flag("several_answers", f"answer {draft.answer} under a head for one answer")
 
@@ -104,9 +102,8 @@ def _check_duplicates(drafts: Sequence[Draft]) -> None:
             seen[key] = draft
 
 
-def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
+def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]) -> None:
     """Flag questions without an answer where most have one, and answers in blanks that are no habit of the paper."""
-    silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
     blanks = [draft for draft in questions if draft.in_blank]
     habits = Counter(draft.section for draft in blanks)
     sizes = Counter(draft.section for draft in questions)
@@ -114,9 +111,8 @@ def check_answers(questions: Sequence[Draft], keyed: set[int]) -> None:
         for draft in blanks:
             if habits[draft.section] >= max(HABIT, sizes[draft.section] / 2):
                 continue
-            draft.flag(
-                "answer_in_text", f"{draft.answer} without a mark may be its answer, or part of the text"
-            )
+            told = f"{draft.answer} without a mark may be its answer, or part of the text"
+            draft.flag("answer_in_text", told)
     if 2 * len(silent) > len(questions):
         return
     for draft in silent:
@@ -198,9 +194,10 @@ def count_mismatches(drafts: Sequence[Draft]) -> list[Mismatch]:
     return found
 
 
-def unread_keys(blocks: Sequence[Block], questions: Sequence[Draft], keyed: set[int]) -> list[Mismatch]:
+def unread_keys(
+    blocks: Sequence[Block], questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]
+) -> list[Mismatch]:
     """Heads of keys under which no answer was read, and keys that answer less than half of the questions."""
-    silent = [draft for draft in questions if draft.answer is None and draft.accepted is None]
     if 2 * len(silent) <= len(questions):
         return []
     if keyed:

@@ -178,19 +178,13 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
-@dataclass(slots=True)
-class Applied:
-    """The result of applying a key."""
-
-    unmatched: list[tuple[int, int]] = field(default_factory=list)
-    """(section or 0, number) of entries without a question."""
-    unanswered: list[Draft] = field(default_factory=list)
-    """Questions the key is silent about."""
+Unmatched = list[tuple[int, int]]
+"""(section or 0, number) of entries without a question."""
 
 
-def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applied:
+def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatched:
     """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers."""
-    applied = Applied()
+    unmatched: Unmatched = []
     by_section: dict[int, dict[int, list[Draft]]] = {}
     for draft in drafts:
         if draft.number is not None and not draft.entry:
@@ -203,19 +197,17 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Applie
         targets = _targets(run, by_section, waiting[run.rule], heads)
         if not targets:
             _flag_sections(run, [by_section[section] for section in before])
-            applied.unmatched.extend((0, number) for number in run.entries)
+            unmatched.extend((0, number) for number in run.entries)
             continue
         before = targets
         waiting[run.rule] = [section for section in waiting[run.rule] if section not in targets]
         noted |= run.noted
-        _apply_run(run, {section: by_section[section] for section in targets}, applied, replace=replace)
+        sections = {section: by_section[section] for section in targets}
+        unmatched.extend(_apply_run(run, sections, replace=replace))
     for correction in key.corrections:
         _correct(correction, drafts)
     _without_note(noted, key.corrections, drafts)
-    applied.unanswered = [
-        draft for draft in drafts if draft.options and draft.answer is None and draft.accepted is None
-    ]
-    return applied
+    return unmatched
 
 
 def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
@@ -273,13 +265,13 @@ def _overlap(one: set[int], other: set[int]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
-def _apply_run(
-    run: KeyRun, sections: dict[int, dict[int, list[Draft]]], applied: Applied, *, replace: bool
-) -> None:
+def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, replace: bool) -> Unmatched:
+    """Apply a run to the sections that it belongs to, and return its entries without a question."""
+    unmatched: Unmatched = []
     for number, entry in run.entries.items():
         drafts = next((numbers[number] for numbers in sections.values() if number in numbers), None)
         if drafts is None:
-            applied.unmatched.append((max(sections), number))
+            unmatched.append((max(sections), number))
             continue
         lacking = [
             each
@@ -302,6 +294,7 @@ def _apply_run(
             _apply_entry(draft, KeyEntry(letters, entry.explanation), run, replace=replace)
             if number in run.repeated:
                 draft.flag("answers_disagree", f"the key answers {number} twice, differently")
+    return unmatched
 
 
 def _apply_entry(draft: Draft, entry: KeyEntry, run: KeyRun, *, replace: bool) -> None:

@@ -147,16 +147,8 @@ def is_traditional(texts: Iterable[str]) -> bool:
 @cache
 def _script(character: str) -> str | None:
     """The one of the two character sets a character is in; None for both or neither."""
-    kinds = [kind for kind in ("big5", "gb2312") if _encodes(character, kind)]
+    kinds = [kind for kind in ("big5", "gb2312") if character.encode(kind, "ignore")]
     return kinds[0] if len(kinds) == 1 else None
-
-
-def _encodes(character: str, encoding: str) -> bool:
-    try:
-        character.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _traditional(text: str) -> str:

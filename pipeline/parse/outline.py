@@ -153,8 +153,8 @@ class Builder:
         self.outline = Outline(roles=roles, prose=prose)
         self.block = Block()
         self.group: Group | None = None
-        self.open: list[ParsedLine] = self.outline.preamble
-        """The list that takes the next line of text."""
+        self.open: list[ParsedLine] | None = self.outline.preamble
+        """The list that takes the next line of text; None below a head, whose instructions it is."""
         self.run = 0
         self.fresh = True
         """True if the block has no item yet."""
@@ -182,8 +182,11 @@ class Builder:
                 self.outline.keys.append(line)
             self.open = self.outline.after_keys
             self.block.answered = True
-        elif role is Role.TEXT:
+        elif role is Role.TEXT and self.open is not None:
             self.open.append(piece)
+        elif role is Role.TEXT:
+            self.outline.instructions.append(piece)
+            self.block.heads.append(piece.text)
 
     def _open_item(self, piece: ParsedLine, mark: NumberCandidate) -> None:
         items = self.outline.items
@@ -215,7 +218,7 @@ class Builder:
             self.fresh = True
         self.group = None
         self.block.heads.append(piece.text)
-        self.open = _Heads(self.block, self.outline.instructions)
+        self.open = None
 
     def _continues(self, head: str) -> bool:
         """Return whether a head inside a key is the key's: seen over questions, and not yet in this key."""
@@ -239,15 +242,3 @@ class Builder:
 def _name(head: str) -> str:
     """A head without its instructions."""
     return re.split(r"[(（:：。\s]", head.strip(), maxsplit=1)[0] or head
-
-
-class _Heads(list[ParsedLine]):
-    """Text under a head: its instructions, until the first number."""
-
-    def __init__(self, block: Block, instructions: list[ParsedLine]) -> None:
-        super().__init__()
-        self.block, self.instructions = block, instructions
-
-    def append(self, piece: ParsedLine) -> None:
-        self.instructions.append(piece)
-        self.block.heads.append(piece.text)

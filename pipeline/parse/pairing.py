@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from pipeline.parse.finish import ParseOutcome, waits
-from pipeline.parse.keys import Applied
+from pipeline.parse.keys import Unmatched
 from pipeline.parse.paper import ParsedPaper, apply_key
 from pipeline.patterns import Patterns
 from schemas.questions import ReviewItem
@@ -132,9 +132,9 @@ def _pair(
     if not corrected:
         originals[paper.document].append(key.document)
     whole = key.key.size >= WHOLE * len(paper.questions)
-    applied = apply_key(paper, key.key, replace=corrected and whole)
+    unmatched = apply_key(paper, key.key, replace=corrected and whole)
     outcome.keys[key.document] = paper.document
-    outcome.notes.extend(_notes(key, paper, applied))
+    outcome.notes.extend(_notes(key, paper, unmatched))
 
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
@@ -224,17 +224,17 @@ def _flat(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _notes(key: ParsedPaper, paper: ParsedPaper, applied: Applied) -> Iterable[str]:
-    numbers = sorted(number for _, number in applied.unmatched)
-    if numbers:
-        yield f"{key.document} answers {_some(numbers)}, which {paper.document} does not have"
-    if applied.unanswered:
-        silent = [draft.number or 0 for draft in applied.unanswered]
-        yield f"{key.document} is silent about {_some(silent)} of {paper.document}"
+def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterable[str]:
+    if unmatched:
+        numbers = _some(sorted(number for _, number in unmatched))
+        yield f"{key.document} answers {numbers}, which {paper.document} does not have"
+    if paper.silent:
+        silent = _some([draft.number or 0 for draft in paper.silent])
+        yield f"{key.document} is silent about {silent} of {paper.document}"
 
 
-def _some(numbers: list[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:5])
+def _some(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
     return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
 
 

@@ -22,7 +22,7 @@ from pipeline.parse.gates import (
 )
 from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from pipeline.parse.keylines import answers_apart
-from pipeline.parse.keys import Applied, Key, apply, key_of
+from pipeline.parse.keys import Key, Unmatched, apply, key_of
 from pipeline.parse.lines import ParsedLine, in_one_script, pieces
 from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
@@ -61,6 +61,11 @@ class ParsedPaper:
     def items(self) -> list[Draft]:
         """Questions and items set aside."""
         return [draft for draft in self.drafts if not draft.entry]
+
+    @property
+    def silent(self) -> list[Draft]:
+        """Questions without an answer."""
+        return [draft for draft in self.questions if draft.answer is None and draft.accepted is None]
 
     @property
     def is_key(self) -> bool:
@@ -108,23 +113,23 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
     ]
 
 
-def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Applied:
-    """Apply a key, the paper's own or one from beside it."""
+def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatched:
+    """Apply a key, the paper's own or one from beside it, and return its entries without a question."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
-    applied = apply(key, paper.items, replace=replace)
-    paper.unmatched.update(applied.unmatched)
-    return applied
+    unmatched = apply(key, paper.items, replace=replace)
+    paper.unmatched.update(unmatched)
+    return unmatched
 
 
 def judge(paper: ParsedPaper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     joint_answers(paper.drafts)
     check_questions(paper.drafts)
-    check_answers(paper.questions, paper.keyed)
+    check_answers(paper.questions, paper.silent, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
     examine(paper.pieces, paper.outline, paper.drafts, paper.gaps)
     paper.mismatches = count_mismatches(paper.drafts)
-    paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.keyed))
+    paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.silent, paper.keyed))
     paper.mismatches.extend(unread_questions(paper.outline))
 
 

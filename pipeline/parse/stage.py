@@ -137,17 +137,12 @@ def _papers(
         finished = finish(paper, documents[paper.document])
         outcome.extend(finished)
         if finished.questions and all(question.answer is None for question in finished.questions):
+            path = PurePosixPath(paper.document)
             outcome.notes.append(
-                f"{paper.document}: {len(finished.questions)} questions without a key; put one beside it, named "
-                f"like it and _answers ({_key_name(paper.document)}), or they are rejected as no_answer"
+                f"{path}: {len(finished.questions)} questions without a key; put one beside it, named like it and "
+                f"_answers ({path.stem}_answers{path.suffix}), or they are rejected as no_answer"
             )
     return outcome
-
-
-def _key_name(document: str) -> str:
-    """Return the name of a key of that paper."""
-    path = PurePosixPath(document)
-    return f"{path.stem}_answers{path.suffix}"
 
 
 def _tasks(
@@ -220,7 +215,12 @@ def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     outcome.into += len(source.rows)
     for row, found in source.rows:
         if isinstance(found, RowError):
-            outcome.rejects.append(_row_reject(row, found))
+            place = f"{row.document}#{row.row}"
+            outcome.rejects.append(
+                Rejection(
+                    item_id=place, stage=STAGE, reason=found.reason, detail=found.detail, item=row.fields
+                )
+            )
         elif found[1]:
             outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
         else:
@@ -228,8 +228,3 @@ def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
     outcome.notes += [f"{source.name}: {told}" for told in source.told()]
-
-
-def _row_reject(row: SourceRow, error: RowError) -> Rejection:
-    item_id = f"{row.document}#{row.row}"
-    return Rejection(item_id=item_id, stage=STAGE, reason=error.reason, detail=error.detail, item=row.fields)
