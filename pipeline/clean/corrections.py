@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -63,16 +63,12 @@ def apply(question: Question, corrections: Sequence[Correction]) -> Corrected:
         waiting = [each for each in waiting if each not in due] + [
             each for each in due if each not in fitting
         ]
-        changing = [
-            each for each in fitting if each.field != VERDICT and _value(question, each.field) != each.after
-        ]
+        changing = [each for each in fitting if _changes(question, each)]
         applied += [each for each in fitting if each in changing or each.field == VERDICT]
         if not changing:
             break
         question = _changed(question, changing)
-    outdated = [
-        each for each in waiting if each.field != VERDICT and _value(question, each.field) != each.after
-    ]
+    outdated = [each for each in waiting if _changes(question, each)]
     outdated += [each for each in waiting if each.field == VERDICT and each.after == "drop"]
     verdicts = [each.after for each in applied if each.field == VERDICT]
     return Corrected(question, applied, outdated, verdicts[-1] if verdicts else None)
@@ -80,46 +76,34 @@ def apply(question: Question, corrections: Sequence[Correction]) -> Corrected:
 
 def _fits(question: Question, correction: Correction) -> bool:
     """Return whether what is corrected is still what it was; the hash of a question leaves its key out."""
-    return correction.field != ANSWER or _value(question, ANSWER) in (
-        None,
-        correction.before,
-        correction.after,
-    )
+    known = (None, correction.before, correction.after)
+    return correction.field != ANSWER or _fields(question)[ANSWER] in known
 
 
-def _value(question: Question, field: str) -> str | None:
-    if field == STEM:
-        return question.stem
-    if field == SHARED:
-        return question.shared_stem
-    if field == ANSWER:
-        return "".join(question.answer) if question.answer else None
-    texts = {f"{OPTION}{option.label}": option.text for option in question.options}
-    return texts.get(field)
+def _changes(question: Question, correction: Correction) -> bool:
+    """Return whether a correction of a text or a key says something else than the question does."""
+    return correction.field != VERDICT and _fields(question).get(correction.field) != correction.after
+
+
+def _fields(question: Question) -> dict[str, str | None]:
+    """Return the texts of a question and its key, by the names that corrections call them."""
+    said = {STEM: question.stem, SHARED: question.shared_stem, ANSWER: "".join(question.answer or ()) or None}
+    return said | {f"{OPTION}{option.label}": option.text for option in question.options}
 
 
 def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
-    values: Mapping[str, str | None] = {each.field: each.after for each in corrections}
-    texts = {f"{OPTION}{option.label}": option.text for option in question.options}
-    texts |= {name: text for name, text in values.items() if name.startswith(OPTION) and text is not None}
-    gone = {name for name, text in values.items() if name.startswith(OPTION) and text is None}
+    said = _fields(question) | {each.field: each.after for each in corrections}
     options = [
         Option(label=name.removeprefix(OPTION), text=text)
-        for name, text in sorted(texts.items())
-        if name not in gone
+        for name, text in sorted(said.items())
+        if name.startswith(OPTION) and text is not None
     ]
-    changes: dict[str, object] = {
-        "stem": values.get(STEM) or question.stem,
-        "shared_stem": values.get(SHARED, question.shared_stem),
-        "options": options,
-    }
-    if ANSWER in values:
-        changes |= {"answer": list(values[ANSWER] or "") or None, "accepted_answers": None}
-    changed = question.model_copy(update=changes)
-    texts_now = [option.text for option in changed.options]
-    return changed.model_copy(
-        update={"content_hash": content_hash(changed.stem, texts_now, changed.shared_stem)}
-    )
+    stem, shared = said[STEM] or question.stem, said[SHARED]
+    changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
+    if any(each.field == ANSWER for each in corrections):
+        changes |= {"answer": list(said[ANSWER] or "") or None, "accepted_answers": None}
+    changes["content_hash"] = content_hash(stem, [option.text for option in options], shared)
+    return question.model_copy(update=changes)
 
 
 def _short(text: str | None) -> str:

@@ -52,11 +52,6 @@ class Cloze:
         return self.labelled or len(self.blanks) > 1
 
 
-def named(number: int) -> re.Pattern[str]:
-    """A blank in a text: （5）."""
-    return re.compile(rf"[(（]\s*{number}\s*[)）]")
-
-
 def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n.
 
@@ -169,7 +164,7 @@ def _lead_start(
     taken: frozenset[int],
 ) -> int | None:
     """The first line after the options of the item before, if it has a bullet or the text names the number."""
-    blank = named(number)
+    blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
     start, named_at, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = pieces[place]

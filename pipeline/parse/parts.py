@@ -73,9 +73,10 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     """Options followed by several stems, each with its answer beside it, or ① ② ③ with the answers below."""
     lines = head[run.last :].split("\n")
     labels = {label for label, _ in run.options}
-    circled = _circled_parts(lines, run, labels)
+    lead = join_lines(head[: run.start])
+    circled = _circled_parts(lead, lines, run, labels)
     if circled:
-        return Parts(join_lines(head[: run.start]), *circled)
+        return circled
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
     if first is None:
         return None
@@ -90,7 +91,6 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
             parts[-1] = SubItem(
                 last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}")
             )
-    lead = join_lines(head[: run.start])
     # 题干 / A. 甲 B. 乙 / 考生作答：A: what looks like a stem with its answer may tell of the item's own.
     doubt = f"{parts[0].stem[:20]!r} may be no stem" if lead and len(parts) == 1 else None
     return Parts(lead, tuple(parts), shared_options=True, doubt=doubt)
@@ -108,9 +108,7 @@ def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
     return found
 
 
-def _circled_parts(
-    lines: list[str], run: OptionRun, labels: set[str]
-) -> tuple[tuple[SubItem, ...], bool, str | None] | None:
+def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]) -> Parts | None:
     first = next((i for i, line in enumerate(lines) if i and line.strip()[:1] in set(CIRCLED_DIGITS)), None)
     if first is None:
         return None
@@ -129,7 +127,7 @@ def _circled_parts(
     answers: list[str | None] = [*letters] if letters else [None] * len(stems)
     options = _with_last(run, lines[:first])
     parts = tuple(SubItem(stem, options, answer) for stem, answer in zip(stems, answers, strict=True))
-    return parts, True, doubt
+    return Parts(lead, parts, shared_options=True, doubt=doubt)
 
 
 def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import accumulate, pairwise
+from math import inf
 from statistics import median
 
 from pipeline.parse.draft import Draft, text_of
@@ -118,8 +119,21 @@ class Rooms:
 
     def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
-        edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
-        for back in (_short_ends(edges, _lowest(pieces)), _late_starts(edges)):
+        edges = [
+            (one, other) for one, other in pairwise(pieces) if _breaks(one, other) and one.box and other.box
+        ]
+        lowest: dict[int, float] = {}
+        for piece in pieces:
+            if piece.box:
+                lowest[piece.page] = max(lowest.get(piece.page, 0.0), piece.box.y1)
+        # columns of a last page may be balanced
+        balanced = [lowest[one.page] if one.page == other.page else inf for one, other in edges]
+        ends = [one.box.y1 for one, _ in edges if one.box]
+        starts = [other.box.y0 for _, other in edges if other.box]
+        for back in (
+            [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)],
+            [start + _most([-start for start in starts]) for start in starts],
+        ):
             odd = sum(far > self.far for far in back)
             if len(back) < 3 or odd > max(1, RAGGED * len(back)):
                 continue
@@ -129,31 +143,9 @@ class Rooms:
                     self.holes[place_of(above)] = known + far / (self.height + self.usual)
 
 
-def _lowest(pieces: Sequence[ParsedLine]) -> dict[int, float]:
-    """Return where the lowest line of each page ends."""
-    lowest: dict[int, float] = {}
-    for piece in pieces:
-        if piece.box:
-            lowest[piece.page] = max(lowest.get(piece.page, 0.0), piece.box.y1)
-    return lowest
-
-
-def _short_ends(edges: Sequence[LinePair], lowest: Mapping[int, float]) -> list[float]:
-    """Return how far above the usual end each page, or column, ends; columns of a last page may be balanced."""
-    ends = sorted(above.box.y1 for above, _ in edges if above.box)
-    usual = ends[int(0.9 * (len(ends) - 1))] if ends else 0.0
-    return [
-        (min(usual, lowest[above.page]) if above.page == below.page else usual) - above.box.y1
-        for above, below in edges
-        if above.box
-    ]
-
-
-def _late_starts(edges: Sequence[LinePair]) -> list[float]:
-    """Return how far below the usual beginning each page, or column, begins."""
-    starts = sorted((below.box.y0 for _, below in edges if below.box), reverse=True)
-    usual = starts[int(0.9 * (len(starts) - 1))] if starts else 0.0
-    return [below.box.y0 - usual for _, below in edges if below.box]
+def _most(places: Sequence[float]) -> float:
+    """Return the place that nine in ten do not pass: where pages, or columns, usually end."""
+    return sorted(places)[int(0.9 * (len(places) - 1))] if places else 0.0
 
 
 def _breaks(above: ParsedLine, below: ParsedLine) -> bool:

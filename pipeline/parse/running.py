@@ -316,10 +316,7 @@ def is_title(text: str) -> bool:
 
 
 def _titles_at_edges(lines: list[Line]) -> set[str]:
-    seen = Counter(without_digits(page[0].text) for page in _pages(lines) if _titles(page[0]))
-    seen.update(
-        without_digits(page[-1].text) for page in _pages(lines) if len(page) > 1 and _titles(page[-1])
-    )
+    seen = Counter(without_digits(line.text) for line in _edges(lines).values() if _titles(line))
     return {pattern for pattern, times in seen.items() if times > 1}
 
 
@@ -330,7 +327,7 @@ def _without_counters(lines: list[Line]) -> list[Line]:
     kept: options and the ends of stems do.
     """
     offsets: dict[str, Counter[int]] = {}
-    edges = {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
+    edges = _edges(lines)
     for line in edges.values():
         for offset in _offsets(line):
             offsets.setdefault(without_digits(line.text), Counter())[offset] += 1
@@ -346,6 +343,11 @@ def _without_counters(lines: list[Line]) -> list[Line]:
         if id(line) not in edges
         or not any((without_digits(line.text), offset) in counted for offset in _offsets(line))
     ]
+
+
+def _edges(lines: list[Line]) -> dict[int, Line]:
+    """Return the first and the last line of every page, by their identity."""
+    return {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
 
 
 def _pages(lines: list[Line]) -> list[list[Line]]:
