@@ -197,6 +197,18 @@ def targets() -> dict[str, Callable[[str], object]]:
     }
 
 
+MEETS = {
+    "parse": ("pipeline.parse", "pipeline.claims", "pipeline.text"),
+    "keys": ("pipeline.parse",),
+    "captions": ("pipeline.clean",),
+    "clean": ("pipeline.clean", "pipeline.text"),
+    "dedup": ("pipeline.dedup", "pipeline.text"),
+    "leaks": ("pipeline.leaks", "pipeline.text"),
+    "answers": ("pipeline.evaluate", "pipeline.claims"),
+}
+"""Modules whose patterns a target's text meets, by the target's first word; their units are tried with it."""
+
+
 def _paper(text: str) -> None:
     rows = [
         Line(
@@ -304,10 +316,14 @@ def main() -> int:
     parser.add_argument("--only", default="", help="targets whose name holds this")
     parser.add_argument("--seed", type=int, default=1, help="of the units that are drawn")
     given = parser.parse_args()
-    hostile = sorted({unit for pattern in patterns().values() for unit in units(pattern)} | set(COMMON))
-    drawn = set(random.Random(given.seed).sample(hostile, len(hostile) // _DRAWN))
+    known = {name: units(pattern) for name, pattern in patterns().items()}
     bad = 0
     for name, work in targets().items():
+        met = MEETS[name.split(",")[0].split()[0]]
+        hostile = sorted(
+            {unit for at, found in known.items() if at.startswith(met) for unit in found} | {*COMMON}
+        )
+        drawn = set(random.Random(given.seed).sample(hostile, len(hostile) // _DRAWN))
         usual: list[float] = []
         if given.only in name:
             work(hostile[0])  # what is compiled or loaded once

@@ -23,18 +23,46 @@ _P = Patterns("finish")
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
 
+TracedLines = tuple[Part, str, Sequence[ParsedLine]]
+"""What lines are, by which rule, and the lines."""
+
+
 def trace_of_paper(paper: ParsedPaper) -> Trace:
     """The trace of the lines that belong to no item: every one of them stands in a step."""
-    found = [*_heads(paper), *_texts(paper)]
-    steps = [
-        Step(part=part, rule=rule, detail=said, spans=spans(pieces)) for part, rule, said, pieces in found
+    heads, outline = _heads(paper), paper.outline
+    found: list[TracedLines] = [
+        (Part.KEY, "key_list", [piece for piece, role in paper.roles() if role is Role.ANSWERS]),
+        (Part.KEY, "key_entries", [piece for one in paper.drafts if one.entry for piece in one.all_pieces]),
+        (Part.HEAD, "instructions", outline.instructions),
+        (Part.COVER, "before_first", list(filter(_is_cover, outline.preamble))),
+        (Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys))),
+        *((Part.LEFT_OVER, rule, pieces) for rule, pieces in left_over(paper).items()),
+        (Part.RUNNING, "running", paper.running),
     ]
+    steps = [_step(part, rule, pieces, pieces[0].text[:40] or None) for part, rule, pieces in found if pieces]
+    lines = [piece for piece, _ in heads] + [piece for _, _, pieces in found for piece in pieces]
     return Trace(
         item_id=paper.document,
         document=paper.document,
-        spans=spans(piece for _, _, _, pieces in found for piece in pieces),
-        steps=steps,
+        spans=spans(lines),
+        steps=[step for _, step in heads] + steps,
     )
+
+
+def _step(part: Part, rule: str, pieces: Sequence[ParsedLine], detail: str | None) -> Step:
+    return Step(part=part, rule=rule, detail=detail, spans=spans(pieces))
+
+
+def _heads(paper: ParsedPaper) -> list[tuple[ParsedLine, Step]]:
+    """Heads of sections, shared texts and keys, each with its step."""
+    claimed, found = _claimed(paper), []
+    for piece, role in paper.roles():
+        if role in _HEADS and place_of(piece) not in claimed:
+            detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
+            found.append((piece, _step(Part.HEAD, _HEADS[role], [piece], detail)))
+        elif role is Role.KEY_HEAD:
+            found.append((piece, _step(Part.KEY, "key_head", [piece], piece.text[:40])))
+    return found
 
 
 def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
@@ -46,40 +74,6 @@ def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
         "after_key": [piece for piece in outline.after_keys if not _is_cover(piece)],
         "group_without_items": groups,
     }
-
-
-Found = tuple[Part, str, str | None, Sequence[ParsedLine]]
-
-
-def _heads(paper: ParsedPaper) -> Iterable[Found]:
-    """Heads one by one; lines of answers together, entries of keys together."""
-    claimed, answers = _claimed(paper), []
-    for piece, role in zip(paper.pieces, paper.outline.roles, strict=True):
-        if role in _HEADS and place_of(piece) not in claimed:
-            detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
-            yield Part.HEAD, _HEADS[role], detail, [piece]
-        elif role is Role.KEY_HEAD:
-            yield Part.KEY, "key_head", piece.text[:40], [piece]
-        elif role is Role.ANSWERS:
-            answers.append(piece)
-    entries = [piece for draft in paper.drafts if draft.entry for piece in draft.all_pieces]
-    yield from _some(Part.KEY, "key_list", answers)
-    yield from _some(Part.KEY, "key_entries", entries)
-
-
-def _texts(paper: ParsedPaper) -> Iterable[Found]:
-    outline = paper.outline
-    yield from _some(Part.HEAD, "instructions", outline.instructions)
-    yield from _some(Part.COVER, "before_first", list(filter(_is_cover, outline.preamble)))
-    yield from _some(Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys)))
-    for rule, pieces in left_over(paper).items():
-        yield from _some(Part.LEFT_OVER, rule, pieces)
-    yield from _some(Part.RUNNING, "running", paper.running)
-
-
-def _some(part: Part, rule: str, pieces: Sequence[ParsedLine]) -> Iterable[Found]:
-    if pieces:
-        yield part, rule, pieces[0].text[:40] or None, pieces
 
 
 def _is_cover(piece: ParsedLine) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -61,6 +61,10 @@ class ParsedPaper:
     def items(self) -> list[Draft]:
         """Questions and items set aside."""
         return [draft for draft in self.drafts if not draft.entry]
+
+    def roles(self) -> Iterable[tuple[ParsedLine, Role]]:
+        """Its lines, each with what it is."""
+        return zip(self.pieces, self.outline.roles, strict=True)
 
     @property
     def silent(self) -> list[Draft]:
