@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.parse.draft import Draft, Habits, ItemText, pointed_fields, take_notes, take_tag, text_of
+from pipeline.parse.draft import (
+    Draft,
+    Habits,
+    ItemText,
+    collected,
+    pointed_fields,
+    take_notes,
+    take_tag,
+    text_of,
+)
 from pipeline.parse.fields import (
     Fields,
     by_text,
@@ -101,9 +110,7 @@ ANSWERING = 0.8
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     """Runs of the numbering, after questions of the same numbers, of which nearly all items are entries of a key."""
-    runs: dict[int, list[tuple[NumberedItem, Fields]]] = {}
-    for item, fields in zip(outline.items, found, strict=True):
-        runs.setdefault(item.run, []).append((item, fields))
+    runs = collected((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
     asked = set[int]()
     answering = set[int]()
     for run, members in runs.items():

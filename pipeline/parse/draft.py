@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import (
@@ -24,6 +26,8 @@ from schemas.documents import Box, LineKind, Part, Step
 from schemas.questions import Region
 
 _P = Patterns("draft")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 BLANKS = 0.6
 """Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
@@ -200,6 +204,14 @@ class Draft:
         """Lowest confidence of its lines."""
         known = [piece.confidence for piece in self.all_pieces if piece.confidence is not None]
         return min(known) if known else None
+
+
+def collected(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Return the values of each key, in their order; of an unknown key none."""
+    found: dict[_Key, list[_Value]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return found
 
 
 def take_tag(draft: Draft) -> None:

@@ -1,12 +1,12 @@
 """Cross-examination: independent evidence about a question is compared before it is kept; each finding has a name."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pipeline.claims.explanations import SURE, stated
-from pipeline.parse.draft import Draft, text_of
+from pipeline.parse.draft import Draft, collected, text_of
 from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.heads import (
@@ -289,10 +289,8 @@ def _check_cases_before(own: Sequence[Draft]) -> None:
 
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
     """Questions that another item's text names, and that have no case: it stands there, or nowhere."""
-    named: dict[tuple[int, int], list[Draft]] = defaultdict(list)
-    for draft in own:
-        if not draft.shared_pieces:
-            named[draft.section, draft.number or 0].append(draft)
+    alone = (draft for draft in own if not draft.shared_pieces)
+    named = collected(((draft.section, draft.number or 0), draft) for draft in alone)
     for holder in drafts:
         texts = [text for _, text in _texts(holder)] if holder.options else [text_of(holder.pieces)]
         found = next((found for text in texts if (found := _P.named.search(text))), None)
@@ -309,13 +307,9 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
 def _check_counts(own: Sequence[Draft]) -> None:
     """Another number of options than nearly all others of its section or paper: some were lost, or are another's."""
     members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
-    kinds: dict[bool, list[Draft]] = defaultdict(
-        list
-    )  # items of one answer may have fewer options than others
-    blocks: dict[int, list[Draft]] = defaultdict(list)
-    for draft in members:
-        blocks[id(draft.block)].append(draft)
-        kinds[draft.announced == "X" or len(draft.answer or "") > 1].append(draft)
+    # items of one answer may have fewer options than others
+    kinds = collected((draft.announced == "X" or len(draft.answer or "") > 1, draft) for draft in members)
+    blocks = collected((id(draft.block), draft) for draft in members)
     odd: dict[int, tuple[Draft, int]] = {}
     parts = [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]
     for part, enough in parts:
@@ -344,11 +338,8 @@ def _check_feet(own: Sequence[Draft]) -> None:
 
 def _check_groups(drafts: Sequence[Draft]) -> None:
     """Flag shared text whose head names a first number that was not found: it may hold that question."""
-    groups: dict[str, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        if draft.group and draft.group_first is not None:
-            groups[draft.group].append(draft)
-    for members in groups.values():
+    headed = (draft for draft in drafts if draft.group and draft.group_first is not None)
+    for members in collected((draft.group, draft) for draft in headed).values():
         first = min(draft.number or 0 for draft in members)
         for draft in members if first != members[0].group_first else ():
             why = f"its head names number {draft.group_first}, the first found is {first}"
@@ -357,11 +348,8 @@ def _check_groups(drafts: Sequence[Draft]) -> None:
 
 def _check_announced(drafts: Sequence[Draft]) -> None:
     """Questions beyond the number that their head announces stand under a head that was not read."""
-    blocks: dict[int, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        if not draft.entry and draft.number is not None:
-            blocks[id(draft.block)].append(draft)
-    for members in blocks.values():
+    numbered = (draft for draft in drafts if draft.number is not None and not draft.entry)
+    for members in collected((id(draft.block), draft) for draft in numbered).values():
         stated = announcement(members[0].block.text).count
         if stated is None or (stated > 1 and len({draft.section for draft in members}) > 1):
             continue

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, collected
 from pipeline.parse.heads import INSTRUCTION, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
@@ -89,17 +89,10 @@ def _check_answer(draft: Draft) -> None:
 
 
 def _check_duplicates(drafts: Sequence[Draft]) -> None:
-    seen: dict[tuple[int, int, str], Draft] = {}
-    for draft in drafts:
-        if draft.entry or draft.number is None:
-            continue
-        key = (draft.section, draft.number, draft.suffix)
-        if key in seen:
-            for one in (seen[key], draft):
-                if not one.is_flagged("duplicate_number"):
-                    one.flag("duplicate_number", f"number {draft.number} stands twice")
-        else:
-            seen[key] = draft
+    numbered = (one for one in drafts if one.number is not None and not one.entry)
+    for members in collected(((one.section, one.number, one.suffix), one) for one in numbered).values():
+        for draft in members if len(members) > 1 else ():
+            draft.flag("duplicate_number", f"number {draft.number} stands twice")
 
 
 def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]) -> None:
@@ -133,10 +126,7 @@ def gaps(
             question are of questions that were not found.
     """
     found: list[Gap] = []
-    of_section: dict[int, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        if not draft.entry:
-            of_section[draft.section].append(draft)
+    of_section = collected((draft.section, draft) for draft in drafts if not draft.entry)
     sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
     for section in sections:
         members = of_section[section]
@@ -180,10 +170,7 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
 def count_mismatches(drafts: Sequence[Draft]) -> list[Mismatch]:
     """Heads that announce another number of items than stand under them."""
     found: list[Mismatch] = []
-    blocks: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        if not draft.entry:
-            blocks.setdefault(id(draft.block), []).append(draft)
+    blocks = collected((id(draft.block), draft) for draft in drafts if not draft.entry)
     for members in blocks.values():
         head = members[0].block.text
         stated = announcement(head).count

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from pipeline.parse.draft import collected
 from pipeline.parse.finish import ParseOutcome, waits
 from pipeline.parse.keys import Unmatched
 from pipeline.parse.paper import ParsedPaper, apply_key
@@ -40,10 +41,8 @@ class PairedDocument:
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper, self.folder = paper, PurePosixPath(paper.document).parent
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
-        self.digits: dict[int, set[str]] = defaultdict(set)
+        self.digits = collected((len(number), number) for number in re.findall(r"\d+", paper.document))
         """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""
-        for number in re.findall(r"\d+", paper.document):
-            self.digits[len(number)].add(number)
 
     @cached_property
     def named(self) -> Sessions:
@@ -96,9 +95,7 @@ def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:
     outcome = ParseOutcome()
     keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
-    by_stem: dict[str, list[ParsedPaper]] = defaultdict(list)
-    for paper in candidates:
-        by_stem[name_stem(paper.document)].append(paper)
+    by_stem = collected((name_stem(paper.document), paper) for paper in candidates)
     named = {key.document: _of_same_name(key, by_stem[name_stem(key.document)]) for key in keys}
     keyed = {paper.document for found in named.values() for paper in found}
     keyed |= {paper.document for paper in candidates if _has_answers(paper)}
@@ -196,7 +193,7 @@ def _evidence(key: PairedDocument, paper: PairedDocument) -> int:
     if len(keyed & paper.numbers) < 0.8 * max(len(keyed), 1):
         return 0
     lengths = key.digits.keys() & paper.digits.keys()
-    if any(not key.digits[length] & paper.digits[length] for length in lengths):
+    if any({*key.digits[length]}.isdisjoint(paper.digits[length]) for length in lengths):
         return 0
     if _sessions_differ(key.named, paper.named) or _sessions_differ(key.head, paper.head):
         return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +11,7 @@ from itertools import pairwise
 from rapidfuzz import fuzz
 
 from pipeline.parse.cloze import Blank, Cloze, read_parts
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, collected
 from pipeline.parse.fields import Fields
 from pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from pipeline.parse.lines import ParsedLine
@@ -288,9 +287,7 @@ SEVERAL = 3
 
 def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
-    named_so: dict[tuple[int, int | None], list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        named_so[draft.run, draft.number].append(draft)
+    named_so = collected(((draft.run, draft.number), draft) for draft in drafts)
     for before, draft in pairwise(drafts):
         found = _P.as_above.match(draft.stem)
         if not found or draft.shared_stem:
@@ -313,11 +310,8 @@ def fold_copies(drafts: Sequence[Draft]) -> None:
     copy reads otherwise one of the two was misread: both wait.
     """
     first: dict[int, Draft] = {}
-    runs: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        if not draft.entry and draft.number is not None and not draft.suffix:
-            runs.setdefault(draft.run, []).append(draft)
-    for members in runs.values():
+    whole = (one for one in drafts if one.number is not None and not (one.entry or one.suffix))
+    for members in collected((draft.run, draft) for draft in whole).values():
         pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
         asked = [(one, other) for one, other in pairs if one.options and other.options]
         told = [other for _, other in asked if other.answer or other.explanation]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
 
-from pipeline.parse.draft import Draft, text_of
+from pipeline.parse.draft import Draft, collected, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
@@ -237,15 +237,15 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
     """Flag the question before a number that was not found, or what is shared after it: it may hold its text."""
     lacking = {gap.section for gap in gaps}
     items = [one for one in drafts if one.section in lacking and one.number and not one.entry]
-    by_number: dict[int, dict[int, list[Draft]]] = defaultdict(dict)
-    by_group: dict[tuple[int, str | None], list[Draft]] = defaultdict(list)
-    for draft in items:
-        by_number[draft.section].setdefault(draft.number or 0, []).append(draft)
-        by_group[draft.section, draft.group].append(draft)
-    numbers = {section: sorted(found) for section, found in by_number.items()}
+    by_number = collected(((draft.section, draft.number or 0), draft) for draft in items)
+    by_group = collected(((draft.section, draft.group), draft) for draft in items)
+    numbers = collected(sorted(by_number))
     fewest, looked = _fewest_options(items), set[int]()
     for gap in gaps:
-        before, after = _around(gap.number, numbers[gap.section], by_number[gap.section])
+        at = bisect_left(numbers[gap.section], gap.number)
+        below, above = numbers[gap.section][max(0, at - 1) : at], numbers[gap.section][at : at + 1]
+        before = [draft for number in below for draft in by_number[gap.section, number]]
+        after = [draft for number in above for draft in by_number[gap.section, number]]
         known = {draft.group for draft in before}
         opened = {
             draft.group
@@ -266,21 +266,9 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
                 draft.flag("may_hold_another", f"number {gap.number} was not found; {why}")
 
 
-def _around(
-    number: int, numbers: Sequence[int], drafts: Mapping[int, list[Draft]]
-) -> tuple[list[Draft], list[Draft]]:
-    """Return the questions of the nearest number below one that was not found, and of the nearest above."""
-    at = bisect_left(numbers, number)
-    before = drafts[numbers[at - 1]] if at else []
-    return before, drafts[numbers[at]] if at < len(numbers) else []
-
-
 def _fewest_options(items: Iterable[Draft]) -> dict[int, list[int]]:
     """Return the two smallest counts of options in each section."""
-    counts: dict[int, list[int]] = defaultdict(list)
-    for draft in items:
-        if draft.options:
-            counts[draft.section].append(len(draft.options))
+    counts = collected((draft.section, len(draft.options)) for draft in items if draft.options)
     return {section: sorted(found)[:2] for section, found in counts.items()}
 
 
@@ -333,14 +321,9 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draf
     """
     items = [draft for draft in drafts if draft.pieces and not draft.entry] if rivals else []
     begins = [place_of(draft.pieces[0]) for draft in items]
-    holders: dict[Place, list[Draft]] = defaultdict(list)
-    named: dict[tuple[int, int | None], list[Draft]] = defaultdict(list)
-    groups: dict[str | None, list[Draft]] = defaultdict(list)
-    for draft in items:
-        named[draft.run, draft.number].append(draft)
-        groups[draft.group].append(draft)
-        for place in {place_of(piece) for piece in draft.all_pieces}:
-            holders[place].append(draft)
+    named = collected(((draft.run, draft.number), draft) for draft in items)
+    groups = collected((draft.group, draft) for draft in items)
+    holders = collected((place_of(piece), draft) for draft in items for piece in draft.all_pieces)
     for piece, number in rivals:
         at = bisect_right(begins, place_of(piece))
         same = named.get((items[at - 1].run, number), []) if at else []
