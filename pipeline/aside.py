@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.losses import Documents, from_build
+from pipeline.losses import Documents, content_of, from_build
 from pipeline.runtime.publish import read_table
 from schemas.questions import Rejection, ReviewItem
 from schemas.wording import in_both_languages
@@ -40,7 +40,7 @@ class AsideRow:
 def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) -> Iterator[AsideRow]:
     """Yield the rows of a stage's rejects or review."""
     for item in items:
-        content = _content(item.item)
+        content = content_of(item.item)
         found = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
         document = content.get("document") or found or ""
         yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
@@ -87,13 +87,6 @@ def _merged(build: Path) -> Iterator[AsideRow]:
     for row in frame.with_columns(pl.col("document", "stem").fill_null("")).iter_rows(named=True):
         detail = f"into {row['survivor_id']}: {row['reason']}"
         yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], detail, row["stem"])
-
-
-def _content(item: str | None) -> dict[str, Any]:
-    """Return what a row holds of the item itself: a question, the first of several, or nothing."""
-    value = json.loads(item) if item else None
-    first = value[0] if isinstance(value, list) and value else value
-    return first if isinstance(first, dict) else {}
 
 
 def _text(content: dict[str, Any]) -> str:

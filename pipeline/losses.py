@@ -185,7 +185,7 @@ class _ItemOutcomes:
             self._set(name, "merged", "", None)
 
     def _set(self, name: str, outcome: str, reason: str, item: str | None) -> None:
-        document = self.document_of(name) or _named_document(item)
+        document = self.document_of(name) or content_of(item).get("document")
         if document is not None:
             self.items[name] = _Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
 
@@ -201,7 +201,8 @@ def _aside(frame: pl.DataFrame | None) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, row
 
 
-def _named_document(item: str | None) -> str | None:
-    """Return the document that a question in a row of review names."""
+def content_of(item: str | None) -> dict[str, Any]:
+    """Return what a row holds of the item itself: a question, the first of several, or nothing."""
     value = json.loads(item) if item else None
-    return value.get("document") if isinstance(value, dict) else None
+    first = value[0] if isinstance(value, list) and value else value
+    return first if isinstance(first, dict) else {}

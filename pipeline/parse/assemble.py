@@ -205,7 +205,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     take_tag(draft)
     draft.stem = _without_own_number(draft.stem, item.number)
     _share_case(draft, item.group)
-    set_aside(draft, fields, worded=item.worded)
+    draft.set_aside = set_aside(draft, fields, worded=item.worded)
     return draft
 
 

@@ -2,8 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from pipeline.parse.cloze import find_leads, option_lines, own_answers
@@ -25,11 +24,11 @@ from pipeline.parse.heads import (
     opens_case,
     span_head,
 )
-from pipeline.parse.keylines import KeyLine, answer_lines, key_heads
+from pipeline.parse.keylines import answer_lines, key_heads
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
-from pipeline.parse.outline import Builder, Outline, PointedItem, Pointing, Role
+from pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
 from pipeline.patterns import Patterns
 
 _P = Patterns("cut")
@@ -49,59 +48,21 @@ SHORT = 24
 """A line shorter than this may be the end of the words before it."""
 
 
-@dataclass
-class _Cutting:
-    """The state of the cut: the role of every line so far."""
-
-    pieces: Sequence[ParsedLine]
-    roles: list[Role] = field(default_factory=list)
-    """The role of each; text until a pass says otherwise."""
-    answers: dict[int, KeyLine] = field(default_factory=dict)
-    groups: dict[int, GroupHead] = field(default_factory=dict)
-    marks: dict[int, NumberCandidate] = field(default_factory=dict)
-    """The numbers of items."""
-    rivals: list[NumberCandidate] = field(default_factory=list)
-    """Numbers with options under them that were not chosen."""
-    pointed: dict[int, PointedItem] = field(default_factory=dict)
-    """Items whose lines a model named, by their first line."""
-    parts: set[int] = field(default_factory=set)
-    """Lines inside an item, whatever number they begin with."""
-
-    def __post_init__(self) -> None:
-        self.roles = [Role.TEXT] * len(self.pieces)
-
-    def texts(self) -> Iterator[tuple[int, ParsedLine]]:
-        """The lines that are still text; regions have none."""
-        for index, piece in enumerate(self.pieces):
-            if self.roles[index] is Role.TEXT and piece.kind not in REGIONS:
-                yield index, piece
-
-    def number(self, mark: NumberCandidate) -> None:
-        """Make a line the beginning of an item."""
-        self.roles[mark.line], self.marks[mark.line] = Role.NUMBER, mark
-
-    def share(self, index: int, head: GroupHead) -> None:
-        """Make a line the head of a shared text."""
-        self.roles[index], self.groups[index] = Role.GROUP, head
-
-
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
     """Cut a document's pieces; a model may point at some of them. Every piece ends in exactly one role."""
-    cutting = _Cutting(pieces)
+    cutting = Cutting(pieces, [Role.TEXT] * len(pieces))
     for one_pass in PASSES:
         one_pass(cutting)
     for pointing in pointings:
         _point(cutting, pointing)
-    outline = Builder(
-        pieces, cutting.roles, cutting.answers, cutting.groups, cutting.marks, cutting.pointed
-    ).build()
+    outline = Builder(cutting).build()
     outline.rivals = [
         (pieces[mark.line], mark.value) for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT
     ]
     return outline
 
 
-def _point(cutting: _Cutting, pointing: Pointing) -> None:
+def _point(cutting: Cutting, pointing: Pointing) -> None:
     """Number the items that a model points at, in place of those that were found between its first and last line."""
     for index in range(pointing.first, pointing.last + 1):
         cutting.roles[index] = Role.RUNNING if index in pointing.dropped else Role.TEXT
@@ -118,7 +79,7 @@ def _point(cutting: _Cutting, pointing: Pointing) -> None:
         cutting.pointed[line] = item
 
 
-def _keys(cutting: _Cutting) -> None:
+def _keys(cutting: Cutting) -> None:
     """Lines of answers and the heads over them; those of an item's own blanks are inside it."""
     blanks = option_lines(cutting.pieces)
     own = own_answers(cutting.pieces, blanks)
@@ -132,7 +93,7 @@ def _keys(cutting: _Cutting) -> None:
             cutting.answers |= {index: line} if line else {}
 
 
-def _heads(cutting: _Cutting) -> None:
+def _heads(cutting: Cutting) -> None:
     """Heads of sections and of shared texts, by their words."""
     for index, piece in cutting.texts():
         if _P.labelled.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
@@ -163,7 +124,7 @@ def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
     return before.box.x1 > edge - (before.box.y1 - before.box.y0)
 
 
-def _cases(cutting: _Cutting) -> None:
+def _cases(cutting: Cutting) -> None:
     """Cases that name their questions at their end, some lines below: 情況：…依此回答第4題至第5題."""
     for index, piece in cutting.texts():
         text = piece.text
@@ -178,7 +139,7 @@ def _cases(cutting: _Cutting) -> None:
         cutting.parts.update(range(start + 1, index + 1))
 
 
-def _case_start(cutting: _Cutting, last: int) -> int | None:
+def _case_start(cutting: Cutting, last: int) -> int | None:
     """The first line of a case that ends at a line: the one with its word, else the nearest that tells of somebody."""
     told: int | None = None
     for index in range(last, max(-1, last - CASE_LINES), -1):
@@ -196,7 +157,7 @@ def _case_start(cutting: _Cutting, last: int) -> int | None:
     return told
 
 
-def _problems(cutting: _Cutting) -> None:
+def _problems(cutting: Cutting) -> None:
     """试题一（共15分） and all up to the next is one item to be answered in words, if no options stand in it."""
     heads = [
         index
@@ -221,7 +182,7 @@ def _numeral_mark(line: int, text: str) -> NumberCandidate:
     return NumberCandidate(line, value, NumberStyle.TITLE, end.end() if end else 0, 1.0, value, worded=True)
 
 
-def _numbers(cutting: _Cutting) -> None:
+def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
     marks = [
         mark
@@ -237,7 +198,7 @@ def _numbers(cutting: _Cutting) -> None:
     cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)
 
 
-def _rivals(weighed: Sequence[NumberCandidate], cutting: _Cutting) -> list[NumberCandidate]:
+def _rivals(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[NumberCandidate]:
     """Return the numbers that were not chosen and look like those of questions.
 
     Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
@@ -258,7 +219,7 @@ def _rivals(weighed: Sequence[NumberCandidate], cutting: _Cutting) -> list[Numbe
     return found
 
 
-def _may_be_next(cutting: _Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
+def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
     """Return whether a number inside an item may be another's: the next, one below options, a list that lacks its 1."""
     texts = [piece.text for piece in cutting.pieces[item.line : mark.line]]
     listed = runs_on and mark.value != 1
@@ -298,7 +259,7 @@ def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine
     return kept
 
 
-def _essays(cutting: _Cutting) -> None:
+def _essays(cutting: Cutting) -> None:
     """一、试述… under a head of items to be answered in words is such an item, no section."""
     kind: str | None = None
     for index, role in enumerate(cutting.roles):
@@ -314,7 +275,7 @@ def _essays(cutting: _Cutting) -> None:
             kind = own
 
 
-def _announcing_numbers(cutting: _Cutting) -> None:
+def _announcing_numbers(cutting: Cutting) -> None:
     """71~75. before 71. 72. … opens a shared text; it is no item of its own."""
     for index, following in pairwise(sorted(cutting.marks)):
         mark = cutting.marks[index]
@@ -323,7 +284,7 @@ def _announcing_numbers(cutting: _Cutting) -> None:
             del cutting.marks[index]
 
 
-def _items_of_spans(cutting: _Cutting) -> None:
+def _items_of_spans(cutting: Cutting) -> None:
     """试题71-75 over a text with blanks and runs of options, but without numbers 71, 72 …, is an item of its own."""
     numbered = sorted(cutting.marks)
     for index, head in list(cutting.groups.items()):
@@ -341,7 +302,7 @@ def _items_of_spans(cutting: _Cutting) -> None:
             cutting.number(NumberCandidate(index, head.first, NumberStyle.TITLE, head.end, 1.0, head.last))
 
 
-def _announcing_spans(cutting: _Cutting) -> None:
+def _announcing_spans(cutting: Cutting) -> None:
     """[71-75] alone on a line before question 71, or （二） alone over text, opens a shared text without a word."""
     following: int | None = None
     for index in range(len(cutting.pieces) - 1, -1, -1):
@@ -355,7 +316,7 @@ def _announcing_spans(cutting: _Cutting) -> None:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
 
-def _leads(cutting: _Cutting) -> None:
+def _leads(cutting: Cutting) -> None:
     """Stems that stand before the number of their blank."""
     taken = frozenset(
         index for index, role in enumerate(cutting.roles) if role not in (Role.TEXT, Role.NUMBER)
@@ -364,7 +325,7 @@ def _leads(cutting: _Cutting) -> None:
         cutting.share(index, head)
 
 
-def _headings(cutting: _Cutting) -> None:
+def _headings(cutting: Cutting) -> None:
     """A centred line is a heading only where a head or a number follows; otherwise it is text."""
     following = Role.NUMBER
     for index in range(len(cutting.roles) - 1, -1, -1):
@@ -373,7 +334,7 @@ def _headings(cutting: _Cutting) -> None:
         following = cutting.roles[index]
 
 
-PASSES: tuple[Callable[[_Cutting], None], ...] = (
+PASSES: tuple[Callable[[Cutting], None], ...] = (
     _keys,
     _heads,
     _cases,

@@ -260,9 +260,6 @@ def _bare(text: str) -> str:
 
 def concluded(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
-    letters = {"".join(_sorted(found[1])) for found in _P.concludes.finditer(explanation or "")}
+    said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation or ""))
+    letters = {"".join(sorted(set(found))) for found in said}
     return letters.pop() if len(letters) == 1 else None
-
-
-def _sorted(text: str) -> list[str]:
-    return sorted(set(re.findall("[A-K]", text)))

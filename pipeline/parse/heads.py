@@ -63,6 +63,15 @@ SPANNED = 0.7
 _FORMS = [(NumberStyle(row["style"]), row["weight"], re.compile(row["pattern"])) for row in _P.rows("forms")]
 
 
+_SPANS = (
+    (_P.pair, NumberStyle.DOT, 1.1, 1),
+    (_P.span_first, NumberStyle.DOT, 1.1, 9),
+    (_P.title_span, NumberStyle.TITLE, 2.5, 9),
+    (_P.span_of_item, NumberStyle.DOT, SPANNED, 4),
+)
+"""Forms of several numbers with style, weight and the most that the last may be above the first: 2.3., 18~21."""
+
+
 def number_candidate(line: int, text: str) -> NumberCandidate | None:
     """The likeliest question number at the start of ``text``, if it could be one."""
     given = _P.given.match(text)
@@ -82,24 +91,16 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
     if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNn单單多判":
         return None
-    several = _P.pair.match(text) or _P.span_first.match(text)
-    if several and int(several[1]) < int(several[2]) <= int(several[1]) + (1 if _P.pair.match(text) else 9):
-        return NumberCandidate(line, int(several[1]), NumberStyle.DOT, several.end(), 1.1, int(several[2]))
-    titled = _P.title_span.match(text)
-    if titled and int(titled[1]) < int(titled[2]) <= int(titled[1]) + 9:
-        return NumberCandidate(line, int(titled[1]), NumberStyle.TITLE, titled.end(), 2.5, int(titled[2]))
-    several = _P.span_of_item.match(text)
-    if several and int(several[1]) < int(several[2]) <= int(several[1]) + 4:
-        return NumberCandidate(
-            line, int(several[1]), NumberStyle.DOT, several.end(), SPANNED, int(several[2])
-        )
+    for form, style, weight, most in _SPANS:
+        found = form.match(text)
+        if found and int(found[1]) < int(found[2]) <= int(found[1]) + most:
+            return NumberCandidate(line, int(found[1]), style, found.end(), weight, int(found[2]))
     for habit, weight, form in _FORMS:
         found = form.match(text)
         if found and 0 < int(found[1]) < 5000:
             value = int(found[1])
-            return NumberCandidate(
-                line, value, habit, found.end(), weight if value < 1000 else weight / 2, value
-            )
+            likely = weight if value < 1000 else weight / 2  # a year, as 1992. is
+            return NumberCandidate(line, value, habit, found.end(), likely, value)
     return None
 
 
@@ -186,13 +187,20 @@ class GroupHead:
     """The place at which the rest of the line begins."""
 
 
+def _group_span(found: re.Match[str] | None) -> tuple[int, int] | None:
+    """Return the first and the last number that a head names, if these may be of one group."""
+    first, last = (int(number) for number in found.groups() if number) if found else (0, 0)
+    return (first, last) if first < last <= first + 30 else None
+
+
 def group_head(text: str) -> GroupHead | None:
     """The head of shared text that a line is, if it is one."""
     found = next((found for form in _GROUPS if (found := form.match(text))), None)
-    if found and int(found[1]) < int(found[2]) <= int(found[1]) + 30:
+    named = _group_span(found)
+    if found and named:
         closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, found.end())
         end = closing.end() if closing else len(text)
-        return GroupHead(int(found[1]), int(found[2]), _about_options(text[:end]), end)
+        return GroupHead(*named, _about_options(text[:end]), end)
     case = _P.case.match(text)
     if case:
         return GroupHead(None, None, options=False, end=case.end())
@@ -205,10 +213,8 @@ def group_head(text: str) -> GroupHead | None:
 def case_end(text: str) -> tuple[int, int, int] | None:
     """The questions a case names at its end, and where its words for that begin; None where it names none."""
     found = _P.asks_for.search(text)
-    numbers = [int(number) for number in found.groups() if number] if found else []
-    if not found or not numbers[0] < numbers[1] <= numbers[0] + 30:
-        return None
-    return numbers[0], numbers[1], found.start()
+    named = _group_span(found)
+    return (*named, found.start()) if found and named else None
 
 
 def opens_case(text: str, *, named: bool) -> int | None:
@@ -226,10 +232,8 @@ def opens_case(text: str, *, named: bool) -> int | None:
 
 def span_head(text: str) -> GroupHead | None:
     """A line that is nothing but a span of numbers: [71-75], （3～4题）."""
-    found = _P.span_alone.match(text)
-    if not found or not int(found[1]) < int(found[2]) <= int(found[1]) + 30:
-        return None
-    return GroupHead(int(found[1]), int(found[2]), options=False, end=len(text))
+    named = _group_span(_P.span_alone.match(text))
+    return GroupHead(*named, options=False, end=len(text)) if named else None
 
 
 def _about_options(text: str) -> bool:
@@ -323,22 +327,17 @@ def _letters_alone(fields: Fields) -> bool:
     )
 
 
-def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> None:
-    """Give items that are no multiple-choice questions their reason, in place."""
+def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] | None:
+    """Return the reason and the detail for which an item is no multiple-choice question."""
     announced = draft.announced
     if announced in ("C", "K") and not draft.options:
-        draft.set_aside = (f"{announced.lower()}_type", SET_ASIDE[announced])
-        return
+        return f"{announced.lower()}_type", SET_ASIDE[announced]
     if any(map(is_coded, fields.answer_texts)):
-        draft.set_aside = ("coded_answer", SET_ASIDE["coded_answer"])
-        return
-    if draft.options:
-        if any(_P.marked.match(text) for _, text in draft.options):
-            draft.set_aside = ("short_answer", "its parts earn marks of their own, so they are no options")
-        return
-    reason = _kind_in_words(draft, fields, worded=worded)
-    if reason:
-        draft.set_aside = (reason, SET_ASIDE[reason])
+        return "coded_answer", SET_ASIDE["coded_answer"]
+    if any(_P.marked.match(text) for _, text in draft.options):
+        return "short_answer", "its parts earn marks of their own, so they are no options"
+    reason = None if draft.options else _kind_in_words(draft, fields, worded=worded)
+    return (reason, SET_ASIDE[reason]) if reason else None
 
 
 def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from pipeline.parse.heads import GroupHead, NumberCandidate
 from pipeline.parse.keylines import KeyLine
-from pipeline.parse.lines import ParsedLine
+from pipeline.parse.lines import REGIONS, ParsedLine
 
 
 class Role(StrEnum):
@@ -136,21 +136,50 @@ class Outline:
     """All lines but those of answers."""
 
 
+@dataclass
+class Cutting:
+    """The state of the cut: the role of every line so far."""
+
+    pieces: Sequence[ParsedLine]
+    roles: list[Role]
+    """The role of each; text until a pass says otherwise."""
+    answers: dict[int, KeyLine] = field(default_factory=dict)
+    groups: dict[int, GroupHead] = field(default_factory=dict)
+    marks: dict[int, NumberCandidate] = field(default_factory=dict)
+    """The numbers of items."""
+    rivals: list[NumberCandidate] = field(default_factory=list)
+    """Numbers with options under them that were not chosen."""
+    pointed: dict[int, PointedItem] = field(default_factory=dict)
+    """Items whose lines a model named, by their first line."""
+    parts: set[int] = field(default_factory=set)
+    """Lines inside an item, whatever number they begin with."""
+
+    def texts(self) -> Iterator[tuple[int, ParsedLine]]:
+        """The lines that are still text; regions have none."""
+        for index, piece in enumerate(self.pieces):
+            if self.roles[index] is Role.TEXT and piece.kind not in REGIONS:
+                yield index, piece
+
+    def number(self, mark: NumberCandidate) -> None:
+        """Make a line the beginning of an item."""
+        self.roles[mark.line], self.marks[mark.line] = Role.NUMBER, mark
+
+    def share(self, index: int, head: GroupHead) -> None:
+        """Make a line the head of a shared text."""
+        self.roles[index], self.groups[index] = Role.GROUP, head
+
+
 class Builder:
     """Puts every piece where its role says."""
 
-    def __init__(
-        self,
-        pieces: Sequence[ParsedLine],
-        roles: list[Role],
-        keys: Mapping[int, KeyLine],
-        groups: Mapping[int, GroupHead],
-        marks: Mapping[int, NumberCandidate],
-        pointed: Mapping[int, PointedItem],
-    ) -> None:
-        self.pieces, self.keys, self.groups, self.marks, self.pointed = pieces, keys, groups, marks, pointed
-        prose = [piece.text for piece, role in zip(pieces, roles, strict=True) if role is not Role.ANSWERS]
-        self.outline = Outline(roles=roles, prose=prose)
+    def __init__(self, cutting: Cutting) -> None:
+        self.cutting = cutting
+        prose = [
+            one.text
+            for one, role in zip(cutting.pieces, cutting.roles, strict=True)
+            if role is not Role.ANSWERS
+        ]
+        self.outline = Outline(roles=cutting.roles, prose=prose)
         self.block = Block()
         self.group: Group | None = None
         self.open: list[ParsedLine] | None = self.outline.preamble
@@ -162,21 +191,21 @@ class Builder:
     def build(self) -> Outline:
         """The outline of all pieces."""
         self.outline.blocks.append(self.block)
-        for index, piece in enumerate(self.pieces):
+        for index, piece in enumerate(self.cutting.pieces):
             self._place(index, piece, self.outline.roles[index])
         return self.outline
 
     def _place(self, index: int, piece: ParsedLine, role: Role) -> None:
         if role is Role.NUMBER:
-            self._open_item(piece, self.marks[index])
-            self.outline.items[-1].pointed = self.pointed.get(index)
+            self._open_item(piece, self.cutting.marks[index])
+            self.outline.items[-1].pointed = self.cutting.pointed.get(index)
         elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
             self._open_block(piece, is_key=role is Role.KEY_HEAD)
         elif role is Role.GROUP:
-            self._open_group(piece, self.groups[index])
+            self._open_group(piece, self.cutting.groups[index])
         elif role is Role.ANSWERS:
-            if index in self.keys:
-                line = self.keys[index]
+            if index in self.cutting.answers:
+                line = self.cutting.answers[index]
                 line.item = len(self.outline.items)
                 line.head = self.block.name
                 self.outline.keys.append(line)
