@@ -155,6 +155,9 @@ class Runner:
             _check(stage, result)
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
+        except OSError as error:
+            error.filename = error.filename or str(self.build / stage.name)  # writing tells of none
+            raise
         finally:
             seconds = time.perf_counter() - clock
             reused, added = context.store.reused, context.store.added
