@@ -156,7 +156,8 @@ class Runner:
             manifest = self._publish(stage, result, mark, hashes)
             outcome = "done" if result.complete else "incomplete"
         except OSError as error:
-            error.filename = error.filename or str(self.build / stage.name)  # writing tells of none
+            if error.errno is not None and error.filename is None:  # writing tells of no file
+                error.filename = str(self.build / stage.name)
             raise
         finally:
             seconds = time.perf_counter() - clock
