@@ -75,29 +75,29 @@ def place(build: Path, story: Story) -> tuple[str, list[Region]]:
     if row.get("regions"):
         return str(row["document"]), [Region.model_validate(region) for region in row["regions"]]
     mine = (pl.col("item_id") == story.question_id) & (pl.col("item_id") != pl.col("document"))
-    for trace in Trace.from_frame(read_table(_table(build, "parse/traces")).filter(mine)):
-        return trace.document, _boxes(build, trace)
+    for trace in Trace.from_frame(built(build, "parse/traces").filter(mine)):
+        lines = built(build, "ocr/lines").filter(pl.col("document") == trace.document)
+        boxes = {(row["page"], row["order"]): row["box"] for row in lines.to_dicts()}
+        places = [(span.page, order) for span in trace.spans for order in range(span.first, span.last + 1)]
+        return trace.document, [
+            Region.model_validate({"page": place[0], "box": box})
+            for place in places
+            if (box := boxes.get(place))
+        ]
     where = f"{row['document']} has no layout" if row else "it was never found on a page"
     raise UserError(f"no box is known of {story.question_id}: {where}")
 
 
-def _boxes(build: Path, trace: Trace) -> list[Region]:
-    """The boxes of a trace's lines."""
-    frame = read_table(_table(build, "ocr/lines")).filter(pl.col("document") == trace.document)
-    lines = {(row["page"], row["order"]): row["box"] for row in frame.to_dicts()}
-    places = [(span.page, order) for span in trace.spans for order in range(span.first, span.last + 1)]
-    return [
-        Region.model_validate({"page": page, "box": lines[page, order]})
-        for page, order in places
-        if lines.get((page, order))
-    ]
+def built(build: Path, name: str) -> pl.DataFrame:
+    """Read a table that has to be there.
 
-
-def _table(build: Path, name: str) -> Path:
+    Raises:
+        UserError: it is not.
+    """
     path = build / f"{name}.parquet"
     if not path.exists():
         raise UserError(f"{path} is not there: run `build-dataset run` first")
-    return path
+    return read_table(path)
 
 
 def _follow(build: Path, stage: str, story: Story) -> None:

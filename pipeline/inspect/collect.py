@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.explain import Event, set_aside
-from pipeline.runtime.publish import read_manifest, read_table
-from schemas.documents import Box, Document, Line, LineKind, Page, Part, Span, Step, Trace
+from pipeline.explain import Event, built, set_aside
+from pipeline.runtime.publish import find_rows, read_manifest
+from schemas.documents import Document, Line, Page, Span, Step, Trace
 from schemas.errors import UserError
 
 
@@ -35,25 +38,16 @@ class Fate(StrEnum):
     RUNNING = "running"
 
 
-NAMES = {
-    Fate.WAITING: ("waiting", "待审"),
-    Fate.UNUSED: ("unused text", "未用文字"),
-    Fate.DOUBTFUL: ("kept, read with doubt", "保留·识别存疑"),
-    Fate.KEPT: ("kept", "保留"),
-    Fate.MERGED: ("merged", "合并"),
-    Fate.REJECTED: ("rejected", "剔除"),
-    Fate.KEY: ("answer key", "答案"),
-    Fate.HEAD: ("heading", "标题"),
-    Fate.COVER: ("cover", "卷首"),
-    Fate.RUNNING: ("running head or foot", "页眉页脚"),
-}
-"""English and Chinese names, in the order of the legend; cards stand in this order too, uncertain ones first."""
+NAMES: dict[str, dict[str, Any]] = tomllib.loads(
+    (files("pipeline.inspect") / "names.toml").read_text(encoding="utf-8")
+)
+"""English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
 
-REGION_NAMES = {
-    LineKind.FIGURE: ("figure", "图"),
-    LineKind.TABLE: ("table", "表"),
-    LineKind.FORMULA: ("formula", "公式"),
-}
+LOW_CONFIDENCE = 0.9
+"""Lowest confidence of a question's lines below which it is shown among the uncertain ones."""
+
+Place = tuple[int, int]
+"""Page and ``Line.order``."""
 
 
 @dataclass
@@ -78,85 +72,6 @@ class ItemCard:
         return value
 
 
-@dataclass(frozen=True)
-class PageMark:
-    """A box on a page, in per cent of the page's width and height."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    style: str
-    """A ``Fate`` or a region's kind."""
-    cards: tuple[str, ...] = ()
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class TextLine:
-    """A line of a page that has no layout."""
-
-    text: str
-    style: str
-    cards: tuple[str, ...] = ()
-
-
-@dataclass
-class PageView:
-    """A page of the paper."""
-
-    page: Page
-    marks: list[PageMark] = field(default_factory=list)
-    texts: list[TextLine] = field(default_factory=list)
-    """Its lines, where there is no picture of it."""
-    picture: str | None = None
-    """A data URI."""
-
-
-@dataclass
-class PaperView:
-    """Content of the page."""
-
-    document: str
-    format: str
-    facts: list[tuple[str, str]]
-    """Facts of the paper, by name."""
-    sheets: list[PageView]
-    cards: list[ItemCard]
-    counts: dict[Fate, int]
-    """Cards by fate."""
-    notes: list[str] = field(default_factory=list)
-
-
-AIR = 4.0
-"""Points between a box's text and its border at the sides."""
-
-
-def percent(box: Box, page: Page) -> tuple[float, float, float, float]:
-    """Left, top, width and height of a box with a little air, in per cent of its page."""
-    width, height = max(page.width, 1.0), max(page.height, 1.0)
-    left, top = 100 * (box.x0 - AIR) / width, 100 * (box.y0 - AIR / 2) / height
-    right, bottom = 100 * (box.x1 + AIR) / width, 100 * (box.y1 + AIR / 2) / height
-    return round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2)
-
-
-LOW_CONFIDENCE = 0.9
-"""Lowest confidence of a question's lines below which it is shown among the uncertain ones."""
-
-_FATES = {
-    Part.HEAD: Fate.HEAD,
-    Part.SHARED: Fate.HEAD,
-    Part.RUNNING: Fate.RUNNING,
-    Part.COVER: Fate.COVER,
-    Part.KEY: Fate.KEY,
-    Part.ANSWER: Fate.KEY,
-}
-"""Fates of the lines of a paper's own steps; text of all others is unused."""
-
-Place = tuple[int, int]
-"""Page and ``Line.order``."""
-
-
 class PaperTables:
     """The rows of a build folder that speak of one document."""
 
@@ -168,41 +83,67 @@ class PaperTables:
         """
         self.build = build
         self.document = _resolve(build, wanted)
-        self.prefix = f"{self.document.sha256[:8]}-"
         name = pl.col("document") == self.document.document
-        self.pages = list(Page.from_frame(self._frame("ocr/pages").filter(name)))
-        self.lines = list(Line.from_frame(self._frame("ocr/lines").filter(name)))
-        self.traces = list(Trace.from_frame(self.mine("parse/traces", "document", exact=True)))
+        self.pages = list(Page.from_frame(built(build, "ocr/pages").filter(name)))
+        self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
+        traces = find_rows(build, "parse/traces", name)
+        self.traces = [Trace.model_validate(row) for row in traces]
+        facts = (read_manifest(build / "parse") or {}).get("facts", {})
+        self.keys: dict[str, str] = facts.get("keys", {})
+        """Papers by the documents that hold their answers."""
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        path = self.build / f"{table}.parquet"
-        if not path.exists():
-            raise UserError(f"{path} is not there: run `build-dataset run` first")
-        return read_table(path)
-
-    def mine(self, table: str, column: str, *, exact: bool = False) -> pl.DataFrame:
-        """Rows of a table whose ``column`` is the document, or (not ``exact``) one of its items."""
-        path = self.build / f"{table}.parquet"
-        if not path.exists():
-            return pl.DataFrame({column: []}, schema={column: pl.String})
-        name = pl.col(column)
-        return read_table(path).filter(name == self.document.document if exact else self._is_mine(name))
-
-    def _is_mine(self, name: pl.Expr) -> pl.Expr:
+    def is_mine(self, name: pl.Expr) -> pl.Expr:
         """Return the condition that an id is the document's or one of its items'."""
-        return (name == self.document.document) | name.str.starts_with(self.prefix)
+        return (name == self.document.document) | name.str.starts_with(f"{self.document.sha256[:8]}-")
 
-    def set_aside(self) -> Iterator[tuple[str, Event, str | None]]:
-        """Yield what stages rejected, left waiting or merged: the item's id, the event, the item as JSON."""
-        for stage in STAGES:
-            yield from set_aside(self.build, stage.name, self._is_mine)
+    @cached_property
+    def items(self) -> dict[Place, list[str]]:
+        """The items that each line belongs to."""
+        found: dict[Place, list[str]] = defaultdict(list)
+        for trace in self.traces:
+            if trace.item_id != trace.document:
+                for place in _places(trace.spans):
+                    found[place].append(trace.item_id)
+        return found
+
+    @cached_property
+    def fates(self) -> dict[Place, Fate]:
+        """The fates of lines that belong to no item; those of a key file are key."""
+        fates: dict[Place, Fate] = {}
+        for trace in self.traces:
+            for step in trace.steps if trace.item_id == trace.document else ():
+                fate = Fate(NAMES["steps"].get(step.part, Fate.UNUSED))
+                fates |= dict.fromkeys(_places(step.spans), fate)
+        rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
+        for line in self.lines:
+            place = (line.page, line.order)
+            if place in self.items:
+                fates.pop(place, None)
+            elif line.kind in ("header", "footer"):
+                fates[place] = Fate.RUNNING
+            elif line.kind == "text":
+                fates.setdefault(place, rest)
+        return fates
+
+    @cached_property
+    def unused(self) -> dict[str, list[Line]]:
+        """Lines of text one after the other on a page that became nothing, by the name of their card."""
+        runs: list[list[Line]] = []
+        before: Line | None = None
+        for line in sorted(self.lines, key=lambda line: (line.page, line.order)):
+            if not line.text or self.fates.get((line.page, line.order)) is not Fate.UNUSED:
+                before = None
+                continue
+            if before is not None and before.page == line.page:
+                runs[-1].append(line)
+            else:
+                runs.append([line])
+            before = line
+        return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
 
 
 def _resolve(build: Path, wanted: str) -> Document:
-    path = build / "ocr" / "documents.parquet"
-    if not path.exists():
-        raise UserError(f"nothing read in {build}: run `build-dataset run` first")
-    known = {document.document: document for document in Document.from_frame(read_table(path))}
+    known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
     found = [wanted] if wanted in known else _named(known, wanted)
     if len(found) > 1:
         raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
@@ -221,21 +162,26 @@ def _named(known: Iterable[str], wanted: str) -> list[str]:
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
     """Return the reason for which a paper was not read, or names like it."""
-    path = build / "ocr" / "rejects.parquet"
-    for row in read_table(path).iter_rows(named=True) if path.exists() else ():
-        if wanted == row["item_id"]:
-            return f": it was rejected, {row['reason']}: {row['detail']}"
+    for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
+        return f": it was rejected, {row['reason']}: {row['detail']}"
     near = get_close_matches(wanted, known, n=3)
     return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
 
 
 def cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
-    found = {name: ItemCard(name, Fate.KEPT, question=row) for name, row in _questions(tables).items()}
-    for name, event, item in tables.set_aside():
-        card = found.setdefault(name, ItemCard(name, Fate.KEPT))
-        card.events.append(event)
-        card.question = card.question or _item(item)
+    found: dict[str, ItemCard] = {}
+    for stage in STAGES:
+        if "questions" in stage.writes:
+            for row in find_rows(
+                tables.build, f"{stage.name}/questions", tables.is_mine(pl.col("question_id"))
+            ):
+                found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+    for stage in STAGES:
+        for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
+            card = found.setdefault(name, ItemCard(name, Fate.KEPT))
+            card.events.append(event)
+            card.question = card.question or _item(item)
     for trace in tables.traces:
         if trace.item_id in found:
             found[trace.item_id].steps = trace.steps
@@ -243,10 +189,12 @@ def cards(tables: PaperTables) -> list[ItemCard]:
     for card in found.values():
         card.fate = _fate(card)
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
-    order = {name: index for index, name in enumerate(_reading_order(tables.traces, found))}
-    all_cards = sorted(found.values(), key=lambda card: order[card.name])
-    ranks = {fate: rank for rank, fate in enumerate(Fate)}
-    return sorted([*_unused(tables), *all_cards], key=lambda card: ranks[card.fate])
+    unused = [
+        ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
+        for name, run in tables.unused.items()
+    ]
+    in_order = [found[name] for name in _reading_order(tables.traces, found)]
+    return sorted([*unused, *in_order], key=lambda card: list(Fate).index(card.fate))
 
 
 def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
@@ -258,16 +206,6 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
         last = places.get(name, last)
         keys[name] = (last, name)
     return sorted(keys, key=lambda name: keys[name])
-
-
-def _questions(tables: PaperTables) -> dict[str, dict[str, Any]]:
-    """The newest row of each question."""
-    rows: dict[str, dict[str, Any]] = {}
-    for stage in STAGES:
-        if "questions" in stage.writes:
-            frame = tables.mine(f"{stage.name}/questions", "question_id")
-            rows |= {row["question_id"]: row for row in frame.to_dicts()}
-    return rows
 
 
 def _item(text: str | None) -> dict[str, Any] | None:
@@ -286,72 +224,5 @@ def _fate(card: ItemCard) -> Fate:
     return Fate.DOUBTFUL if doubtful else Fate.KEPT
 
 
-def _unused(tables: PaperTables) -> Iterator[ItemCard]:
-    """A card for each run of text that became nothing."""
-    texts = {(line.page, line.order): line.text for line in tables.lines}
-    for name, run in unused_runs(tables).items():
-        yield ItemCard(name, Fate.UNUSED, texts=[texts[place] for place in run], pages=[run[0][0]])
-
-
-def unused_runs(tables: PaperTables) -> dict[str, list[Place]]:
-    """Lines of text one after the other on a page that became nothing, by the name of their card."""
-    fates = line_fates(tables)
-    runs: list[list[Place]] = []
-    before: Place | None = None
-    for line in sorted(tables.lines, key=lambda line: (line.page, line.order)):
-        place = (line.page, line.order)
-        unused = bool(line.text) and fates.get(place) is Fate.UNUSED
-        if unused and before is not None and before[0] == place[0]:
-            runs[-1].append(place)
-        elif unused:
-            runs.append([place])
-        before = place if unused else None
-    return {f"unused-{run[0][0]}-{run[0][1]}": run for run in runs}
-
-
-def line_items(tables: PaperTables) -> dict[Place, list[str]]:
-    """The items that each line belongs to."""
-    found: dict[Place, list[str]] = defaultdict(list)
-    for trace in tables.traces:
-        if trace.item_id != trace.document:
-            for place in _places(trace.spans):
-                found[place].append(trace.item_id)
-    return found
-
-
-def line_fates(tables: PaperTables) -> dict[Place, Fate]:
-    """Return the fate of lines that belong to no item; those of a key file are key."""
-    items = line_items(tables)
-    fates: dict[Place, Fate] = {}
-    for trace in tables.traces:
-        for step in trace.steps if trace.item_id == trace.document else ():
-            fates |= dict.fromkeys(_places(step.spans), _FATES.get(step.part, Fate.UNUSED))
-    rest = Fate.KEY if key_of(tables) else Fate.UNUSED
-    for line in tables.lines:
-        place = (line.page, line.order)
-        if place in items:
-            fates.pop(place, None)
-        elif line.kind in ("header", "footer"):
-            fates[place] = Fate.RUNNING
-        elif line.kind == "text":
-            fates.setdefault(place, rest)
-    return fates
-
-
-def key_of(tables: PaperTables) -> str | None:
-    """The paper whose answers this document holds; None when it is no key."""
-    return _keys(tables).get(tables.document.document)
-
-
-def keys_for(tables: PaperTables) -> list[str]:
-    """The documents that hold this paper's answers."""
-    return sorted(key for key, paper in _keys(tables).items() if paper == tables.document.document)
-
-
-def _keys(tables: PaperTables) -> dict[str, str]:
-    keys: dict[str, str] = (read_manifest(tables.build / "parse") or {}).get("facts", {}).get("keys", {})
-    return keys
-
-
-def _places(spans: Sequence[Span]) -> list[Place]:
-    return [(span.page, order) for span in spans for order in range(span.first, span.last + 1)]
+def _places(spans: Sequence[Span]) -> Iterator[Place]:
+    return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))

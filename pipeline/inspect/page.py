@@ -4,43 +4,63 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, strips
-from pipeline.inspect.collect import (
-    NAMES,
-    REGION_NAMES,
-    Fate,
-    ItemCard,
-    PageMark,
-    PageView,
-    PaperTables,
-    PaperView,
-    Place,
-    TextLine,
-    cards,
-    key_of,
-    keys_for,
-    line_fates,
-    line_items,
-    percent,
-    unused_runs,
-)
+from pipeline.inspect.collect import NAMES, Fate, ItemCard, PaperTables, cards
 from pipeline.rendering.html import data_uri, render
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.stage import Failure
-from schemas.documents import Line, LineKind, Page
+from schemas.documents import Box, Line, LineKind, Page
 from schemas.errors import UserError
 from schemas.questions import Region
 from schemas.wording import counted, findings, in_both_languages
 
 MAX_PAGES = 120
 """Pages on one HTML page: more are neither legible in its size nor quick to load."""
+
+
+@dataclass(frozen=True)
+class PageMark:
+    """A box on a page, or a line of a page that has no layout."""
+
+    style: str
+    """A ``Fate`` or a region's kind."""
+    cards: tuple[str, ...]
+    label: str
+    """The numbers of its questions; a region's name; the text of a line."""
+    box: Box | None = None
+
+
+@dataclass
+class PageView:
+    """A page of the paper."""
+
+    page: Page
+    marks: list[PageMark] = field(default_factory=list)
+    texts: list[PageMark] = field(default_factory=list)
+    """Its lines, where there is no picture of it."""
+    picture: str | None = None
+    """A data URI."""
+
+
+@dataclass
+class PaperView:
+    """Content of the page."""
+
+    document: str
+    facts: list[tuple[str, str]]
+    """Facts of the paper, by name."""
+    sheets: list[PageView]
+    cards: list[ItemCard]
+    counts: dict[Fate, int]
+    """Cards by fate."""
+    notes: list[str]
 
 
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
@@ -59,8 +79,8 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     return view.document, render(
         "pipeline.inspect:paper.html",
         view=view,
-        names=NAMES,
-        regions={kind.value: names for kind, names in REGION_NAMES.items()},
+        names=NAMES["fates"],
+        regions=NAMES["regions"],
         findings=findings,
         in_both_languages=in_both_languages,
         marked=_marked,
@@ -98,7 +118,6 @@ def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> Pap
     found = [card for card in cards(tables) if not card.pages or set(card.pages) & set(shown)]
     view = PaperView(
         tables.document.document,
-        tables.document.format,
         _facts(tables),
         sheets(tables, found, shown),
         found,
@@ -119,9 +138,9 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))
-    if key := key_of(tables):
+    if key := tables.keys.get(document.document):
         facts.append(("answers of 所答试卷", key))
-    if keys := keys_for(tables):
+    if keys := sorted(name for name, paper in tables.keys.items() if paper == document.document):
         facts.append(("answers from 答案来自", ", ".join(keys)))
     return [*facts, ("sha256", document.sha256[:16])]
 
@@ -156,84 +175,65 @@ MAX_BYTES = 260_000
 
 def sheets(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> list[PageView]:
     """Pages ``shown``, each with its boxes; pages without boxes have lines of text."""
-    styles = {card.name: card for card in cards}
-    lines = [line for line in tables.lines if line.page in shown]
-    made = _MarkBuilder(styles, line_items(tables), _fates_by_line(tables))
+    made = _MarkBuilder(tables, cards)
     found = []
     for page in tables.pages:
         if page.page in shown:
-            mine = [line for line in lines if line.page == page.page]
+            mine = [line for line in tables.lines if line.page == page.page]
             boxed = page.width > 0 and all(line.box for line in mine) and tables.document.format != "docx"
-            sheet = PageView(page, texts=[] if boxed else made.texts(mine))
-            sheet.marks = made.marks(page, mine) if boxed else []
-            found.append(sheet)
+            found.append(PageView(page, made.marks(mine)) if boxed else PageView(page, [], made.texts(mine)))
     return found
 
 
-def _fates_by_line(tables: PaperTables) -> dict[Place, tuple[Fate, tuple[str, ...]]]:
-    """Return the fates of lines of no item, and the card of unused text they belong to."""
-    cards = {place: (name,) for name, run in unused_runs(tables).items() for place in run}
-    return {place: (fate, cards.get(place, ())) for place, fate in line_fates(tables).items()}
-
-
-@dataclass(frozen=True)
 class _MarkBuilder:
     """Makes the marks of pages."""
 
-    cards: Mapping[str, ItemCard]
-    items: Mapping[Place, list[str]]
-    fates: Mapping[Place, tuple[Fate, tuple[str, ...]]]
+    def __init__(self, tables: PaperTables, cards: Sequence[ItemCard]) -> None:
+        self._tables = tables
+        self._cards = {card.name: card for card in cards}
+        self._unused = {(line.page, line.order): name for name, run in tables.unused.items() for line in run}
 
     def _became(self, line: Line) -> tuple[str, tuple[str, ...]]:
         """Style and cards of a line."""
         place = (line.page, line.order)
-        names = tuple(name for name in self.items.get(place, ()) if name in self.cards)
-        if names:
-            return min((self.cards[name].fate for name in names), key=list(Fate).index).value, names
-        fate, unused = self.fates.get(place, (None, ()))
-        return (fate.value if fate else "none"), unused
+        if names := tuple(name for name in self._tables.items.get(place, ()) if name in self._cards):
+            return min((self._cards[name].fate for name in names), key=list(Fate).index).value, names
+        name = self._unused.get(place)
+        return str(self._tables.fates.get(place, "none")), (name,) if name else ()
 
-    def marks(self, page: Page, lines: Iterable[Line]) -> list[PageMark]:
+    def marks(self, lines: Iterable[Line]) -> list[PageMark]:
         """Blocks of lines of the same items, one after the other, and regions on top of them."""
         blocks: list[tuple[str, tuple[str, ...], list[Region]]] = []
         regions: list[PageMark] = []
         for line in lines:
             style, names = self._became(line)
             assert line.box is not None
-            here = Region(page=line.page, box=line.box)
-            if line.kind in REGION_NAMES and not line.text:
-                label = " ".join(reversed(REGION_NAMES[line.kind]))
-                regions.append(PageMark(*percent(line.box, page), line.kind.value, names, label))
+            if line.kind in NAMES["regions"] and not line.text:
+                regions.append(PageMark(line.kind.value, names, _region(line.kind), line.box))
             if style == "none":
                 continue
-            if blocks and blocks[-1][:2] == (style, names):
-                blocks[-1][2].append(here)
-            else:
-                blocks.append((style, names, [here]))
+            if not blocks or blocks[-1][:2] != (style, names):
+                blocks.append((style, names, []))
+            blocks[-1][2].append(Region(page=line.page, box=line.box))
         marks = [
-            PageMark(*percent(strip.box, page), style, names, _label(self.cards, names))
+            PageMark(style, names, self._label(names), strip.box)
             for style, names, parts in blocks
             for strip in strips(parts)
         ]
         return marks + regions
 
-    def texts(self, lines: Iterable[Line]) -> list[TextLine]:
+    def texts(self, lines: Iterable[Line]) -> list[PageMark]:
         """Lines as text; a region without text is named."""
-        found = []
-        for line in lines:
-            style, names = self._became(line)
-            found.append(TextLine(line.text or f"［{_region(line.kind)}］", style, names))
-        return found
+        return [PageMark(*self._became(line), line.text or f"［{_region(line.kind)}］") for line in lines]
+
+    def _label(self, names: Sequence[str]) -> str:
+        numbers = [(self._cards[name].question or {}).get("number") for name in names if name in self._cards]
+        known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
+        return f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
 
 
 def _region(kind: LineKind) -> str:
-    return " ".join(reversed(REGION_NAMES.get(kind, (kind.value, ""))))
-
-
-def _label(cards: Mapping[str, ItemCard], names: Sequence[str]) -> str:
-    numbers = [(cards[name].question or {}).get("number") for name in names if name in cards]
-    known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
-    return f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
+    return " ".join(reversed(NAMES["regions"].get(kind, (kind.value, ""))))
 
 
 @dataclass(frozen=True)
