@@ -228,7 +228,7 @@ _FIELDS = ("exam_type", "exam_class", "exam_subject")
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """Return the place of a document in CMB's catalogue; None where nothing says so."""
+    """The place of a document in CMB's catalogue; None where nothing says so."""
 
     exam_type: str | None = None
     exam_class: str | None = None

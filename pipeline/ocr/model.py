@@ -134,21 +134,12 @@ class PageRead:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON value for the item store."""
-        return {
-            "width": round(self.width, 2),
-            "height": round(self.height, 2),
-            "method": self.method.value,
-            "engine": self.engine,
-            "engine_version": self.engine_version,
-            "reason": self.reason,
-            "lines": [line.to_json() for line in self.lines],
-            "turned": self.turned,
-        }
+        own = {name: getattr(self, name) for name in ("engine", "engine_version", "reason", "turned")}
+        size = {"width": round(self.width, 2), "height": round(self.height, 2)}
+        return {**size, **own, "method": self.method.value, "lines": [line.to_json() for line in self.lines]}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PageRead:
         """The page that ``to_json`` wrote."""
-        fields = dict(value)
-        fields["method"] = ReadMethod(fields["method"])
-        fields["lines"] = [PageLine.from_json(line) for line in fields["lines"]]
-        return cls(**fields)
+        lines = [PageLine.from_json(line) for line in value["lines"]]
+        return cls(**{**value, "method": ReadMethod(value["method"]), "lines": lines})

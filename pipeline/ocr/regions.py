@@ -9,6 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageRegion, Rect, Run, around
@@ -300,21 +302,10 @@ def cluster(rects: Sequence[Rect], reach: float) -> list[list[int]]:
         return []
     step = -(-len(rects) // MAX_RECTS)
     chosen = list(range(0, len(rects), step))
-    array = np.array([rects[index] for index in chosen], dtype=np.float32)
-    waiting = np.ones(len(chosen), dtype=bool)
-    groups: list[list[int]] = []
-    for start in range(len(chosen)):
-        if not waiting[start]:
-            continue
-        waiting[start] = False
-        group, frontier = [start], [start]
-        while frontier:
-            x0, y0, x1, y1 = array[frontier.pop()]
-            meets = waiting & (array[:, 0] <= x1 + reach) & (array[:, 2] >= x0 - reach)
-            meets &= (array[:, 1] <= y1 + reach) & (array[:, 3] >= y0 - reach)
-            found = np.flatnonzero(meets).tolist()
-            waiting[found] = False
-            group += found
-            frontier += found
-        groups.append([chosen[index] for index in sorted(group)])
-    return groups
+    x0, y0, x1, y1 = np.array([rects[index] for index in chosen], dtype=np.float32).T[:, :, None]
+    meets = (x1 + reach >= x0.T) & (x0 - reach <= x1.T) & (y1 + reach >= y0.T) & (y0 - reach <= y1.T)
+    _, labels = connected_components(csr_array(meets), directed=False)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for index, label in zip(chosen, labels.tolist(), strict=True):
+        groups[label].append(index)
+    return list(groups.values())

@@ -6,6 +6,7 @@ import base64
 import io
 import json
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from annotation.llm.client import LlmClient
@@ -18,26 +19,10 @@ from schemas.errors import UserError
 if TYPE_CHECKING:
     from pipeline.ocr.tasks import PageTask
 
-_TASK = (
-    "Transcribe the exam page line by line, in reading order, exactly as printed: every number, option label, unit, "
-    "superscript (10⁹) and mark. Never solve, correct, complete or translate anything. Write □ for a character you "
-    "cannot read. Leave out figures, handwriting and watermarks. For each line give its box as [left, top, right, "
-    "bottom] in thousandths of the page's width and height, or null if you cannot locate it."
+_REQUEST: dict[str, Any] = json.loads(
+    (files("pipeline.ocr.engines") / "vision.json").read_text(encoding="utf-8")
 )
-_BOX = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}
-_LINE = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "box": _BOX},
-    "required": ["text", "box"],
-    "additionalProperties": False,
-}
-_SCHEMA = {
-    "type": "object",
-    "properties": {"lines": {"type": "array", "items": _LINE}},
-    "required": ["lines"],
-    "additionalProperties": False,
-}
-_FORM = {"type": "json_schema", "json_schema": {"name": "page", "strict": True, "schema": _SCHEMA}}
+"""The task, and the strict form of the answer."""
 
 _TOGETHER = 4
 """Pages for each request in flight that are drawn before they are asked for: pictures take memory."""
@@ -105,21 +90,20 @@ def recognise_pages(
 def _request(name: str, jpeg: str) -> ChatRequest:
     seen = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{jpeg}"}}
     messages: list[dict[str, Any]] = [
-        {"role": "system", "content": _TASK},
+        {"role": "system", "content": _REQUEST["task"]},
         {"role": "user", "content": [seen]},
     ]
-    return ChatRequest(name, messages, response_format=_FORM, check=_check)
+    return ChatRequest(name, messages, response_format=_REQUEST["response_format"], check=_check)
 
 
 def _check(text: str) -> object:
     try:
         lines = json.loads(text)["lines"]
-        sound = all(isinstance(line["text"], str) for line in lines)
+        if all(isinstance(line["text"], str) for line in lines):
+            return lines
     except (ValueError, KeyError, TypeError) as error:
         raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines") from error
-    if not sound:
-        raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
-    return lines
+    raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
 
 
 def _page(

@@ -18,10 +18,9 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from pipeline.ocr.readers.docx import DocxReader
     from pipeline.ocr.readers.encoding import TextReader
     from pipeline.ocr.readers.image import ImageReader
-    from pipeline.ocr.readers.page_tables import PageTableReader
     from pipeline.ocr.readers.pdf import PdfReader
     from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
-    from pipeline.ocr.readers.webpage import WebPageReader
+    from pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
     from pipeline.ocr.readers.workbook import XlsxReader
 
     return (

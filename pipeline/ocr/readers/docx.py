@@ -102,7 +102,7 @@ class _Walker:
         pictures, formulas = _count(paragraph)
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
-        for box in _text_boxes(paragraph):
+        for box in _own(paragraph, f"{W}txbxContent"):
             yield from self._blocks(box)
 
     def _label(self, paragraph: Any) -> str:
@@ -213,12 +213,23 @@ def _property(run: Any, name: str) -> str | None:
 
 def _count(paragraph: Any) -> tuple[int, int]:
     """Pictures and unread formulas in a paragraph; embedded objects are nearly always formulas."""
-    drawn = [*paragraph.iter(f"{W}drawing"), *paragraph.iter(f"{W}pict")]
-    drawn = [found for found in drawn if not _within_box(found, paragraph)]
-    pictures = sum(not _in_fallback(found) and _is_seen(found) for found in drawn)
+    pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
     formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
     formulas += sum(omml.linear(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
     return pictures, formulas
+
+
+def _own(paragraph: Any, *tags: str) -> list[Any]:
+    """Elements of a paragraph, but those in text boxes anchored in it, which are met in the boxes' paragraphs.
+
+    Word writes a second form of some for older programs, the fallback, which is left out.
+    """
+    found = [one for one in paragraph.iter(*tags) if next(one.iterancestors(f"{_MC}Fallback"), None) is None]
+    return [one for one in found if _boxes_around(one) == _boxes_around(paragraph)]
+
+
+def _boxes_around(element: Any) -> int:
+    return sum(1 for _ in element.iterancestors(f"{W}txbxContent"))
 
 
 _DOT = 10.0
@@ -243,23 +254,3 @@ def _is_seen(picture: Any) -> bool:
             places = {name: int(size[:12]) / 12700 for name, size in sizes.items() if size.isdecimal()}
     dot = max(places.get("width", 99.0), places.get("height", 99.0)) <= _DOT
     return not dot and places.get("margin-left", 0.0) <= _OFF_PAGE
-
-
-def _in_fallback(element: Any) -> bool:
-    return any(parent.tag == f"{_MC}Fallback" for parent in element.iterancestors())
-
-
-def _text_boxes(paragraph: Any) -> Iterator[Any]:
-    """The text boxes anchored in a paragraph; those within them are met when their paragraphs are read."""
-    boxes = (box for box in paragraph.iter(f"{W}txbxContent") if not _in_fallback(box))
-    return (box for box in boxes if not _within_box(box, paragraph))
-
-
-def _within_box(element: Any, paragraph: Any) -> bool:
-    """Return whether an element stands in a text box that is anchored in the paragraph."""
-    for parent in element.iterancestors():
-        if parent is paragraph:
-            return False
-        if parent.tag == f"{W}txbxContent":
-            return True
-    return False

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import PIL
 from numpy.typing import NDArray
-from PIL import ExifTags, Image
+from PIL import ExifTags, Image, ImageOps
 
 from pipeline.ocr.bounds import bounded
 from pipeline.ocr.model import PageRead
@@ -134,17 +134,6 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
 _STRIP = 512
 """Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
 
-_UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""Operations that put a picture upright, by EXIF's orientation."""
-
 
 def upright_size(picture: Image.Image) -> tuple[int, int]:
     """Width and height in pixels of a loaded picture once it is upright."""
@@ -154,15 +143,15 @@ def upright_size(picture: Image.Image) -> tuple[int, int]:
 
 def upright(picture: Image.Image, max_pixels: int) -> Pixels:
     """A loaded picture as its EXIF tag says, RGB on white, scaled down to ``max_pixels``: height x width x 3."""
-    pixels = _rgb(picture, max_pixels)
-    turn = _UPRIGHT.get(_orientation(picture))
-    return pixels if turn is None else np.asarray(Image.fromarray(pixels).transpose(turn), dtype=np.uint8)
+    turned = Image.fromarray(_rgb(picture, max_pixels))
+    turned.getexif()[ExifTags.Base.Orientation] = _orientation(picture)
+    return np.asarray(ImageOps.exif_transpose(turned), dtype=np.uint8)
 
 
 def _orientation(picture: Image.Image) -> int:
-    """EXIF's orientation; 1, upright, where there is none that means anything."""
+    """EXIF's orientation, 1 to 8; 1, upright, where there is none that means anything."""
     told = picture.getexif().get(ExifTags.Base.Orientation, 1)
-    return told if told in _UPRIGHT else 1
+    return told if told in range(1, 9) else 1
 
 
 def _rgb(picture: Image.Image, max_pixels: int) -> Pixels:
