@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,15 +147,11 @@ def _place(question: Question) -> tuple[str, list[int], str]:
 def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:
     """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
     with closing(LocalExecutor(1)) as executor:
-        ((_, found),) = executor.map(_crop_pair, [(paper, tuple(regions))], TIMEOUT)
+        ((_, found),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
     if isinstance(found, Failure):
         why = found.detail.removeprefix("UserError: ")
         raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")
     return found
-
-
-def _crop_pair(pair: tuple[Paper, tuple[Region, ...]]) -> bytes:
-    return crop(*pair)
 
 
 def strips(regions: Sequence[Region]) -> list[Region]:

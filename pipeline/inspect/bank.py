@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -11,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.archives import is_archive
+from pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import RowReader
-from pipeline.ocr.readers.tabular import questions_in
+from pipeline.ocr.tasks import FileTask, inspect
 from pipeline.parse.columns import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
 from schemas.dataset import DatasetParams, SourceParams
-from schemas.documents import Document, SourceRow
+from schemas.documents import RawFile
 from schemas.errors import UnreadableDocument, UserError
+from schemas.identity import file_sha256
 from schemas.questions import Question
 
 
@@ -110,25 +111,16 @@ def read_bank(
         UserError: it cannot be read.
     """
     try:
-        reader = find_reader(path, params)
-        if not isinstance(reader, RowReader):
+        if not isinstance(find_reader(path, params), RowReader):
             return None
-        notes = [] if told is None else told
-        read = [part for row in reader.rows(path, params, notes) for part in questions_in(row)]
+        facts = inspect(FileTask(document, path, params))
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
-    about = Document(
-        document=document,
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-        format=reader.format,
-        pages=None,
-        rows=len(read),
-    )
-    rows = [
-        SourceRow(document=document, row=at, fields=one.fields, sheet=one.sheet)
-        for at, one in enumerate(read, 1)
-    ]
-    return sources_of(rows, about, declared)
+    if told is not None:
+        told += facts.told
+    file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
+    reading = DocumentState(file, path, facts)
+    return sources_of(rows_of(reading), document_of(reading, Exam()), declared)
 
 
 def _view(source: SourceTable, most: int) -> TableView:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -236,31 +237,20 @@ def _region(kind: LineKind) -> str:
     return " ".join(reversed(NAMES["regions"].get(kind, (kind.value, ""))))
 
 
-@dataclass(frozen=True)
-class PictureTask:
-    """A page to draw."""
-
-    paper: Paper
-    page: int
-    most: int
-    """Bytes it may take."""
-
-
 def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
     """Data URIs of pages, and why others have none. Drawn in worker processes: a hostile page costs itself alone."""
     most = min(MAX_BYTES, BUDGET // max(1, len(pages)))
     drawn: dict[int, str] = {}
     failed: dict[int, str] = {}
-    tasks = [PictureTask(paper, page, most) for page in pages]
     with closing(LocalExecutor()) as executor:
-        for task, content in executor.map(draw, tasks, TIMEOUT):
+        for page, content in executor.map(partial(draw, paper, most), pages, TIMEOUT):
             if isinstance(content, Failure):
-                failed[task.page] = f"{content.reason}: {content.detail}"
+                failed[page] = f"{content.reason}: {content.detail}"
             else:
-                drawn[task.page] = data_uri(content, "image/jpeg")
+                drawn[page] = data_uri(content, "image/jpeg")
     return drawn, failed
 
 
-def draw(task: PictureTask) -> bytes:
-    """The page as JPEG."""
-    return jpeg(as_picture(page_image(task.paper, task.page)[0]), task.most)
+def draw(paper: Paper, most: int, page: int) -> bytes:
+    """The page as JPEG of at most so many bytes."""
+    return jpeg(as_picture(page_image(paper, page)[0]), most)

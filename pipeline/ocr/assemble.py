@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 
 import polars as pl
@@ -72,14 +72,11 @@ class TableBuilder:
         """Add a document with its pages as read (running lines are recognised here), or its rows."""
         mark_running_lines(pages)
         name = reading.name
-        self._add("documents", [_document(reading, exam)])
+        self._add("documents", [document_of(reading, exam)])
         self._add("pages", [_page(name, number, page) for number, page in enumerate(pages, 1)])
         for number, page in enumerate(pages, 1):
             self._add("lines", list(lines_of(name, number, page)))
-        rows = enumerate(reading.facts.rows or (), 1)
-        self._add(
-            "rows", [SourceRow(document=name, row=n, fields=row.fields, sheet=row.sheet) for n, row in rows]
-        )
+        self._add("rows", rows_of(reading))
 
     def _add(self, table: str, rows: Sequence[Record]) -> None:
         if rows:
@@ -93,7 +90,14 @@ class TableBuilder:
         }
 
 
-def _document(reading: DocumentState, exam: Exam) -> Document:
+def rows_of(reading: DocumentState) -> list[SourceRow]:
+    """Return the rows of a tabular file as records."""
+    rows = enumerate(reading.facts.rows or (), 1)
+    return [SourceRow(document=reading.name, row=at, **row._asdict()) for at, row in rows]
+
+
+def document_of(reading: DocumentState, exam: Exam) -> Document:
+    """Return the record of a file and its exam."""
     rows = reading.facts.rows
     return Document(
         document=reading.name,
@@ -101,9 +105,7 @@ def _document(reading: DocumentState, exam: Exam) -> Document:
         format=reading.facts.format,
         pages=reading.facts.pages,
         rows=None if rows is None else len(rows),
-        exam_type=exam.exam_type,
-        exam_class=exam.exam_class,
-        exam_subject=exam.exam_subject,
+        **asdict(exam),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from pipeline.crop import find_paper
 from pipeline.explain import Event
 from pipeline.inspect.collect import Fate, ItemCard, PaperTables, cards
-from pipeline.inspect.page import PictureTask, _marked, draw, inspect_page, look
+from pipeline.inspect.page import _marked, draw, inspect_page, look
 from schemas.errors import UserError
 
 
@@ -149,7 +149,7 @@ def test_what_later_stages_did_is_shown(built):
 
 def test_a_picture_keeps_to_its_share_of_bytes(built):
     paper = find_paper(built.build, built.raw, "paper.pdf")
-    large, small = (draw(PictureTask(paper, 1, most)) for most in (10**6, 15_000))
+    large, small = (draw(paper, most, 1) for most in (10**6, 15_000))
     assert len(small) < len(large)
     assert len(small) <= 15_000
 
