@@ -57,7 +57,7 @@ _DAMAGE = ("broken", "truncated")
 """Reasons that readers give for whatever their libraries stumble on."""
 
 
-def _twice(path: Path, read: Callable[[], Out]) -> Out:
+def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) -> Out:
     """Return what is read of a file, at the second attempt where it looks damaged and the disk is sound.
 
     A disk or a network that fails for a moment looks to libraries like damage, and the file would be given up for good.
@@ -67,7 +67,8 @@ def _twice(path: Path, read: Callable[[], Out]) -> Out:
         UnreadableDocument: it is damaged.
     """
     try:
-        return read()
+        if not damaged(found := read()):
+            return found
     except UnreadableDocument as error:
         if error.reason not in _DAMAGE:
             raise
@@ -77,14 +78,17 @@ def _twice(path: Path, read: Callable[[], Out]) -> Out:
 
 def inspect(task: FileTask) -> FileFacts:
     """The format of a file, its number of pages, or its rows when it is tabular."""
-    return _twice(task.path, lambda: _look(task))
+    return _twice(task.path, lambda: _look(task), lambda _: False)
 
 
 def _look(task: FileTask) -> FileFacts:
     found = find_reader(task.path, task.params)
     if isinstance(found, PagedReader):
         with bounded(task.path, task.params.text_timeout):
-            return FileFacts(found.format, found.count_pages(task.path, task.params), None)
+            pages, most = found.count_pages(task.path, task.params), task.params.max_pages
+        if pages > most:
+            raise UnreadableDocument("too_large", f"{pages} pages, more than max_pages = {most}")
+        return FileFacts(found.format, pages, None)
     with bounded(task.path):
         told: list[str] = []
         return FileFacts(found.format, None, _rows(found, task, told), tuple(told))
@@ -110,10 +114,10 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
         with bounded(task.path, task.params.text_timeout):
             return found.read(task.path, task.pages, task.params)
 
-    pages = _twice(task.path, read)
-    if any("broken_page" in (page.reason or "") for page in pages):
-        file_sha256(task.path)
-        pages = read()
+    def damaged(pages: list[PageRead | NeedsOcr]) -> bool:
+        return any("broken_page" in (page.reason or "") for page in pages)
+
+    pages = _twice(task.path, read, damaged)
     return [{"needs_ocr": page.reason} if isinstance(page, NeedsOcr) else page.to_json() for page in pages]
 
 

@@ -125,6 +125,7 @@ class RowReader(Reader, Protocol):
             told: takes what people should know: sheets that were left out.
 
         Raises:
-            UnreadableDocument: ``broken``, ``encrypted``, ``wrong_encoding``, ``too_large``; ``no_value`` where a
-                formula was never calculated; ``unknown_columns`` where nothing in it looks like questions.
+            UnreadableDocument: ``broken``, ``broken_csv``, ``invalid_json``, ``unknown_format``, ``encrypted``,
+                ``wrong_encoding``, ``too_large``; ``no_value`` where a formula was never calculated;
+                ``duplicate_columns``, ``too_many_columns``; ``unknown_columns`` where nothing looks like questions.
         """

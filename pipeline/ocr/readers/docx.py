@@ -41,14 +41,12 @@ class DocxReader:
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
         """One: where pages break is up to the program that shows the document."""
-        check_archive(path, params.max_file_mb)
-        _opened(path)
+        _opened(path, params)
         return 1
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The one page."""
-        check_archive(path, params.max_file_mb)
-        document = _opened(path)
+        document = _opened(path, params)
         lines = list(_Walker(document).lines())
         width, height = _page_size(document)
         method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
@@ -56,9 +54,10 @@ class DocxReader:
         return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
 
 
-def _opened(path: Path) -> Any:
+def _opened(path: Path, params: OcrParams) -> Any:
     import docx
 
+    check_archive(path, params.max_file_mb)
     try:
         return docx.Document(str(path))
     except Exception as error:

@@ -58,10 +58,6 @@ class ImageReader:
         """Frames of a TIFF; 1 for other pictures. The first one is decoded, to know that it can be."""
         with _opened(path, params) as picture:
             count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
-            if count > params.max_pages:
-                raise UnreadableDocument(
-                    "too_large", f"{count} pages, more than max_pages = {params.max_pages}"
-                )
             picture.load()
             return count
 

@@ -44,7 +44,7 @@ class PdfReader:
         """Return whether the PDF header stands among the first bytes; junk before it is allowed, as in viewers."""
         return b"%PDF-" in head[:1024]
 
-    def count_pages(self, path: Path, params: OcrParams) -> int:
+    def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
         """Return how many pages there are."""
         with _opened(path) as document:
             try:
@@ -53,10 +53,6 @@ class PdfReader:
                 raise UnreadableDocument("broken", f"its pages cannot be counted: {error}") from error
             if count == 0:
                 raise UnreadableDocument("no_pages", "the PDF has no readable page")
-            if count > params.max_pages:
-                raise UnreadableDocument(
-                    "too_large", f"{count} pages, more than max_pages = {params.max_pages}"
-                )
             return count
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:

@@ -59,11 +59,7 @@ class CmbJsonReader:
         return suffix == ".json" or (suffix not in (".jsonl", ".ndjson") and start is not None)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
-        """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject.
-
-        Raises:
-            UnreadableDocument: ``invalid_json``, or ``unknown_format`` when it is no list of objects.
-        """
+        """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject."""
         try:
             value = _load(decode(path.read_bytes()))
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are ValueErrors
@@ -220,11 +216,7 @@ class JsonlReader:
         return is_object and suffix != ".md" and (suffix != ".json" or rest.lstrip().startswith(b"{"))
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
-        """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject.
-
-        Raises:
-            UnreadableDocument: ``invalid_json`` when most lines are no objects.
-        """
+        """The objects; a line that is none becomes ``{"unparsed": line}``, for the parser to reject."""
         lines = [line for line in decode(path.read_bytes()).split("\n") if line.strip()]
         rows = [_object(line) for line in lines]
         broken = [number for number, row in enumerate(rows, 1) if row is None]
@@ -262,12 +254,7 @@ class CsvReader:
         return suffix in (".csv", ".tsv", ".xls") and looks_like_text(head)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
-        """Each record by column name; empty cells are null.
-
-        Raises:
-            UnreadableDocument: ``broken_csv``, ``duplicate_columns``, ``too_many_columns``, or ``unknown_columns``
-                when none holds questions.
-        """
+        """Each record by column name; empty cells are null."""
         text = decode(path.read_bytes())
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
@@ -311,21 +298,11 @@ class ParquetReader:
         )
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
-        """The rows as objects.
-
-        Raises:
-            UnreadableDocument: ``broken``.
-        """
-        head = path.open("rb").read(6)
-        read = (
-            pl.read_parquet
-            if head[:4] == b"PAR1"
-            else pl.read_ipc
-            if head == b"ARROW1"
-            else pl.read_ipc_stream
-        )
+        """The rows as objects."""
+        with path.open("rb") as file:
+            read = {b"PAR1": pl.read_parquet, b"ARRO": pl.read_ipc}.get(file.read(4), pl.read_ipc_stream)
         try:
-            frame = read(path)
+            frame: pl.DataFrame = read(path)
         except (pl.exceptions.PolarsError, OSError, ValueError) as error:
             raise UnreadableDocument(
                 "broken", f"no readable Parquet or Arrow file: {str(error)[:200]}"
