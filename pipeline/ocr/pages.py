@@ -61,7 +61,7 @@ class Recognition(Engine):
 
     def key(self, job: Job) -> str:
         """See ``Reading.key``."""
-        options = json.dumps(self.semantic(), sort_keys=True, ensure_ascii=False)
+        options = json.dumps(self.semantic, sort_keys=True, ensure_ascii=False)
         places = json.dumps([[round(edge, 2) for edge in box] for box in job.boxes])
         made_by = self.module, type(reader(job.reading.facts.format)).__module__
         code = map(code_hash, ("pipeline.ocr.recognise", *made_by))

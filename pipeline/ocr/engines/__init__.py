@@ -56,6 +56,7 @@ class Engine:
         packages = [f"{name} {found}" for name in self.made_of.packages if (found := _version(name))]
         return ", ".join([*packages, *self.made_of.models(self.options)])
 
+    @cached_property
     def semantic(self) -> dict[str, Any]:
         """The parameters that can change what is recognised."""
         shared = {name: getattr(self.params, name) for name in ("dpi", "clean_images", "max_pixels")}
