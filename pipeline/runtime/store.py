@@ -91,7 +91,9 @@ class ItemStore:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise UserError(f"{self.path}: {error}: check the disk and run again") from None
+            raise UserError(
+                f"{self.path}: {error}: check the disk (over a network, that it gives locks) and run again"
+            ) from None
         except sqlite3.DatabaseError as error:
             raise UserError(
                 f"{self.path} is not a readable store ({error}): move it away and run again"
