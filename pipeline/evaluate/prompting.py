@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pipeline.evaluate.scoring import accepted
 from schemas.errors import UserError, first_problem
@@ -64,10 +64,8 @@ class Shown:
         return tuple(sorted(self.printed[letter] for letter in letters))
 
 
-class Template(BaseModel):
+class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     """The wording of a question and of a worked example's answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     question: str
     answer: str

@@ -26,7 +26,6 @@ from pipeline.evaluate.tasks import (
     AnswerWork,
     Material,
     Reading,
-    Splits,
     TaskWork,
     Written,
     load_cases,
@@ -102,7 +101,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """
     splits = _splits(tables)
     reader = None if params.reader is None else OutputReader(params.reader, context.store)
-    material = material_of(splits, params, context.seed, reader)
+    material = Material(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     runs = [
@@ -129,19 +128,11 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     return _result(params, runs, made)
 
 
-def material_of(
-    splits: Splits, params: EvaluateParams, seed: int, reader: OutputReader | None = None
-) -> Material:
-    """Return the source of all runs' prompts."""
-    return Material(splits, params.split, params.limit, seed, params.cases, params.keep_prompts, reader)
-
-
 def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
     """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
     if params.reader is None:
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
-    splits = _splits(tables)
-    material = material_of(splits, params, context.seed)
+    material = Material(_splits(tables), params, context.seed)
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
     unread: list[UnreadOutput] = []
     for options in params.all_models():
@@ -216,22 +207,14 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     """Return the judge with its rubric and the reader, and the number and cost of what they said."""
-    found, told = made.verdicts, {}
+    found, reader, told = made.verdicts, made.reader, {}
     if judges := params.judges():
-        told["judge"] = {
-            "name": ", ".join(options.judge_name() for options in judges),
-            "rubric": RUBRIC["version"],
-            "requests": found.requests,
-            "without_verdict": len(found.waiting),
-            "cost": found.cost,
-        }
-    if made.reader is not None:
-        told["reader"] = {
-            "model": made.reader.options.model,
-            "requests": made.reader.requests,
-            "without_reply": len(made.reader.waiting),
-            "cost": made.reader.cost,
-        }
+        names = ", ".join(options.judge_name() for options in judges)
+        told["judge"] = {"name": names, "rubric": RUBRIC["version"], "requests": found.requests}
+        told["judge"] |= {"without_verdict": len(found.waiting), "cost": found.cost}
+    if reader is not None:
+        told["reader"] = {"model": reader.options.model, "requests": reader.requests}
+        told["reader"] |= {"without_reply": len(reader.waiting), "cost": reader.cost}
     return told
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first, extract
@@ -32,10 +32,8 @@ Neither are 不定项选择题, and multiple choice, which says that there are o
 """
 
 
-class _OutputRow(BaseModel):
+class _OutputRow(BaseModel, extra="allow"):
     """The required fields of a row; other fields are passed on as they are."""
-
-    model_config = ConfigDict(extra="allow")
 
     id: str | int
     options: dict[Annotated[str, Field(min_length=1)], str] = Field(min_length=1)
@@ -130,11 +128,18 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
         )
     for number, row in _json_lines(path, text.split("\n")):
-        try:
-            _OutputRow.model_validate(row)
-        except ValidationError as error:
-            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+        _valid(_OutputRow, row, f"{path}, line {number}")
         yield row
+
+
+_FormT = TypeVar("_FormT", bound=BaseModel)
+
+
+def _valid(form: type[_FormT], content: Any, place: str) -> _FormT:
+    try:
+        return form.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"{place}: {first_problem(error)}") from None
 
 
 def _text(path: Path) -> str:
@@ -248,10 +253,8 @@ def predictions_of(build: Path) -> list[Prediction]:
     return list(Prediction.from_frame(read_table(path)))
 
 
-class _Item(BaseModel):
+class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
     """A row of either file; what else it says is passed over."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
     id: str | int
     option: dict[str, str | None] | None = None
@@ -290,19 +293,17 @@ class _Key(_Item):
     answer: str
 
 
-_ItemT = TypeVar("_ItemT", bound=_Item)
+_ItemT = TypeVar("_ItemT", _Given, _Key)
 
 
 def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
     found: dict[str, _ItemT] = {}
     for number, content in enumerate(_items(path), start=1):
-        try:
-            item = form.model_validate(content)
-        except ValidationError as error:
-            raise UserError(f"{path}, item {number}: {first_problem(error)}") from None
+        place = f"{path}, item {number}"
+        item = _valid(form, content, place)
         name = str(item.id)
         if name in found:
-            raise UserError(f"{path}, item {number}: the id {name[:40]!r} stands twice")
+            raise UserError(f"{place}: the id {name[:40]!r} stands twice")
         found[name] = item
     if not found:
         raise UserError(f"{path}: holds no rows")

@@ -9,14 +9,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.extraction.reader import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.params import Asked, ModelOptions
+from pipeline.evaluate.params import Asked, EvaluateParams, ModelOptions
 from pipeline.evaluate.prompting import (
     Examples,
     Message,
@@ -53,25 +53,18 @@ class Material:
     """The source of prompts: the release, and the file of clinical cases."""
 
     splits: Splits
-    split: str
-    """The one that is asked."""
-    limit: int | None
+    params: EvaluateParams
     seed: int
-    cases: Path | None = None
-    keep_prompts: bool = False
-    """True if predictions hold their prompts."""
     reader: OutputReader | None = None
     """Reads outputs that no rule read."""
 
     @cached_property
     def chosen(self) -> list[ReleaseRow]:
         """At most ``limit`` rows, spread over the split by their ids, in the split's order."""
-        rows = list(self.splits[self.split])
-        if self.limit is None or len(rows) <= self.limit:
+        rows, limit = list(self.splits[self.params.split]), self.params.limit
+        if limit is None or len(rows) <= limit:
             return rows
-        taken = {
-            row.question_id for row in sorted(rows, key=lambda row: sha256(row.question_id))[: self.limit]
-        }
+        taken = {row.question_id for row in sorted(rows, key=lambda row: sha256(row.question_id))[:limit]}
         return [row for row in rows if row.question_id in taken]
 
     @cached_property
@@ -79,20 +72,24 @@ class Material:
         """Those of them that have a key to score against."""
         return [row for row in self.chosen if accepted(row)]
 
-    @cached_property
-    def keyless(self) -> list[ReleaseRow]:
-        """Those that have none."""
-        return [row for row in self.chosen if not accepted(row)]
+    def keyless(self, detail: str) -> list[Rejection]:
+        """Those that have none, left out."""
+        return [left_out(row, "no_answer_key", detail) for row in self.chosen if not accepted(row)]
 
     def examples(self, shots: int) -> Examples:
         """Worked examples from the splits that are not asked."""
-        sources = [self.splits[name] for name in ("validation", "train") if name != self.split]
+        sources = [self.splits[name] for name in ("validation", "train") if name != self.params.split]
         return Examples(shots, sources, self.seed)
 
 
 def left_out(row: ReleaseRow, reason: str, detail: str) -> Rejection:
     """A question that a run is not asked, and why."""
     return Rejection(item_id=row.question_id, stage="evaluate", reason=reason, detail=detail)
+
+
+def repeated(item_id: str, repeat: int) -> str:
+    """Return the id of a prompt, which says its repetition."""
+    return f"{item_id}#{repeat}" if repeat else item_id
 
 
 @dataclass(frozen=True)
@@ -135,13 +132,10 @@ class AnswerWork:
 
     def __init__(self, options: Asked, material: Material) -> None:
         self._template = load_template(options.template(), options.task)
-        self._keep_prompts = material.keep_prompts
+        self._keep_prompts = material.params.keep_prompts
         self._reader = material.reader
         self._examples = material.examples(options.shots)
-        self.left_out = [
-            left_out(row, "no_answer_key", "the question has no key to score against")
-            for row in material.keyless
-        ]
+        self.left_out = material.keyless("the question has no key to score against")
         self.prompts = [
             prompt for row in material.questions for prompt in self._of(row, options, material.seed)
         ]
@@ -186,8 +180,9 @@ class AnswerWork:
     def _of(self, row: ReleaseRow, options: Asked, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
         for repeat in range(options.repeats):
-            name = row.question_id if repeat == 0 else f"{row.question_id}#{repeat}"
-            yield Prompt(name, messages(self._template, row, examples), row, repeat=repeat)
+            yield Prompt(
+                repeated(row.question_id, repeat), messages(self._template, row, examples), row, repeat=repeat
+            )
         for shown, template in versions(row, self._template, options.shuffles, options.perturbations, seed):
             asked = messages(template, shown.question, examples)
             yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
@@ -235,7 +230,7 @@ class _TextWork:
         self.left_out: list[Rejection] = []
         self.prompts: list[Prompt] = []
         self._wanted: dict[str, Wanted] = {}
-        self._keep_prompts = material.keep_prompts
+        self._keep_prompts = material.params.keep_prompts
         self._repeats = options.repeats
         self._template = load_template(options.template(), options.task)
         self._ask(options, material)
@@ -246,7 +241,7 @@ class _TextWork:
 
     def _add(self, asked: tuple[Message, ...], wanted: Wanted, row: ReleaseRow | None = None) -> None:
         for repeat in range(self._repeats):
-            name = wanted.item_id if repeat == 0 else f"{wanted.item_id}#{repeat}"
+            name = repeated(wanted.item_id, repeat)
             self.prompts.append(Prompt(name, asked, row, repeat=repeat))
             self._wanted[name] = wanted
 
@@ -291,9 +286,7 @@ class ExplanationWork(_TextWork):
 
     def _ask(self, options: Asked, material: Material) -> None:
         examples = material.examples(options.shots)
-        self.left_out = [
-            left_out(row, "no_answer_key", "the question has no key to explain") for row in material.keyless
-        ]
+        self.left_out = material.keyless("the question has no key to explain")
         for row in material.questions:
             if not row.explanation:
                 detail = "the paper does not explain the question"
@@ -307,19 +300,15 @@ _LARGEST = 64 * 1024 * 1024
 """Bytes of a file of cases; CMB's 74 take 0.4 million."""
 
 
-class Turn(BaseModel):
+class Turn(BaseModel, extra="ignore"):
     """A question about a case and its solution."""
-
-    model_config = ConfigDict(extra="ignore")
 
     question: str = Field(min_length=1)
     solution: str = Field(min_length=1, validation_alias=AliasChoices("answer", "solution"))
 
 
-class Case(BaseModel):
+class Case(BaseModel, extra="ignore", coerce_numbers_to_str=True):
     """A patient's case, as CMB-Clin has it."""
-
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     id: str
     title: str | None = None
@@ -357,8 +346,10 @@ class ClinicalWork(_TextWork):
     task = Task.CLINICAL
 
     def _ask(self, options: Asked, material: Material) -> None:  # noqa: ARG002
-        turns = [(case, number) for case in load_cases(material.cases) for number in range(len(case.turns))]
-        for case, number in turns[: material.limit]:
+        turns = [
+            (case, number) for case in load_cases(material.params.cases) for number in range(len(case.turns))
+        ]
+        for case, number in turns[: material.params.limit]:
             wanted = Wanted(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
             self._add(conversation(self._template, case, number), wanted)
 

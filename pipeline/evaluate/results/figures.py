@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan, nan
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -50,14 +50,16 @@ def _drawn(view: View, found: Evaluated) -> list[str]:
     scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
     models = [run for run in scored if run not in REFERENCES] or scored
     best: dict[str, str] = {}
-    for run in sorted(models, key=lambda run: -_share(view, run, "overall", "全部")):
+    for run in sorted(models, key=lambda run: -_shares(view, run, "overall", ["全部"])[0][0]):
         best.setdefault(found.askings[run].model, run)
     return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
-def _share(view: View, run: str, dimension: str, label: str) -> float:
-    score = view.accuracy(run, dimension, label)
-    return score.value if score is not None and score.value is not None else float("nan")
+def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> list[tuple[float, ...]]:
+    """Accuracy in every label with the ends of its interval, in percent; NaN for what is not known."""
+    scores = (view.accuracy(run, dimension, label) for label in labels)
+    told = ((score.value, score.low, score.high) if score else (None, None, None) for score in scores)
+    return [tuple(nan if each is None else 100 * each for each in three) for three in told]
 
 
 def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
@@ -71,9 +73,12 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         thick = 0.84 / len(runs)
         for number, (run, colour) in enumerate(_coloured(runs)):
             places = [row + (number - (len(runs) - 1) / 2) * thick for row in range(len(labels))]
-            values = [100 * _share(view, run, dimension, label) for label in labels]
+            shares = _shares(view, run, dimension, labels)
+            values = [value for value, _, _ in shares]
             axes.barh(places, values, height=0.9 * thick, color=colour, label=_shown(run))
-            _whiskers(axes, view, run, dimension, labels, places)
+            for place, (_, low, high) in zip(places, shares, strict=True):
+                if not isnan(low):
+                    axes.plot([low, high], [place, place], color=INK, linewidth=1.1)
         names = [
             f"{_label(dimension, label)}  n = {view.asked(dimension, label):,}".replace("$", r"\$")
             for label in labels
@@ -88,15 +93,6 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         return both_formats(f"accuracy_by_{dimension}", drawn)
 
 
-def _whiskers(
-    axes: Axes, view: View, run: str, dimension: str, labels: Sequence[str], places: Sequence[float]
-) -> None:
-    for label, place in zip(labels, places, strict=True):
-        score = view.accuracy(run, dimension, label)
-        if score is not None and score.low is not None and score.high is not None:
-            axes.plot([100 * score.low, 100 * score.high], [place, place], color=INK, linewidth=1.1)
-
-
 def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
     """CMExam's figure 3: accuracy by question length, intervals as bands."""
     labels = list(view.labels("length"))
@@ -105,9 +101,9 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
     with figure(7.6, 4.2) as drawn:
         axes: Axes = drawn.subplots()
         for run, colour in _coloured(runs):
-            values = [100 * _share(view, run, "length", label) for label in labels]
+            values, lows, highs = zip(*_shares(view, run, "length", labels), strict=True)
             axes.plot(range(len(labels)), values, color=colour, marker="o", markersize=3.5, label=_shown(run))
-            _band(axes, view, run, labels, colour)
+            axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
         counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
         axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
         axes.set_ylim(0, 100)
@@ -115,17 +111,6 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
         axes.set_ylabel("accuracy 准确率, %")
         _legend(drawn)
         return both_formats("accuracy_by_length", drawn)
-
-
-def _band(axes: Axes, view: View, run: str, labels: Sequence[str], colour: str) -> None:
-    found = [view.accuracy(run, "length", label) for label in labels]
-    lows = [_percent(None if score is None else score.low) for score in found]
-    highs = [_percent(None if score is None else score.high) for score in found]
-    axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
-
-
-def _percent(share: float | None) -> float:
-    return float("nan") if share is None else 100 * share
 
 
 def _heat(view: View) -> dict[str, bytes]:
@@ -136,7 +121,7 @@ def _heat(view: View) -> dict[str, bytes]:
         return {}
     with figure(2.6 + 0.42 * len(labels), 2.6 + 0.3 * len(runs)) as drawn:
         axes: Axes = drawn.subplots()
-        values = [[100 * _share(view, run, "exam_class", label) for label in labels] for run in runs]
+        values = [[share for share, _, _ in _shares(view, run, "exam_class", labels)] for run in runs]
         image = axes.imshow(values, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         names = [
             plain(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
