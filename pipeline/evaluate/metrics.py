@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,35 +24,25 @@ Over = Literal["answers", "texts", "versions", "people"]
 Shown = Literal["answers", "texts", "leaderboard"]
 
 
-class Measure(Protocol):
-    """The computation of a metric from the items of a slice."""
-
-    def value(self, items: Sequence[Any]) -> float | None:
-        """Return the metric of one repetition; None where it is not defined."""
-
-    def interval(self, items: Sequence[Any]) -> Interval | None:
-        """Return its 95 % interval, from all repetitions."""
-
-
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a number that each item has; ``of`` returns None for an item that does not count."""
+    """The mean of a number that each item has; ``of`` returns None for an item that does not count.
+
+    Like ``Total`` it has a value, of one repetition, and a 95 % interval, from all of them.
+    """
 
     of: Callable[[Any], float | None]
     spread: Callable[[list[Unit]], Interval | None] = interval_of_mean
 
-    def value(self, items: Sequence[Item]) -> float | None:
-        """See ``Measure``."""
+    def value(self, items: Sequence[Any]) -> float | None:
+        """Return the metric of one repetition; None where it is not defined."""
         values = [value for item in items if (value := self.of(item)) is not None]
         return sum(values) / len(values) if values else None
 
-    def interval(self, items: Sequence[Item]) -> Interval | None:
-        """See ``Measure``."""
-        return self.spread(self._units(items))
-
-    def _units(self, items: Sequence[Item]) -> list[Unit]:
+    def interval(self, items: Sequence[Any]) -> Interval | None:
+        """Return its 95 % interval."""
         values = ((item.cluster, self.of(item)) for item in items)
-        return [Unit(cluster, value) for cluster, value in values if value is not None]
+        return self.spread([Unit(cluster, value) for cluster, value in values if value is not None])
 
 
 def share(of: Callable[[Any], bool | None]) -> Mean:
@@ -69,12 +59,12 @@ class Total:
     of: Callable[[Floats], Floats]
     """The figure, from sums of the shape (…, columns)."""
 
-    def value(self, items: Sequence[Item]) -> float | None:
-        """See ``Measure``."""
+    def value(self, items: Sequence[Any]) -> float | None:
+        """Return the metric of one repetition; None where it is not defined."""
         return float(self.of(self.rows(items).sum(axis=0)))
 
-    def interval(self, items: Sequence[Item]) -> Interval | None:
-        """See ``Measure``."""
+    def interval(self, items: Sequence[Any]) -> Interval | None:
+        """Return its 95 % interval."""
         return bootstrap([item.cluster for item in items], self.rows(items), self.of)
 
 
@@ -136,7 +126,7 @@ class Metric:
     name: str
     title: str
     """In Chinese and English: ``准确率 Accuracy``."""
-    measure: Measure | None
+    measure: Mean | Total | None
     """None where it is not computed from items: see ``human_scores``."""
     over: tuple[Over, ...] = ("answers",)
     """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
@@ -157,7 +147,7 @@ def _of_versions(name: str, title: str, of: Callable[[Any], bool | None], *, bra
     return Metric(name, title, share(of), ("versions",), higher=True, brackets=brackets)
 
 
-def _of_texts(name: str, title: str, measure: Measure, *, brackets: bool = False) -> Metric:
+def _of_texts(name: str, title: str, measure: Mean | Total, *, brackets: bool = False) -> Metric:
     return Metric(name, title, measure, ("texts",), ("texts",), higher=True, brackets=brackets)
 
 

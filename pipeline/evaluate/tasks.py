@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
@@ -117,16 +116,6 @@ class Reading:
     """Free texts, for judges; those that were refused or empty are not among them."""
 
 
-class TaskWork(Protocol):
-    """A task as one run is asked to do it."""
-
-    prompts: list[Prompt]
-    left_out: list[Rejection]
-
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
-        """Read and score the generations, by prompt id; those that failed are predictions without a score."""
-
-
 class AnswerWork:
     """Every question of the split, as often as asked, and its further versions."""
 
@@ -141,7 +130,10 @@ class AnswerWork:
         ]
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
-        """See ``TaskWork``. Scores are of the printed question; its other versions only show how steady a model is."""
+        """Read and score generations by prompt id.
+
+        Scores are of the printed question; its other versions only show how steady a model is.
+        """
         graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
         expected = {prompt.id: backend.expected(prompt) for prompt in self.prompts}
         found = {
@@ -246,7 +238,7 @@ class _TextWork:
             self._wanted[name] = wanted
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
-        """See ``TaskWork``."""
+        """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = Reading()
         graded: dict[Slice, list[GradedText]] = {}
         for prompt in self.prompts:
@@ -375,6 +367,8 @@ def _fill(template: str, case: Case, turn: Turn) -> str:
     )
 
 
+TaskWork = AnswerWork | ExplanationWork | ClinicalWork
+"""A task as one run is asked to do it: prompts, what is left out, and how outputs are read."""
 TASKS: dict[Task, Callable[[ModelOptions, Material], TaskWork]] = {
     Task.ANSWER: AnswerWork,
     Task.EXPLANATION: ExplanationWork,

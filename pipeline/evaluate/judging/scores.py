@@ -205,9 +205,11 @@ def _agreement(
     models: Mapping[str, str],
 ) -> JudgeAgreement:
     one, other = [each.judge for each in both], [each.experts for each in both]
-    runs: dict[str, list[Both]] = {}
-    for each in both:
-        runs.setdefault(each.run, []).append(each)
+    runs = dict.fromkeys(each.run for each in both)
+    means = [
+        [mean(getattr(each, side) for each in both if each.run == run) for run in runs]
+        for side in ("judge", "experts")
+    ]
     measured = [(each.judge, lengths[each.key]) for each in both if each.key in lengths]
     return JudgeAgreement(
         judge=who,
@@ -221,10 +223,7 @@ def _agreement(
         length=rank_correlation(*zip(*measured, strict=True)) if measured else None,
         self_preference=_self_preference(who, both, models),
         models=len(runs),
-        ranking=ranking(
-            [mean(each.judge for each in own) for own in runs.values()],
-            [mean(each.experts for each in own) for own in runs.values()],
-        ),
+        ranking=ranking(*means),
     )
 
 

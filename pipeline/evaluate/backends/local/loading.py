@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
@@ -101,16 +101,7 @@ def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
     return {name: found for name in names if (found := _version(name)) is not None}
 
 
-class ChatTokenizer(Protocol):
-    """The methods that are used of a tokenizer."""
-
-    chat_template: Any
-
-    def apply_chat_template(self, conversation: list[Message], **settings: Any) -> Any:
-        """The chat in the model's own form."""
-
-
-def render(messages: Sequence[Message], tokenizer: ChatTokenizer, *, template: bool) -> str:
+def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
     """The text to be continued.
 
     Args:
