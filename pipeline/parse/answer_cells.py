@@ -38,7 +38,7 @@ MOST = 0.95
 """Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
 ENOUGH = 20
 """Numbered answers from which one that cannot be (0 of 1–4) is a typing error, and no sign of the other base."""
-_CONCLUSIONS = 3
+CONCLUSIONS = 3
 """Explanations that conclude a letter from which they settle how numbers count."""
 
 
@@ -116,7 +116,7 @@ def _concluded_base(given: Sequence[Given]) -> AnswerEncoding | None:
         for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
     }
     base = max(agreed, key=lambda one: agreed[one])
-    return base if agreed[base] >= max(_CONCLUSIONS, 20 * min(agreed.values())) else None
+    return base if agreed[base] >= max(CONCLUSIONS, 20 * min(agreed.values())) else None
 
 
 def _readings(one: Given, why: str) -> str:

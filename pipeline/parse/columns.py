@@ -10,7 +10,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from pipeline.parse import cells
-from pipeline.parse.answer_cells import MOST, AnswerEncoding, letters_of
+from pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
 from pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
 from schemas.columns import flags_of, option_of, plain, vocabulary
 
@@ -140,14 +140,14 @@ def missing_options(
         if column in free and column is not None:
             # myAnswer = A beside the key A repeats no option's text.
             told = [(string(row.get(column)), string(first(row, answer))) for row in rows]
-            repeated = sum(text == key is not None and not letters_of(key, []) for text, key in told)
+            repeated = sum(text == key is not None and not _is_sign(key) for text, key in told)
             if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
                 found[label] = column
                 continue
             if (
                 label == chr(ord(max(options)) + 1)
                 and 0 < len(keys) < _SHOWN
-                and _looks_like(column, rows, [*found.values()])
+                and looks_like(column, rows, [*found.values()])
             ):
                 return f"{column} may be option {label}, or not"
         # Of a label further on, one key alone is a typing error.
@@ -182,11 +182,16 @@ def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
     return False
 
 
-def _looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> bool:
+def _is_sign(text: str) -> bool:
+    """Return whether a text is a letter or a number, as of a key, and no text of an option."""
+    return bool(letters_of(text, [])) or is_number(text)
+
+
+def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> bool:
     """Return whether the cells of a column are filled, differ and are about as long as those of the options."""
     texts = [text for row in rows if (text := string(row.get(column)))]
     others = [text for row in rows for name in options if (text := string(row.get(name)))]
-    if 2 * len(set(texts)) < len(rows) or not others or all(letters_of(text, []) for text in texts):
+    if 2 * len(set(texts)) < len(rows) or not others or all(map(_is_sign, texts)):
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
     return 1 / 3 < ratio < 3
@@ -212,18 +217,22 @@ def side_by_side(
 
 
 def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
-    """Return the columns from the first to the last that hold the key's text, or are named by it, once in each row."""
+    """Return the columns side by side that hold the key's text, or are named by it, once in each row.
+
+    None where one among them never does, or one beside them has texts as theirs: it may be an option, or not.
+    """
     told = [(row, text) for row in rows if (text := string(first(row, answer)))]
 
     def hit(row: Fields, name: str, text: str) -> bool:
         return string(row.get(name)) == text or plain(name) == plain(text)
 
-    hits = [name for name in columns if any(hit(row, name, text) for row, text in told)]
-    if len(hits) < 2:
-        return []
-    run = list(columns[columns.index(hits[0]) : columns.index(hits[-1]) + 1])
-    once = [sum(hit(row, name, text) for name in run) == 1 for row, text in told]
-    return run if all(once) else []
+    hits = [any(hit(row, name, text) for row, text in told) for name in columns]
+    run = [name for name, is_hit in zip(columns, hits, strict=True) if is_hit]
+    at = columns.index(run[0]) if run else 0
+    beside = [*columns[max(0, at - 1) : at], *columns[at + len(run) : at + len(run) + 1]]
+    once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in told)
+    alone = not any(looks_like(name, rows, run) for name in beside)
+    return run if len(run) > 1 and run == [*columns[at : at + len(run)]] and once and alone else []
 
 
 def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:

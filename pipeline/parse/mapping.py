@@ -19,6 +19,7 @@ from pipeline.parse.columns import (
     Unclear,
     around_key,
     flags_beside,
+    looks_like,
     missing_options,
     options_of,
     own_labels,
@@ -28,6 +29,8 @@ from pipeline.parse.fields import concluded
 from schemas.columns import option_groups, plain, roles_of, vocabulary
 from schemas.dataset import SourceParams
 
+_FEW = 10
+"""Rows from which letters under a header that says nothing are a key."""
 _COMMAS = (",", "，", "、")
 SAMPLE = 2000
 """Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
@@ -285,6 +288,8 @@ class _Search:
 
     def _by_content(self) -> None:
         """Look into columns without a role, where the cells leave no doubt; and name what must not be overlooked."""
+        if not self.found.has_options():
+            self._find_lists()
         if "answer" not in self.found.roles and not self.problems:
             self._find_answer()
         if not self.found.has_options():
@@ -323,12 +328,24 @@ class _Search:
             return
         labels = {label for row in self.rows for label, _ in options_of(row, self.found).pairs}
         used = self._letters_in(good[:1])
-        if used and labels and used[-1] != max(labels):
-            told = f"no column is named as the key; {good[0]} may be it (it holds {', '.join(used)}), or not"
+        # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
+        sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
+        if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
+            holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
+            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
             self._stop("columns_unclear", f"{told}; {_say('answer', good[0])}")
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
+
+    def _concluded_by_all(self, name: str) -> bool:
+        """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
+        said = [
+            (one.concluded, "".join(answer))
+            for one in self._given(name)
+            if one.concluded and (answer := answers.read_answer(one.value, one.options))
+        ]
+        return len(said) >= answers.CONCLUSIONS and all(concluded == letters for concluded, letters in said)
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
         """The letters that a column gives as answers, in order."""
@@ -344,20 +361,26 @@ class _Search:
         quoted = [answers.quoted_of(str(one.value), one.options.pairs) for one in given]
         return len(given) == len(values) > 1 and all(quoted)
 
-    def _find_options(self) -> None:
-        """Find a column of lists, columns side by side as many as the key has letters, or those that hold its text."""
+    def _find_lists(self) -> None:
+        """Find a column of lists or objects that name the letter of each option."""
         columns = [name for name in self._free() if not roles_of(name)]
         if listed := [name for name in columns if all(map(cells.names_letters, self._values(name)))]:
             self._take("options", listed[:1], "content")
             self._same_options(listed)
             self._settle_encoding()
-            return
+
+    def _find_options(self) -> None:
+        """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
+        columns = [name for name in self._free() if not roles_of(name)]
         letters = self._letters_in(self.found.roles.get("answer", []))
         answer = self.found.roles.get("answer", [])
         chosen = around_key(self.rows, columns, answer)
         if letters:
             stem_first = None if "stem" in self.found.roles else self._length
-            chosen = side_by_side(columns, self.names, ord(letters[-1]) - 64, stem_first)
+            texts = [name for name in columns if self._is_text(name) and not self._letters_in([name])]
+            chosen = side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
+            if not all(looks_like(name, self.rows, chosen) for name in chosen):
+                chosen = []
         if len(chosen) > 1:
             self._take_options(chosen, "content")
             self._settle_encoding()

@@ -136,7 +136,7 @@ def row_of(
     return row
 
 
-def check(source: SourceTable, bank: Bank) -> bool:
+def check(source: SourceTable, bank: Bank, *, keyed: bool = True) -> bool:
     """Whether all was read; what was read must be right, and what is not must be told."""
     if isinstance(source.columns, Unclear):
         assert source.columns.detail
@@ -148,7 +148,7 @@ def check(source: SourceTable, bank: Bank) -> bool:
         assert question.stem == stem
         assert [option.text for option in question.options] == texts
         if question.answer is None:
-            assert doubts, "an answer was dropped without a word"
+            assert doubts or not keyed, "an answer was dropped without a word"
         elif not doubts:
             assert question.answer == ["ABCDE"[right]]
     return True
@@ -160,6 +160,38 @@ def test_a_bank_of_any_shape_is_right_or_refused(bank, names, shape, answer):
     source = parse([row_of(item, names, shape, answer) for item in bank])
     whole = check(source, bank)
     assert whole or answer in ("index0", "index1") or (shape == "numbered" and answer == "text")
+
+
+LETTERS = st.sampled_from("ABCD")
+FOREIGN: dict[str, st.SearchStrategy[Any]] = {
+    **dict.fromkeys(("易错答案", "GPT4", "组", "考生答案", "my_choice", "上次答案", "chapter"), LETTERS),
+    **{name: st.integers(1, 4) for name in ("难度", "分值", "answer_count", "type", "正确次数")},
+    **{name: st.sampled_from(WORDS) for name in ("知识点", "同类题", "诊断", "关键词")},
+    "pA": st.floats(0, 1),
+    "章节": st.sampled_from(["第一章", "第二章"]),
+    "tags": st.lists(st.sampled_from(WORDS), min_size=2, max_size=2),
+}
+"""Columns of a bank that are no part of a question, though their cells may look so."""
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    banks(),
+    st.sampled_from(HEADERS),
+    st.sampled_from(SHAPES),
+    st.sampled_from(ANSWERS),
+    st.lists(st.sampled_from(sorted(FOREIGN)), unique=True, max_size=5),
+    st.booleans(),
+    st.data(),
+)
+def test_columns_of_other_things_are_never_taken_for_keys_or_options(
+    bank, names, shape, answer, foreign, hidden, data
+):
+    rows = [row_of(item, names, shape, answer) for item in bank]
+    rows = [row | {name: data.draw(FOREIGN[name]) for name in foreign} for row in rows]
+    if hidden:  # the key stands under a header that nobody knows
+        rows = [{{names[2]: "结果"}.get(name, name): cell for name, cell in row.items()} for row in rows]
+    check(parse(rows), bank, keyed=not hidden)
 
 
 @pytest.mark.parametrize("answer", ["index0", "index1"])
