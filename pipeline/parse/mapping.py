@@ -377,7 +377,7 @@ class _Search:
         chosen = around_key(self.rows, columns, answer)
         if letters:
             stem_first = None if "stem" in self.found.roles else self._length
-            texts = [name for name in columns if self._is_text(name) and not self._letters_in([name])]
+            texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
             chosen = side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
             if not all(looks_like(name, self.rows, chosen) for name in chosen):
                 chosen = []
