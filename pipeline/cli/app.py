@@ -10,7 +10,7 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pipeline.cli import build, inspect, label_studio, results, review, setup
-from pipeline.cli.options import BEGIN, LOOK, RESULTS, examples
+from pipeline.cli.options import add
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -116,44 +116,44 @@ def _options(
     """Nothing but ``--version`` goes before a command."""
 
 
-_COMMANDS: tuple[tuple[str, str, Callable[..., None], tuple[str, ...]], ...] = (
-    (BEGIN, "init", setup.init, ("init mydata/ --raw ~/papers",)),
-    (BEGIN, "demo", setup.demo, ("demo",)),
-    (BEGIN, "doctor", setup.doctor, ("doctor --json",)),
-    (BEGIN, "schema", setup.schema, ("schema > dataset.schema.json",)),
-    (BEGIN, "run", build.run, ("run", "run --from dedup --to export")),
-    (LOOK, "status", inspect.status, ("status --json",)),
-    (LOOK, "list", inspect.list_items, ("list rejected --reason needs_figure",)),
-    (LOOK, "inspect", inspect.inspect, ("inspect sample/internal-medicine.pdf",)),
-    (LOOK, "explain", inspect.explain, ("explain 3f9a1c2e-1-017 --crop",)),
-    (RESULTS, "release", results.release, ("run --to export", "release")),
-    (
-        RESULTS,
-        "finetune",
-        results.finetune,
-        (
-            "finetune models/Qwen2.5-7B --recipe lora --out build/models/qwen-lora",
-            "finetune models/chinese-roberta --recipe encoder --out build/models/roberta",
-        ),
-    ),
-    (
-        RESULTS,
-        "score",
-        results.score,
-        (
-            "score answers.jsonl --out scored.jsonl",
-            "score model_answer.json --key CMB-test-choice-answer.json --out scored.jsonl",
-        ),
-    ),
-    (RESULTS, "submission", results.submission, ("submission openai:gpt-4o --out model_answer.json",)),
-    (RESULTS, "leaderboard", results.leaderboard, ("leaderboard mine/build theirs/build --out board",)),
+add(
+    app,
+    {
+        "init": setup.init,
+        "demo": setup.demo,
+        "doctor": setup.doctor,
+        "schema": setup.schema,
+        "run": build.run,
+        "status": inspect.status,
+        "list": inspect.list_items,
+        "inspect": inspect.inspect,
+        "explain": inspect.explain,
+        "release": results.release,
+        "finetune": results.finetune,
+        "score": results.score,
+        "submission": results.submission,
+        "leaderboard": results.leaderboard,
+    },
 )
-"""The heading, name, function and examples of each command that is no stage and no group."""
-
-for panel, name, command, lines in _COMMANDS:
-    app.command(name, epilog=examples(lines), rich_help_panel=panel)(command)
-for part in (build, review, label_studio):
-    part.register(app)
+build.add_stages(app)
+add(
+    app,
+    {
+        "review": review.settle,
+        "review push": review.push,
+        "review pull": review.pull,
+        "review adjudicate": review.adjudicate,
+        "review verify": review.verify,
+        "review status": review.status,
+        "review sheet": None,
+        "review sheet export": review.sheet_export,
+        "review sheet import": review.sheet_import,
+        "score-answers": None,
+        "score-answers push": label_studio.push,
+        "score-answers pull": label_studio.pull,
+        "score-answers status": label_studio.status,
+    },
+)
 
 
 def main() -> None:

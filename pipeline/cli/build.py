@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -20,17 +19,7 @@ from rich.markup import escape
 from annotation.params import AnnotateParams
 from pipeline.api import stage_names
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import (
-    DEFAULT_CONFIG,
-    SINGLE,
-    ConfigPath,
-    Force,
-    Overrides,
-    configure,
-    examples,
-    keyword,
-    stage_options,
-)
+from pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
 from pipeline.cli.report import say, tell, tell_end, tell_stage
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
@@ -50,37 +39,31 @@ INCOMPLETE = 3
 """Exit code: some items wait for a further run."""
 NOTHING_LEFT = 2
 """Exit code: the dataset is empty."""
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Also print the files and parameters of every stage.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print each manifest as a line of JSON.")]
-LogFile = Annotated[Path | None, typer.Option("--log-file", help="Append all messages to this file.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the stages."""
+def add_stages(app: typer.Typer) -> None:
+    """Add a command for each stage of the catalogue."""
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
             shown = examples(stage.examples or (stage.name,))
-            add = app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=SINGLE)
-            add(_command(stage))
+            register = app.command(
+                stage.name, help=stage.title, epilog=shown, rich_help_panel=heading("stage")
+            )
+            register(_command(stage))
 
 
 def run(
-    config: ConfigPath = DEFAULT_CONFIG,
-    first: Annotated[str | None, typer.Option("--from", help="First stage to run.")] = None,
-    last: Annotated[str | None, typer.Option("--to", help="Last stage to run.")] = None,
-    force: Force = False,
-    overrides: Overrides = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
-    log_file: LogFile = None,
+    config: ConfigBase,
+    first: str | None = None,
+    last: str | None = None,
+    force: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    manifests: bool = False,
+    log_file: Path | None = None,
 ) -> None:
     """Run all stages in order. Finished stages are skipped."""
-    talk = Talk(quiet=quiet, verbose=verbose, as_json=as_json, log_file=log_file)
-    run_stages(configure(config, overrides), stage_names(first, last), force=force, talk=talk)
+    run_stages(config, stage_names(first, last), force=force, talk=Talk(quiet, verbose, manifests, log_file))
 
 
 @dataclass(frozen=True)
@@ -157,40 +140,31 @@ def run_stages(
 
 
 def _command(stage: Stage) -> Callable[..., None]:
-    """A command whose options are the stage's own."""
+    """Return a command whose options are the stage's own."""
 
-    def command(**given: Any) -> None:
-        config: Path = given.pop("config")
-        overrides, force = given.pop("overrides"), given.pop("force")
-        dry_run = given.pop("dry_run", False)
-        talk = Talk(given.pop("quiet"), given.pop("verbose"), given.pop("as_json"), given.pop("log_file"))
+    def run_stage(
+        config: Path = DEFAULT_CONFIG,
+        force: bool = False,
+        overrides: list[str] | None = None,
+        quiet: bool = False,
+        verbose: bool = False,
+        manifests: bool = False,
+        log_file: Path | None = None,
+        dry_run: bool = False,
+        **given: Any,
+    ) -> None:
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
             _dry_run(stage, loaded)
             return
+        talk = Talk(quiet, verbose, manifests, log_file)
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
             _tell_for_once(stage, [key for key, value in given.items() if value is not None])
 
-    common = [
-        keyword("config", ConfigPath, DEFAULT_CONFIG),
-        keyword("force", Force, False),
-        keyword("overrides", Overrides, None),
-        keyword("quiet", Quiet, False),
-        keyword("verbose", Verbose, False),
-        keyword("as_json", AsJson, False),
-        keyword("log_file", LogFile, None),
-    ]
-    if stage.name in _DRY_RUNS:
-        help_text = (
-            f"Print the number of {_DRY_RUNS[stage.name][0]}, tokens and cost, without sending anything."
-        )
-        common.append(keyword("dry_run", Annotated[bool, typer.Option("--dry-run", help=help_text)], False))
-    parameters = [*stage_options(stage.params), *common]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {item.name: item.annotation for item in parameters}
-    return command
+    hidden = () if stage.name in _DRY_RUNS else ("dry_run",)
+    return command(stage.name, run_stage, stage_options(stage.params), hidden)
 
 
 def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
@@ -213,8 +187,7 @@ def _dry_run(stage: Stage, config: ConfigBase) -> None:
     from pipeline.runtime.runner import Runner
 
     runner = Runner(config)
-    _, tell = _DRY_RUNS[stage.name]
-    tell(runner.tables(stage), config.params(stage.name), runner.context(stage))
+    _DRY_RUNS[stage.name](runner.tables(stage), config.params(stage.name), runner.context(stage))
 
 
 def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:
@@ -253,10 +226,10 @@ def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context)
     say(estimate_reader({**tables, "predictions": predictions}, params, context))
 
 
-_DRY_RUNS: dict[str, tuple[str, Callable[[Tables, Any, Context], None]]] = {
-    "annotate": ("questions", _dry_run_of_annotation),
-    "ocr": ("pages for the vision model", _dry_run_of_vision),
-    "parse": ("requests for the model that points at lines", _dry_run_of_pointing),
-    "evaluate": ("stored outputs for evaluate.reader", _dry_run_of_reader),
+_DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
+    "annotate": _dry_run_of_annotation,
+    "ocr": _dry_run_of_vision,
+    "parse": _dry_run_of_pointing,
+    "evaluate": _dry_run_of_reader,
 }
-"""By stage: the unit that its ``--dry-run`` counts, and the function that prints the estimate."""
+"""By stage: the function that prints the estimate of its ``--dry-run``."""

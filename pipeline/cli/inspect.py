@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.panel import Panel
@@ -19,7 +18,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell_files, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
@@ -48,24 +46,15 @@ _FILES = 100
 """Files that ``status`` lists."""
 
 
-def inspect(
-    paper: Annotated[str, typer.Argument(help="Name of a paper or bank, or a unique part of it.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    pages: Annotated[
-        str | None,
-        typer.Option("--pages", metavar="FIRST-LAST", help="Pages to show; default: the first 120."),
-    ] = None,
-    overrides: Overrides = None,
-) -> None:
+def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
     """Write a page that shows a paper beside what was read from it, line by line.
 
     Of a question bank (XLSX, CSV, JSON) print which column is what, and rows beside their questions, without a run.
     """
     from pipeline.inspect.page import inspect_page
 
-    loaded = configure(config, overrides)
-    dataset = loaded.dataset
-    if _inspect_bank(loaded, paper):
+    dataset = config.dataset
+    if _inspect_bank(config, paper):
         return
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
@@ -153,16 +142,11 @@ def _file_name(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def status(
-    config: ConfigPath = DEFAULT_CONFIG,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
-    overrides: Overrides = None,
-) -> None:
+def status(config: ConfigBase, as_json: bool = False) -> None:
     """Show every stage and file: state, counts, time and cost."""
     from pipeline.runtime.runner import Runner
 
-    loaded = configure(config, overrides)
-    rows = _status_rows(Runner(loaded))
+    rows = _status_rows(Runner(config))
     if as_json:
         print_json(rows)
         return
@@ -181,7 +165,7 @@ def status(
         for outcome, reasons in row["reasons"].items():
             if reasons:
                 say(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
-    tell_files(console, loaded, _FILES)
+    tell_files(console, config, _FILES)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -209,20 +193,17 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
 
 
 def list_items(
-    outcome: Annotated[Outcome, typer.Argument(help="What became of the items.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    file: Annotated[
-        str | None, typer.Option("--file", help="Only items of this file; part of its name.")
-    ] = None,
-    reason: Annotated[str | None, typer.Option("--reason", help="Only items with this reason.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Rows to print.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all as JSON for scripts.")] = False,
-    overrides: Overrides = None,
+    outcome: Outcome,
+    config: ConfigBase,
+    file: str | None = None,
+    reason: str | None = None,
+    limit: int = 50,
+    as_json: bool = False,
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason."""
     from pipeline.aside import TABLES, items
 
-    build = configure(config, overrides).dataset.build
+    build = config.dataset.build
     if not (build / "ocr").is_dir():
         raise UserError(f"nothing built in {build}: run `build-dataset run` first")
     found = items(build, outcome, file, reason)
@@ -263,22 +244,11 @@ def _tell_others(console: Console, reasons: Mapping[str, int], wanted: str | Non
         say(f"no reason {wanted} here; there are {reason_line(reasons)}", console=console)
 
 
-def explain(
-    question_id: Annotated[str, typer.Argument(help="Id of the question, or a unique beginning of it.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
-    crop: Annotated[
-        bool,
-        typer.Option(
-            "--crop", help="Also write a picture of the question, cut out of its pages, to build/crops."
-        ),
-    ] = False,
-    overrides: Overrides = None,
-) -> None:
+def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
     from pipeline.explain import explain as tell
 
-    dataset = configure(config, overrides).dataset
+    dataset = config.dataset
     story = tell(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None
     if as_json:

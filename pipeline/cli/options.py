@@ -1,58 +1,114 @@
-"""Options that commands share, and how a stage's parameters become options."""
+"""Commands for typer: options take their help from ``commands.toml``, those of a stage follow from its parameters."""
 
 from __future__ import annotations
 
 import inspect
+import tomllib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from rich.markup import escape
 
-from pipeline.config import ConfigBase, load, toml_value
+from pipeline.config import FILE_NAME, ConfigBase, load, toml_value
 from schemas.errors import UserError
 from schemas.params import Params
 
-ConfigPath = Annotated[
-    Path, typer.Option("--config", "-c", help="Configuration file of the dataset.", show_default=True)
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a key of the configuration, e.g. --set dataset.seed=7."
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Run finished stages again. Pages already read and answers already paid for are reused.",
-    ),
-]
-
-DEFAULT_CONFIG = Path("dataset.toml")
-
-BEGIN, LOOK, SINGLE, EXPERTS, RESULTS = (
-    "Start and build",
-    "Inspect results",
-    "Single stages",
-    "Expert review in Label Studio",
-    "Releases and models",
-)
-"""Headings under which ``--help`` lists the commands."""
+_HELP = tomllib.loads((files("pipeline.cli") / "templates" / "commands.toml").read_text(encoding="utf-8"))
+DEFAULT_CONFIG = Path(FILE_NAME)
+_WHICH: dict[str, tuple[Any, Any]] = {
+    "config": (Path, DEFAULT_CONFIG),
+    "overrides": (list[str] | None, None),
+}
+"""Type and default of the options that name a configuration."""
 
 
-def examples(lines: Iterable[str]) -> str:
+def command(
+    path: str,
+    function: Callable[..., None],
+    further: Iterable[inspect.Parameter] = (),
+    without: Collection[str] = (),
+) -> Callable[..., None]:
+    """Return a function that typer takes.
+
+    A parameter becomes an option, or an argument if it has neither a default nor flags (``argument = true`` with a
+    default); a ``ConfigBase`` is read as ``--config`` and ``--set`` say.
+
+    Args:
+        path: of the command in ``commands.toml``: ``review push``.
+        function: carries it out; its docstring is the help.
+        further: options that its ``**given`` takes.
+        without: parameters that keep their defaults.
+    """
+    told = {**_HELP["shared"], **_HELP["commands"].get(path, {})}
+    hints = get_type_hints(function)
+    parameters, reads = list(further), False
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in without:
+            continue
+        if hints[name] is ConfigBase:
+            reads = True
+            parameters += [_option(each, *_WHICH[each], told[each]) for each in _WHICH]
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            parameters.append(_option(name, hints[name], parameter.default, told.get(name, {})))
+
+    def carried_out(**given: Any) -> None:
+        if reads:
+            given["config"] = configure(given["config"], given.pop("overrides"))
+        function(**given)
+
+    carried_out.__name__, carried_out.__doc__ = function.__name__, function.__doc__
+    carried_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    carried_out.__annotations__ = {item.name: item.annotation for item in parameters}
+    return carried_out
+
+
+def _option(name: str, kind: Any, default: Any, told: Mapping[str, Any]) -> inspect.Parameter:
+    """Return a parameter as typer takes it."""
+    if kind is not typer.Context:
+        more = {key: value for key, value in told.items() if key not in ("flags", "argument")}
+        flags = told.get("flags", ())
+        is_argument = told.get("argument", default is inspect.Parameter.empty and not flags)
+        kind = Annotated[kind, typer.Argument(**more) if is_argument else typer.Option(*flags, **more)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def add(app: typer.Typer, commands: Mapping[str, Callable[..., None] | None]) -> None:
+    """Add commands by their paths; those before a space are groups, without a function or with one that runs alone."""
+    groups = {"": app}
+    for path, function in commands.items():
+        parent, _, name = path.rpartition(" ")
+        about = _HELP["commands"][path]
+        shown: dict[str, Any] = {"epilog": examples(about.get("examples", ()))}
+        if heading := about.get("heading"):
+            shown["rich_help_panel"] = _HELP["headings"][heading]
+        if any(other.startswith(f"{path} ") for other in commands):
+            alone = function is not None
+            groups[path] = typer.Typer(no_args_is_help=not alone, invoke_without_command=alone)
+            if function is not None:
+                groups[path].callback(invoke_without_command=True)(command(path, function))
+            groups[parent].add_typer(groups[path], name=name, help=about.get("help"), **shown)
+        elif function is not None:
+            groups[parent].command(name, **shown)(command(path, function))
+
+
+def examples(lines: Iterable[str]) -> str | None:
     """Return the end of a command's help."""
     told = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
-    return f"Example: {told[0]}" if len(told) == 1 else "\n\n".join(["Examples:", *told])
+    return f"Example: {told[0]}" if len(told) == 1 else "\n\n".join(["Examples:", *told]) if told else None
+
+
+def heading(name: str) -> str:
+    """Return the heading under which ``--help`` lists commands."""
+    return str(_HELP["headings"][name])
 
 
 def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:
-    """The configuration with ``--set KEY=VALUE`` pairs and named options applied.
+    """Return the configuration with ``--set KEY=VALUE`` pairs and named options applied.
 
     Raises:
         UserError: a pair without ``=``, or what ``pipeline.config.load`` raises.
@@ -67,27 +123,18 @@ def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | 
     return load(path, overrides)
 
 
-def stage_options(params: type[Params]) -> list[inspect.Parameter]:
-    """Typer parameters for the scalar fields of a stage's options; absent means: as configured."""
-    found = []
+def stage_options(params: type[Params]) -> Iterator[inspect.Parameter]:
+    """Yield an option for each scalar field of a stage's parameters; absent means: as configured."""
     for name, field in params.model_fields.items():
-        kind = _scalar(field.annotation)
-        if kind is None:
-            continue
-        flag = name.replace("_", "-")
-        names = f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"
-        option = typer.Option(names, help=escape(field.description or ""), show_default=False)
-        found.append(keyword(name, Annotated[kind | None, option], None))
-    return found
-
-
-def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    """A parameter of a command that is made, as typer takes it."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        if kind := _scalar(field.annotation):
+            flag = name.replace("_", "-")
+            flags = [f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"]
+            told = {"flags": flags, "help": escape(field.description or ""), "show_default": False}
+            yield _option(name, kind | None, None, told)
 
 
 def _scalar(annotation: Any) -> Any:
-    """The type of an option for this annotation; None when it has no form as one option."""
+    """Return the type of an option for this annotation; None when it has no form as one option."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         inner = [item for item in get_args(annotation) if item is not type(None)]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
 from pipeline.cli.report import print_whole, say, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
@@ -23,26 +21,7 @@ if TYPE_CHECKING:
     from pipeline.rendering.tables import Table
 
 
-def score(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="JSONL with id, question, options as {letter: text}, answer, raw_output and, if known, question_type "
-            "and answer_first; with --key, a JSON array of {id, model_answer}.",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="JSONL file to write: the same rows with extracted, rule and correct.")
-    ],
-    key: Annotated[
-        Path | None,
-        typer.Option(help="Answer file of CMB's form: id, answer and, if known, type, exam and options."),
-    ] = None,
-    tables: Annotated[
-        Path | None, typer.Option(help="With --key: a folder for the tables by category and subcategory.")
-    ] = None,
-) -> None:
+def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
     from pipeline.evaluate.submission import score_file, write_rows
 
@@ -70,27 +49,17 @@ def score(
     say(f"{told}; written to {shown(out)}")
 
 
-def submission(
-    run: Annotated[str, typer.Argument(help="The model, as the results call it.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    overrides: Overrides = None,
-) -> None:
+def submission(run: str, out: Path, config: ConfigBase) -> None:
     """Write a model's answers in the format of CMB's leaderboard."""
     from pipeline.evaluate.submission import predictions_of
     from pipeline.evaluate.submission import submission as write
 
-    content = write(predictions_of(configure(config, overrides).dataset.build), run)
+    content = write(predictions_of(config.dataset.build), run)
     out.write_bytes(content)
     say(f"written to {shown(out)}")
 
 
-def leaderboard(
-    builds: Annotated[list[Path], typer.Argument(help="Build folders in which models were evaluated.")],
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for the table as Parquet, CSV, Markdown and LaTeX.")
-    ] = None,
-) -> None:
+def leaderboard(builds: list[Path], out: Path | None = None) -> None:
     """Compare all models that answered the same released questions, from several builds."""
     from pipeline.evaluate.comparing import gather
     from pipeline.evaluate.comparing import leaderboard as rank
@@ -114,24 +83,12 @@ def _write(table: Table, folder: Path) -> None:
         path.write_bytes(content)
 
 
-def release(
-    config: ConfigPath = DEFAULT_CONFIG,
-    push: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ORG/NAME",
-            help="List the files that would be uploaded to this dataset on the hub; --yes uploads them.",
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="With --push: upload.")] = False,
-    overrides: Overrides = None,
-) -> None:
+def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
-    loaded = configure(config, overrides)
-    if push is None or not (loaded.dataset.releases / loaded.dataset.version).exists():
-        _freeze(loaded)
+    if push is None or not (config.dataset.releases / config.dataset.version).exists():
+        _freeze(config)
     if push is not None:
-        _push(loaded.dataset, push, yes=yes)
+        _push(config.dataset, push, yes=yes)
 
 
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
@@ -177,16 +134,7 @@ def _freeze(loaded: ConfigBase) -> None:
 
 
 def finetune(
-    model: Annotated[str, typer.Argument(help="Folder of the model, or its name on a hub.")],
-    out: Annotated[
-        Path, typer.Option(help="Folder for the tuned weights. An interrupted run continues from there.")
-    ],
-    recipe: Annotated[
-        str, typer.Option(help="lora, p_tuning_v2, encoder (the papers' settings), or the path of a .toml.")
-    ] = "lora",
-    limit: Annotated[int | None, typer.Option(min=1, help="Train on at most this many questions.")] = None,
-    config: ConfigPath = DEFAULT_CONFIG,
-    overrides: Overrides = None,
+    config: ConfigBase, model: str, out: Path, recipe: str = "lora", limit: int | None = None
 ) -> None:
     """Fine-tune a model on the training split, as the papers did."""
     from pipeline.finetune.train import load_recipe, tune
@@ -194,7 +142,7 @@ def finetune(
     from schemas.release import ReleaseRow
 
     settings = load_recipe(recipe)
-    path = configure(config, overrides).dataset.build / "export" / "train.parquet"
+    path = config.dataset.build / "export" / "train.parquet"
     if not path.is_file():
         raise UserError("there is no export to learn from: run `build-dataset run` first")
     rows = list(ReleaseRow.from_frame(read_table(path)))[:limit]

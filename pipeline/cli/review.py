@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
@@ -18,8 +18,7 @@ from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
-from pipeline.cli.label_studio import Adopt, Full, at_work
-from pipeline.cli.options import DEFAULT_CONFIG, EXPERTS, ConfigPath, Force, Overrides, configure, examples
+from pipeline.cli.label_studio import at_work
 from pipeline.cli.report import say, tell, warn
 from pipeline.config import ConfigBase
 from schemas.annotations import Agreement, LabelStatus
@@ -41,55 +40,18 @@ _STATES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    shown = examples(("review", *REVIEW.examples))
-    group = typer.Typer(help=REVIEW.title, epilog=shown, invoke_without_command=True)
-    group.callback(invoke_without_command=True)(settle)
-    for command, example in (
-        (push, "push --count 500"),
-        (pull, "pull --full"),
-        (adjudicate, "adjudicate"),
-        (verify, "verify"),
-        (status, "status"),
-    ):
-        group.command(epilog=examples([f"review {example}"]))(command)
-    sheet = typer.Typer(
-        help="Review in an Excel workbook, for experts without a login.", no_args_is_help=True
-    )
-    sheet.command("export", epilog=examples(["review sheet export --expert zhang"]))(sheet_export)
-    sheet.command("import", epilog=examples(["review sheet import zhang.xlsx"]))(sheet_import)
-    group.add_typer(sheet, name="sheet")
-    app.add_typer(group, name="review", rich_help_panel=EXPERTS)
-
-
-def settle(
-    context: typer.Context,
-    config: ConfigPath = DEFAULT_CONFIG,
-    force: Force = False,
-    overrides: Overrides = None,
-) -> None:
+def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> None:
     """Compute final labels from the reviews that were pulled. No server is needed."""
     if context.invoked_subcommand is None:
-        run_stages(configure(config, overrides), ["review"], force=force)
+        run_stages(config, ["review"], force=force)
 
 
-def push(
-    config: ConfigPath = DEFAULT_CONFIG,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            "--count", help="Send at most this many new questions, as a batch; default: all.", min=1
-        ),
-    ] = None,
-    adopt: Adopt = False,
-    overrides: Overrides = None,
-) -> None:
+def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> None:
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
     from pipeline.review import exchange
 
-    with at_work(config, overrides) as (loaded, runner):
-        tables, params, context = runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)
+    with at_work(config) as runner:
+        tables, params, context = runner.tables(REVIEW), _params(config), runner.context(REVIEW)
         if params.assign:
             reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
         else:
@@ -100,78 +62,60 @@ def push(
         warn(note)
 
 
-def adjudicate(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+def adjudicate(config: ConfigBase) -> None:
     """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
     from pipeline.review import exchange
 
-    with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
-        tell("push", exchange.adjudicate(runner.tables(REVIEW), _params(loaded), runner.context(REVIEW)))
+    with at_work(config) as runner, _nothing_is_fine():
+        tell("push", exchange.adjudicate(runner.tables(REVIEW), _params(config), runner.context(REVIEW)))
 
 
-def verify(config: ConfigPath = DEFAULT_CONFIG, overrides: Overrides = None) -> None:
+def verify(config: ConfigBase) -> None:
     """Send waiting questions and doubtful keys to a person who checks them against the page."""
     from pipeline.review import exchange
 
-    with at_work(config, overrides) as (loaded, runner), _nothing_is_fine():
-        report, without = exchange.verify(_params(loaded), runner.context(REVIEW))
+    with at_work(config) as runner, _nothing_is_fine():
+        report, without = exchange.verify(_params(config), runner.context(REVIEW))
         tell("push", report)
         if without:
             say(f"{without} items not sent: no question is in them")
 
 
-def sheet_export(
-    expert: Annotated[str, typer.Option(help="Name or e-mail; the e-mail where the expert has a login too.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    count: Annotated[int | None, typer.Option(help="At most so many questions.", min=1)] = None,
-    out: Annotated[Path | None, typer.Option(help="The file; review-EXPERT.xlsx when absent.")] = None,
-    overrides: Overrides = None,
-) -> None:
+def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out: Path | None = None) -> None:
     """Write the questions that wait for an expert into a workbook, with their labels filled in."""
     from pipeline.review import sheets
 
     path = out or Path(f"review-{re.sub(r'[^A-Za-z0-9@._-]+', '-', expert)}.xlsx")
-    with at_work(config, overrides) as (loaded, runner):
-        tables, params = runner.tables(REVIEW), _params(loaded)
+    with at_work(config) as runner:
+        tables, params = runner.tables(REVIEW), _params(config)
         done = sheets.export(tables, params, runner.context(REVIEW), expert=expert, path=path, count=count)
     say(
         f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back"
     )
 
 
-def sheet_import(
-    files: Annotated[list[Path], typer.Argument(help="Workbooks that came back.")],
-    config: ConfigPath = DEFAULT_CONFIG,
-    overrides: Overrides = None,
-) -> None:
+def sheet_import(files: list[Path], config: ConfigBase) -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from pipeline.review import sheets
 
-    with at_work(config, overrides) as (loaded, runner):
-        found = sheets.take_in(files, _params(loaded), runner.context(REVIEW))
+    with at_work(config) as runner:
+        found = sheets.take_in(files, _params(config), runner.context(REVIEW))
     for path, sheet, rejects in found:
         say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
         if sheet.unconfirmed:
             warn(f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}")
         for line in rejects:
             warn(f"{path}, does not count: {line}")
-    run_stages(loaded, ["review"])
+    run_stages(config, ["review"])
 
 
-def pull(
-    config: ConfigPath = DEFAULT_CONFIG,
-    full: Full = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also drop reviews that were deleted in Label Studio.")
-    ] = False,
-    adopt: Adopt = False,
-    overrides: Overrides = None,
-) -> None:
+def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
     from pipeline.review import exchange
 
-    with at_work(config, overrides) as (loaded, runner):
-        reports = exchange.pull(_params(loaded), runner.context(REVIEW), full=full, force=force, adopt=adopt)
-        unknown = exchange.unknown_people(_params(loaded), runner.build)
+    with at_work(config) as runner:
+        reports = exchange.pull(_params(config), runner.context(REVIEW), full=full, force=force, adopt=adopt)
+        unknown = exchange.unknown_people(_params(config), runner.build)
     for report in reports:
         tell("pull", report)
     if unknown:
@@ -180,20 +124,10 @@ def pull(
         )
     if exchange.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
         warn("corrections wait to be applied: run `build-dataset run`")
-    run_stages(loaded, ["review"])
+    run_stages(config, ["review"])
 
 
-def status(
-    config: ConfigPath = DEFAULT_CONFIG,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", help="Also write each expert's work, time and pay there.")
-    ] = None,
-    rate: Annotated[float, typer.Option("--rate", help="Pay of a question, for the CSV.", min=0)] = 0.0,
-    page: Annotated[
-        Path | None, typer.Option("--page", help="Also write a page with the control charts there.")
-    ] = None,
-    overrides: Overrides = None,
-) -> None:
+def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page: Path | None = None) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
     import polars as pl
 
@@ -202,10 +136,9 @@ def status(
     from pipeline.review.progress import status_page
     from pipeline.runtime.runner import Runner
 
-    loaded = configure(config, overrides)
-    runner = Runner(loaded)
+    runner = Runner(config)
     found, experts, rows = reviewing.status(
-        runner.tables(REVIEW), _params(loaded), read_control(runner.build)
+        runner.tables(REVIEW), _params(config), read_control(runner.build)
     )
     Console().print(_dimension_table(found, rows))
     states = [f"{count} {_STATES[state]}" for state, count in found.states.items() if count]

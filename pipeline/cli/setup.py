@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -20,7 +20,7 @@ from rich.table import Table
 
 from pipeline.api import stage_names
 from pipeline.cli.build import run_stages
-from pipeline.cli.options import DEFAULT_CONFIG, ConfigPath, Overrides, configure
+from pipeline.cli.options import DEFAULT_CONFIG, configure
 from pipeline.cli.report import print_json, tell
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from schemas.errors import UserError
@@ -34,13 +34,7 @@ _PAPERS = frozenset(
 )
 
 
-def init(
-    folder: Annotated[
-        Path,
-        typer.Argument(help="Folder of the new dataset; made when it is not there. This one when absent."),
-    ] = Path(),
-    raw: Annotated[Path | None, typer.Option(help="A folder that already holds the papers.")] = None,
-) -> None:
+def init(folder: Path = Path(), raw: Path | None = None) -> None:
     """Create dataset.toml, raw/ and build/ for a new dataset."""
     target = folder / FILE_NAME
     if target.exists():
@@ -59,17 +53,8 @@ def init(
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    tell(
-        "init",
-        {
-            "target": target,
-            "here": here,
-            "raw": raw,
-            "put_into": folder / place,
-            "place": place,
-            "step": step,
-        },
-    )
+    told = {"target": target, "here": here, "raw": raw, "put_into": folder / place, "place": place}
+    tell("init", {**told, "step": step})
 
 
 def _template(name: str, raw: str) -> str:
@@ -90,9 +75,7 @@ def _holds_papers(folder: Path) -> bool:
     )
 
 
-def demo(
-    folder: Annotated[Path, typer.Argument(help="Folder to create.")] = Path("build-dataset-demo"),
-) -> None:
+def demo(folder: Path = Path("build-dataset-demo")) -> None:
     """Build the sample exam in a new folder: no key, no server, no download."""
     if folder.exists():
         raise UserError(f"{folder} exists already: name another folder")
@@ -118,11 +101,7 @@ def schema() -> None:
     print_json(Config.model_json_schema())
 
 
-def doctor(
-    config: ConfigPath = DEFAULT_CONFIG,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
-    overrides: Overrides = None,
-) -> None:
+def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list[str] | None = None) -> None:
     """Check what is installed, reachable or missing, and how to fix it."""
     from pipeline.doctor import CheckState, examine
 
