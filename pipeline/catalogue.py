@@ -108,13 +108,6 @@ STAGES: tuple[Stage, ...] = (
         uses_labels=True,
         params=ReviewParams,
         target="pipeline.review.stage:run",
-        examples=(
-            "review push --count 500",
-            "review pull",
-            "review adjudicate",
-            "review verify",
-            "review status",
-        ),
     ),
     Stage(
         name="calibrate",

@@ -11,14 +11,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.markup import escape
-from rich.panel import Panel
 from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell_files, warn
+from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell, tell_files, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -33,13 +32,6 @@ if TYPE_CHECKING:
     from pipeline.runtime.runner import Runner
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
-_OUTCOME_COLOURS = {
-    "kept": "green",
-    "corrected": "magenta",
-    "merged": "cyan",
-    "rejected": "red",
-    "waiting": "yellow",
-}
 Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 _FILES = 100
@@ -246,18 +238,19 @@ def _tell_others(console: Console, reasons: Mapping[str, int], wanted: str | Non
 
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
-    from pipeline.explain import explain as tell
+    from pipeline.explain import explain as story_of
 
     dataset = config.dataset
-    story = tell(dataset.build, question_id)
+    story = story_of(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None
     if as_json:
         print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
-    console = Console()
-    _tell(console, story)
+    tell("explain", story)
+    if story.labels or story.annotations:
+        Console().print(_labels(story))
     if picture:
-        say(f"crop: {shown(picture)}", console=console)
+        say(f"crop: {shown(picture)}")
 
 
 def _write_crop(dataset: DatasetParams, story: Story) -> Path:
@@ -271,47 +264,6 @@ def _write_crop(dataset: DatasetParams, story: Story) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(picture)
     return path
-
-
-def _tell(console: Console, story: Story) -> None:
-    console.print(Panel(_question_text(story), title=escape(story.question_id), title_align="left"))
-    console.print(_events(story))
-    if story.labels or story.annotations:
-        console.print(_labels(story))
-    for relative in story.relatives:
-        say(f"similar: {relative['question_id']} ({relative['kind']})", console=console)
-    if story.split:
-        console.print(f"split: [bold]{story.split}[/bold]", highlight=False)
-    for row in story.predictions:
-        said = "".join(row["extracted"] or []) or row["outcome"]
-        say(f"{row['run']} answered {said}: correct {row['correct']}", console=console)
-
-
-def _question_text(story: Story) -> Group | str:
-    row = story.question
-    if row is None:
-        return "never became a question; see below"
-    pages = f", page {', '.join(map(str, row['pages']))}" if row["pages"] else ""
-    lines = [f"[dim]{escape(row['document'])}{pages}, number {row['number']}, {row['question_type']}[/dim]"]
-    if row["shared_stem"]:
-        lines.append(escape(row["shared_stem"]))
-    lines.append(f"[bold]{escape(row['stem'])}[/bold]")
-    lines += [f"  {option['label']}. {escape(option['text'])}" for option in row["options"]]
-    accepted = row["accepted_answers"]
-    more = f" (accepted: {', '.join(''.join(answer) for answer in accepted)})" if accepted else ""
-    lines.append(f"答案 answer: {''.join(row['answer'] or []) or '—'}{more}")
-    if row["explanation"]:
-        lines.append(f"[dim]解析 explanation: {escape(row['explanation'])}[/dim]")
-    return Group(*lines)
-
-
-def _events(story: Story) -> Table:
-    table = Table(show_header=False, box=None)
-    for event in story.events:
-        colour = _OUTCOME_COLOURS[event.outcome]
-        why = " · ".join(escape(part) for part in (event.reason, event.detail) if part)
-        table.add_row(event.stage, f"[{colour}]{event.outcome}[/{colour}]", why)
-    return table
 
 
 def _labels(story: Story) -> Table:

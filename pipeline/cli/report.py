@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from pipeline.runtime.runner import Report
 
+_STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim"}
+"""Of lines of the templates: warnings, titles, remarks."""
 _WIDEST = 1000  # columns of text
 _FILES = 12
 """Files listed at the end of a run; ``status`` lists more."""
@@ -151,24 +153,23 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
 
 
 def tell(template: str, it: object) -> None:
-    """Print a text of ``templates/`` about an object; lines that begin with ``!`` are warnings."""
+    """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
     for line in _texts().get_template(f"{template}.txt").render(it=it).splitlines():
-        if line.startswith("!"):
-            warn(line.removeprefix("! "))
-        elif line.strip():
-            say(line)
+        if line.strip():
+            style = _STYLES.get(line[:2])
+            say(line[2:] if style else line, style)
 
 
 @cache
 def _texts() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from pipeline.rendering.tables import number
+    from pipeline.rendering.tables import number, percent
 
     environment = Environment(  # noqa: S701 - for a terminal
         loader=PackageLoader("pipeline.cli"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": number, "counted": counted}
+    environment.filters |= {"number": number, "percent": percent, "counted": counted}
     return environment
 
 

@@ -14,7 +14,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from annotation.adjudication import State
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
@@ -31,13 +30,6 @@ if TYPE_CHECKING:
     from pipeline.review.progress import ExpertWork
 
 REVIEW = stage("review")
-_STATES = {
-    State.DISPUTED: "disputed",
-    State.FLAGGED: "flagged",
-    State.ONE_OF_TWO: "seen by one of two",
-    State.UNREVIEWED: "unreviewed",
-    State.DONE: "settled",
-}
 
 
 def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> None:
@@ -141,12 +133,8 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
         runner.tables(REVIEW), _params(config), read_control(runner.build)
     )
     Console().print(_dimension_table(found, rows))
-    states = [f"{count} {_STATES[state]}" for state, count in found.states.items() if count]
-    say(f"{found.questions} questions: {', '.join(states) or 'none'}")
-    for expert in experts:
-        say(f"  {expert.reviewer} {_work(expert)}")
-        for alarm in expert.alarms():
-            warn(f"  {expert.reviewer}: {alarm}")
+    last = minute(found.last_review) if found.last_review else None
+    tell("review_status", {"found": found, "experts": experts, "last": last})
     if csv is not None:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
         rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
@@ -155,14 +143,6 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     if page is not None:
         _write(page, status_page(found, experts, runner.config.dataset.name))
         say(f"the same as a page: {page}")
-    for flag, count in found.flags.items():
-        say(f"  flagged {flag}: {count}")
-    if found.last_review:
-        say(f"last review: {minute(found.last_review)} (as of the last `review pull`)")
-    else:
-        say(
-            "nothing was pulled yet: `review push` sends the questions, `review pull` fetches what experts did"
-        )
 
 
 @contextmanager
@@ -178,17 +158,6 @@ def _nothing_is_fine() -> Iterator[None]:
 
 def _params(config: ConfigBase) -> ReviewParams:
     return config.section(ReviewParams)
-
-
-def _work(expert: ExpertWork) -> str:
-    """Done, left, the time that it takes, and how often others say the same."""
-    said = f"reviewed {expert.questions}, {expert.left} left"
-    if expert.seconds is not None:
-        hours, minutes = divmod(round(expert.seconds * expert.left / 60), 60)
-        said += f": about {hours} h {minutes:02} min at {expert.seconds:.0f} s a question"
-    shares = ((expert.agreed, "as others say"), (expert.accepted, "as filled in"))
-    parts = [said, expert.control.told()] if expert.control.told() else [said]
-    return "; ".join([*parts, *(f"{share:.0%} {what}" for share, what in shares if share is not None)])
 
 
 def _write(path: Path, content: bytes) -> None:
