@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,6 @@ from pipeline.config import ConfigBase
 from schemas.wording import counted
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from pipeline.runtime.runner import Report
 
 _STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim"}
@@ -154,23 +151,12 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
 
 def tell(template: str, it: object) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
-    for line in _texts().get_template(f"{template}.txt").render(it=it).splitlines():
+    from pipeline.rendering.markdown import rendered
+
+    for line in rendered(f"pipeline.cli:{template}.txt", it=it).splitlines():
         if line.strip():
             style = _STYLES.get(line[:2])
             say(line[2:] if style else line, style)
-
-
-@cache
-def _texts() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    from pipeline.rendering.tables import number, percent
-
-    environment = Environment(  # noqa: S701 - for a terminal
-        loader=PackageLoader("pipeline.cli"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": number, "percent": percent, "counted": counted}
-    return environment
 
 
 def print_json(content: Any) -> None:

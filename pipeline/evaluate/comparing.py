@@ -22,7 +22,8 @@ from pipeline.evaluate.results.view import (
     value,
 )
 from pipeline.evaluate.scoring import Graded, cluster
-from pipeline.rendering.tables import Table, number
+from pipeline.rendering.markdown import number
+from pipeline.rendering.tables import Table
 from pipeline.runtime.publish import read_manifest, read_table
 from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError

@@ -63,7 +63,7 @@ def data_uri(content: bytes, media_type: str) -> str:
 def _environment(package: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from pipeline.rendering.tables import number, percent
+    from pipeline.rendering.markdown import number, percent
     from schemas.wording import counted, minute
 
     loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.rendering"))]

@@ -1,4 +1,4 @@
-"""Templates of plain text; Markdown and YAML that text from papers and configurations cannot break out of."""
+"""Numbers and templates of text; Markdown and YAML that text from papers and configurations cannot break out of."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ def text(value: object) -> str:
     """Plain text inside a paragraph or a table's cell: no markup, no HTML, no line break."""
     plain = escape(" ".join(str(value).split()), quote=False)
     return _LIST_ITEM.sub(r"\1\\", _SPECIAL.sub(r"\\\g<0>", plain))
+
+
+def number(value: float | None, places: int = 0) -> str:
+    """A number with thousands marked; a dash where there is none."""
+    return "–" if value is None else f"{value:,.{places}f}"
+
+
+def percent(part: float, whole: float, places: int = 1) -> str:
+    """A share in percent; a dash of nothing."""
+    return f"{100 * part / whole:.{places}f} %" if whole else "–"
 
 
 def code(value: object) -> str:
@@ -70,7 +80,6 @@ def _environment(package: str) -> Environment:
         loader=PackageLoader(package), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.globals |= {"table": table, "SPLITS": SPLITS}
-    from pipeline.rendering.tables import number  # which writes Markdown itself
-
-    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted, "number": number}
+    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted}
+    made.filters |= {"number": number, "percent": percent}
     return made

@@ -58,13 +58,3 @@ class Table:
 
     def _markdown(self) -> str:
         return f"{markdown.text(self.caption)}\n\n{self.markdown()}\n"
-
-
-def number(value: float | None, places: int = 0) -> str:
-    """A number with thousands marked; a dash where there is none."""
-    return "–" if value is None else f"{value:,.{places}f}"
-
-
-def percent(part: float, whole: float, places: int = 1) -> str:
-    """A share in percent; a dash of nothing."""
-    return f"{100 * part / whole:.{places}f} %" if whole else "–"

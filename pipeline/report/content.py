@@ -10,7 +10,8 @@ import polars as pl
 
 from pipeline.export.card import distribution
 from pipeline.export.formats import question_text
-from pipeline.rendering.tables import Table, number
+from pipeline.rendering.markdown import number
+from pipeline.rendering.tables import Table
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.rendering.tables import Table, number, percent
+from pipeline.rendering.markdown import number, percent
+from pipeline.rendering.tables import Table
 from pipeline.report.build import Build, Section
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus

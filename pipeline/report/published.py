@@ -13,7 +13,8 @@ import polars as pl
 from pipeline.export.card import distribution, statistics
 from pipeline.export.formats import MULTIPLE, SINGLE, question_text
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from pipeline.rendering.tables import Table, number
+from pipeline.rendering.markdown import number
+from pipeline.rendering.tables import Table
 from pipeline.report import words
 from schemas.questions import QuestionType
 from schemas.taxonomy import Dimension, cmb_catalogue, dimensions

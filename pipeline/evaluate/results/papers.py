@@ -30,7 +30,8 @@ from pipeline.evaluate.results.view import (
     value,
 )
 from pipeline.evaluate.scoring import HUMAN
-from pipeline.rendering.tables import Cell, Table, number
+from pipeline.rendering.markdown import number
+from pipeline.rendering.tables import Cell, Table
 from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
 from schemas.taxonomy import cmb_catalogue
 from schemas.wording import counted

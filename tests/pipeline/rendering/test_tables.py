@@ -6,7 +6,8 @@ import io
 
 import polars as pl
 
-from pipeline.rendering.tables import Table, number, percent
+from pipeline.rendering.markdown import number, percent
+from pipeline.rendering.tables import Table
 
 TABLE = Table(
     "t",
