@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, inspect, label_studio, results, review, setup
+from pipeline.cli import build, inspect, results, review, setup
 from pipeline.cli.options import add
 from schemas.errors import UserError
 
@@ -149,9 +149,9 @@ add(
         "review sheet export": review.sheet_export,
         "review sheet import": review.sheet_import,
         "score-answers": None,
-        "score-answers push": label_studio.push,
-        "score-answers pull": label_studio.pull,
-        "score-answers status": label_studio.status,
+        "score-answers push": review.push_answers,
+        "score-answers pull": review.pull_scores,
+        "score-answers status": review.scoring_status,
     },
 )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipeline.runtime.runner import Report
 
 _STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim"}
-"""Of lines of the templates: warnings, titles, remarks."""
+"""Styles of lines of the templates: warnings, titles, remarks."""
 _WIDEST = 1000  # columns of text
 _FILES = 12
 """Files listed at the end of a run; ``status`` lists more."""
@@ -29,7 +29,10 @@ _PLACES = (
     ("report", "index.html", "open this first"),
     ("evaluate", "results.md", "scores"),
     ("export", "README.md", "dataset card"),
+    ("*", "rejects.xlsx", "taken out, why"),
+    ("*", "review.xlsx", "waiting, why"),
 )
+"""Stage, or ``*`` for each, name and description of the files that people open first."""
 
 
 def say(text: str, style: str | None = None, *, console: Console | None = None) -> None:
@@ -52,26 +55,9 @@ def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> No
     console.print(
         f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]", highlight=False
     )
-    if verbose:
-        _tell_details(console, report.manifest)
-    if not report.fresh:
-        return
-    for outcome in ("rejected", "waiting"):
-        reasons = report.manifest["reasons"][outcome]
-        if reasons:
-            say(f"    {outcome}: {reason_line(reasons)}", "dim", console=console)
-    if report.reused:
-        reused = counted(report.reused, "result")
-        say(f"    {reused} from before, {report.added:,} new", "dim", console=console)
-    for note in report.notes if counts["in"] else ():
-        say(f"    {note}", console=console)
-
-
-def _tell_details(console: Console, manifest: Mapping[str, Any]) -> None:
-    for name, made in manifest["outputs"].items():
-        rows = f", {made['rows']:,} rows" if "rows" in made else ""
-        say(f"    {name}: {made['bytes']:,} bytes{rows}", console=console)
-    say(f"    parameters {json.dumps(manifest['params'], ensure_ascii=False)}", console=console)
+    params = json.dumps(report.manifest["params"], ensure_ascii=False)
+    told = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
+    tell("stage", told, console)
 
 
 def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
@@ -89,11 +75,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
             splits.add_row(split, f"{rows:,}", escape(shown(build / "export" / f"{split}.parquet")))
         print_whole(console, splits)
-    for stage, name, what in _PLACES:
-        if stage in made and (build / stage / name).exists():
-            say(f"{what:<18}{shown(build / stage / name)}", console=console)
-    for what, book in (("taken out, why", "rejects"), ("waiting, why", "review")):
-        for path in (build / stage / f"{book}.xlsx" for stage in made):
+    for maker, name, what in _PLACES:
+        for path in (build / stage / name for stage in made if maker in (stage, "*")):
             if path.exists():
                 say(f"{what:<18}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
@@ -149,14 +132,14 @@ def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
     return False
 
 
-def tell(template: str, it: object) -> None:
+def tell(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
     from pipeline.rendering.markdown import rendered
 
     for line in rendered(f"pipeline.cli:{template}.txt", it=it).splitlines():
         if line.strip():
             style = _STYLES.get(line[:2])
-            say(line[2:] if style else line, style)
+            say(line[2:] if style else line, style, console=console)
 
 
 def print_json(content: Any) -> None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 Format = Literal["svg", "png"]
 
 INK = "#3a3f47"
-"""Of axes and text, on white; pages put the colour of their own text in its place."""
+"""Colour of axes and text, on white; pages put the colour of their own text in its place."""
 COLOURS = ("#2a78d6", "#e58a1f", "#3f9a64", "#c4497c", "#7d5bc4", "#b09020", "#2aa1b3", "#8b6f5c")
-"""Of series, in order; told apart by readers who see red and green alike."""
+"""Colours of series, in order; told apart by readers who see red and green alike."""
 
 
 @contextmanager

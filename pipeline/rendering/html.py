@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pipeline.rendering.figures import INK
+from pipeline.rendering.markdown import environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -61,19 +62,6 @@ def data_uri(content: bytes, media_type: str) -> str:
 
 @cache
 def _environment(package: str) -> Environment:
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    from pipeline.rendering.markdown import number, percent
-    from schemas.wording import counted, minute
-
-    loaders = [PackageLoader(name) for name in dict.fromkeys((package, "pipeline.rendering"))]
-    environment = Environment(
-        loader=ChoiceLoader(loaders),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
-    environment.filters["json"] = _json
-    return environment
+    made = environment(package, "pipeline.rendering", autoescape=True)
+    made.filters["json"] = _json
+    return made

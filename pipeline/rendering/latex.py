@@ -12,13 +12,15 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
+from pipeline.rendering.markdown import environment
+
 if TYPE_CHECKING:
     from jinja2 import Template
 
     from pipeline.rendering.tables import Table
 
 _WIDTH, _HEIGHT = 34.5, 52.0
-"""Of the text of an article's page (10 pt, one column), in em, a caption left out."""
+"""Size of the text of an article's page (10 pt, one column), in em, a caption left out."""
 _GAP = 1.2
 """Between columns."""
 _LINE = 1.2
@@ -180,19 +182,16 @@ def _escapes() -> dict[int, str]:
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, PackageLoader
-
-    environment = Environment(  # noqa: S701 - no page: cells are escaped for LaTeX
-        loader=PackageLoader("pipeline.rendering"),
+    return environment(
+        "pipeline.rendering",
+        lstrip_blocks=False,
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",
         variable_end_string=">>",
         comment_start_string="<#",
         comment_end_string="#>",
-        trim_blocks=True,
-    )
-    return environment.get_template("table.tex")
+    ).get_template("table.tex")
 
 
 def _total(columns: Sequence[_Column]) -> float:

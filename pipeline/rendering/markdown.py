@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from schemas.questions import SPLITS
-from schemas.wording import counted
+from schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -72,14 +72,25 @@ def notes(package: str, **values: Any) -> list[str]:
     return [line for line in rendered(f"{package}:notes.txt", **values).splitlines() if line]
 
 
+def environment(*packages: str, **options: Any) -> Environment:
+    """Return what renders the templates of packages, each in its folder ``templates``, the first that has one.
+
+    Args:
+        *packages: by their dotted names.
+        **options: of jinja2, beside ours: an unknown name is an error, lines of tags leave no blank lines.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
+    ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    made = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
+    made.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    return made
+
+
 @cache
 def _environment(package: str) -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    made = Environment(  # noqa: S701 - no page
-        loader=PackageLoader(package), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    made = environment(package)
     made.globals |= {"table": table, "SPLITS": SPLITS}
-    made.filters |= {"text": text, "code": code, "scalar": scalar, "counted": counted}
-    made.filters |= {"number": number, "percent": percent}
+    made.filters |= {"text": text, "code": code, "scalar": scalar}
     return made

@@ -20,7 +20,7 @@ class Table:
     """A table twice: as numbers, and as people read it."""
 
     name: str
-    """Of its files."""
+    """Name of its files."""
     caption: str
     data: pl.DataFrame
     """Tidy, for programs."""

@@ -46,7 +46,7 @@ _MUCH = 0.05
 knowledge."""
 
 _TABLES = {"subcategory": "cmb_subcategories"}
-"""Of the plots that are no dimension's."""
+"""Tables beside the plots that are no dimension's."""
 _CAPTIONS = {
     "rankings": "The order of models, by a judge and by the experts 模型排名 (CMB's figure 3).",
     "judge_and_experts": "Each answer's score, by a judge and by the experts 逐题评分 (CMB's figure 5).",
@@ -275,23 +275,14 @@ def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]
     """Scores of a run's first answer by judge: the mean and each aspect; experts are taken together."""
     scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
     for row in build.records("evaluate/judgements", Judgement):
-        if row.repeat:
-            continue
-        who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge
-        own = scores.setdefault((row.run, row.task, row.question_id), {}).setdefault(who, defaultdict(list))
-        own[row.aspect].append(row.score)
-    return {
-        key: [
-            {
-                "who": who,
-                "mean": mean(mean(values) for values in own.values()),
-                "parts": [
-                    (aspect.zh, aspect.en, mean(own[aspect.name]))
-                    for aspect in aspects()
-                    if aspect.name in own
-                ],
-            }
-            for who, own in by_judge.items()
-        ]
-        for key, by_judge in scores.items()
-    }
+        if not row.repeat:
+            who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge
+            by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
+            by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
+    return {key: [_grade(who, own) for who, own in by_judge.items()] for key, by_judge in scores.items()}
+
+
+def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    known = [aspect for aspect in aspects() if aspect.name in scores]
+    parts = [(aspect.zh, aspect.en, mean(scores[aspect.name])) for aspect in known]
+    return {"who": who, "mean": mean(map(mean, scores.values())), "parts": parts}

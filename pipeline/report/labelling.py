@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from pipeline.rendering.markdown import number, percent
-from pipeline.rendering.tables import Table
 from pipeline.report.build import Build, Section
 from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
@@ -123,40 +122,6 @@ def calibration(build: Build) -> Section | None:
     rows = table.filter(pl.col("reference") == "experts").sort("annotator")
     if rows.is_empty():
         return None
-    head = (
-        "Annotator 标注器",
-        "Dimension 维度",
-        "Labels 标签数",
-        "Accuracy (95 %) 准确率",
-        "κ",
-        "Calibration error 校准误差",
-        "Left to it from 可采信",
-    )
-    shown = Table(
-        "calibration",
-        "Annotators against the experts · 标注器与专家对比",
-        rows,
-        head,
-        [_calibration_row(row) for row in rows.iter_rows(named=True)],
-        left=2,
-    )
     few = rows.filter(pl.col("items") < _FEW).height
-    return Section("calibration", "Annotators against experts", "标注校准", {"table": shown, "few": few})
-
-
-def _calibration_row(row: dict[str, Any]) -> list[str]:
-    dimension = dimensions().get(row["dimension"])
-    low, high, accuracy = (percent(row[part], 1, 0) for part in ("low", "high", "accuracy"))
-    left = "–"
-    if row["threshold"] is not None:
-        share = "–" if row["accepted"] is None else percent(row["accepted"], 1, 0)
-        left = f"{number(row['threshold'], 2)}: {share} of labels"
-    return [
-        row["annotator"],
-        f"{dimension.en} {dimension.zh}" if dimension else row["dimension"],
-        f"{row['items']:,}",
-        f"{accuracy} ({low.removesuffix(' %')}–{high})",
-        number(row["kappa"], 2),
-        number(row["calibration_error"], 2),
-        left,
-    ]
+    values = {"rows": rows.to_dicts(), "few": few, "known": dimensions()}
+    return Section("calibration", "Annotators against experts", "标注校准", values)

@@ -59,46 +59,37 @@ def reading(build: Build) -> Section | None:
 
 def tidied(build: Build) -> Section | None:
     """Tidied texts by part of the question, a few before and after; None where no text was changed."""
-    changes = build.filled("clean/changes")
-    if changes is None:
-        return None
-    changes = changes.with_columns(name=pl.col("part").str.split(":").list.first())
-    values = {
-        "texts": changes.height,
-        "questions": changes["question_id"].n_unique(),
-        "parts": tally(changes["name"]),
-        "examples": _before_and_after(changes.sort("question_id", "part"), "part", build),
-    }
-    return Section("tidied", "Texts tidied", "文本规范化", values)
+    values = _changes(build, "clean/changes", "part")
+    return Section("tidied", "Texts tidied", "文本规范化", values) if values else None
 
 
 def corrected(build: Build) -> Section | None:
     """Corrections by field, a few before and after, without names; None where nobody corrected anything."""
-    corrections = build.filled("clean/corrections")
-    if corrections is None:
+    values = _changes(build, "clean/corrections", "field")
+    return Section("corrected", "Corrected by people", "人工更正", values) if values else None
+
+
+def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
+    """Return counts of changed texts by part, and a few side by side, spread evenly over all."""
+    rows = build.filled(reference)
+    if rows is None:
         return None
-    corrections = corrections.with_columns(name=pl.col("field").str.split(":").list.first())
-    texts = corrections.filter(pl.col("name") != "verdict").sort("question_id", "field")
-    values = {
-        "count": corrections.height,
-        "questions": corrections["question_id"].n_unique(),
-        "people": corrections["by"].n_unique(),
-        "parts": tally(corrections["name"]),
-        "examples": _before_and_after(texts, "field", build),
+    rows = rows.with_columns(name=pl.col(field).str.split(":").list.first()).sort("question_id", field)
+    texts = rows.filter(pl.col("name") != "verdict")
+    return {
+        "count": rows.height,
+        "questions": rows["question_id"].n_unique(),
+        "people": rows["by"].n_unique() if "by" in rows.columns else 0,
+        "parts": tally(rows["name"]),
+        "examples": [
+            {
+                "id": row["question_id"],
+                "part": row[field],
+                "sides": compare(row["before"], row["after"], build.params.characters),
+            }
+            for row in spread(texts, build.params.pairs).iter_rows(named=True)
+        ],
     }
-    return Section("corrected", "Corrected by people", "人工更正", values)
-
-
-def _before_and_after(rows: pl.DataFrame, field: str, build: Build) -> list[dict[str, Any]]:
-    """A few texts side by side, spread evenly over all."""
-    return [
-        {
-            "id": row["question_id"],
-            "part": row[field],
-            "sides": compare(row["before"], row["after"], build.params.characters),
-        }
-        for row in spread(rows, build.params.pairs).iter_rows(named=True)
-    ]
 
 
 def conflicts(build: Build) -> Section | None:
