@@ -74,3 +74,12 @@ def test_code_of_the_installed_package_is_part_of_fingerprints(installed):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=900)
     assert done.stdout.split() == ["True", "True"], done.stderr
+
+
+def test_the_installed_command_line_speaks(installed, tmp_path):
+    script = (
+        f"import sys; sys.path.insert(0, {str(installed)!r}); import build_dataset; "
+        "sys.argv[1:] = ['init', 'x']; build_dataset.main()"
+    )
+    told = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert "made x/dataset.toml" in told.stdout, told.stderr

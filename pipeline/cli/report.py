@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim"}
 """Styles of lines of the templates: warnings, titles, remarks."""
+_HERE = "pipeline.cli"
 _WIDEST = 1000  # columns of text
 _FILES = 12
 """Files listed at the end of a run; ``status`` lists more."""
@@ -136,7 +137,7 @@ def tell(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
     from pipeline.rendering.markdown import rendered
 
-    for line in rendered(f"pipeline.cli:{template}.txt", it=it).splitlines():
+    for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
         if line.strip():
             style = _STYLES.get(line[:2])
             say(line[2:] if style else line, style, console=console)

@@ -177,17 +177,13 @@ def _templates(source: Path) -> Iterator[Path]:
         yield from (path for path in (source.parent / "templates").glob("*") if path.is_file())
 
 
-def _is_ours(module: str) -> bool:
-    return f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES))
-
-
 @cache
 def _source(module: str) -> Path | None:
     """Return the file of a module of ours; None for what is not a module.
 
     The path is put together, as asking the import system would import every package on the way.
     """
-    if not _is_ours(module):
+    if not f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES)):
         return None
     place = _HOME.joinpath(*module.split("."))
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)

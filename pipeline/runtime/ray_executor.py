@@ -277,25 +277,15 @@ def _local(devices: str | None) -> LocalExecutor:
 @cache
 def lacks(wanted: Expected) -> str | None:
     """Return this machine's name and what it has not, or has otherwise; None when results will be the same."""
-    problem = _differs(expected(None), wanted)
-    return f"{platform.node()} {problem}" if problem else None
-
-
-def _differs(here: Expected, wanted: Expected) -> str | None:
-    for (name, theirs), (_, ours) in zip(here.versions, wanted.versions, strict=True):
-        if theirs != ours:
-            return f"has {name} {theirs}, this machine {ours}: install the same"
+    here, node = dict(expected(None).versions), platform.node()
+    for name, other in wanted.versions:
+        if here[name] != other:
+            return f"{node} has {name} {here[name]}, this machine {other}: install the same"
     for path, size in wanted.files:
-        if not _sees(path, size):
-            return f"does not see {path} with {size} bytes: mount the raw folder at the same path everywhere"
+        file = Path(path)
+        if not file.is_file() or file.stat().st_size != size:
+            return f"{node} does not see {path} with {size} bytes: mount the raw folder at the same path everywhere"
     return None
-
-
-def _sees(path: str, size: int) -> bool:
-    try:
-        return Path(path).stat().st_size == size
-    except OSError:
-        return False
 
 
 def _code() -> str:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,11 +77,6 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
     return named
 
 
-def pulled_reviews(dataset: DatasetParams) -> pl.DataFrame:
-    """Return the experts' labels that ``review pull`` fetched; empty before the first pull."""
-    return _pulled(dataset.build / PULLED, ExpertReview, "review pull --full")
-
-
 def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
     """The files of all releases, the previous one last; empty before the first.
 
@@ -124,22 +120,13 @@ def _manifest(folder: Path) -> str | None:
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
 
 
-def corrections(dataset: DatasetParams) -> pl.DataFrame:
-    """Return what people corrected in questions, with its status; empty before the first pull."""
-    return _pulled(dataset.build / CORRECTIONS, Correction, "review pull --full")
-
-
-def answer_scores(dataset: DatasetParams) -> pl.DataFrame:
-    """Return the experts' scores that ``score-answers pull`` fetched; empty before the first pull."""
-    return _pulled(dataset.build / ANSWER_SCORES, AnswerScore, "score-answers pull --full")
-
-
-def _pulled(path: Path, record: type[Record], remedy: str) -> pl.DataFrame:
+def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetParams) -> pl.DataFrame:
     """Return a table of people's work; empty where there is none. Columns that came later get their defaults.
 
     Raises:
         UserError: it is damaged, or an incompatible version wrote it. No row is passed over in silence.
     """
+    path = dataset.build / place
     if not path.exists():
         return record.to_frame([])
     frame = read_table(path)
@@ -148,15 +135,15 @@ def _pulled(path: Path, record: type[Record], remedy: str) -> pl.DataFrame:
         if len(rows) == frame.height:
             return record.to_frame(rows)
     raise UserError(
-        f"{path} was changed, or written by another version: move it away and run `build-dataset {remedy}`"
+        f"{path} was changed, or written by another version: move it away and run `build-dataset {command} --full`"
     )
 
 
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
-    "reviews/pulled": pulled_reviews,
-    "reviews/corrections": corrections,
-    "reviews/answer_scores": answer_scores,
+    "reviews/pulled": partial(_pulled, PULLED, ExpertReview, "review pull"),
+    "reviews/corrections": partial(_pulled, CORRECTIONS, Correction, "review pull"),
+    "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, AnswerScore, "score-answers pull"),
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
     "releases/ids": released_ids,
