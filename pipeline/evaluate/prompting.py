@@ -122,11 +122,6 @@ def waiting(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     )
 
 
-def added(cost: float | None, more: float | None) -> float | None:
-    """Return the sum of two costs; None where one is not known."""
-    return None if cost is None or more is None else cost + more
-
-
 def is_multiple(question: ReleaseRow) -> bool:
     """Return whether the question asks for several answers."""
     return question.question_type == _SEVERAL

@@ -11,11 +11,10 @@ from typing import Any
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.extraction.reader import OutputReader, UnreadOutput, estimate
 from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
-from pipeline.evaluate.judging.judge import RUBRIC, Verdicts, judge, plan
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
+from pipeline.evaluate.llm import RUBRIC, Consulted, OutputReader, UnreadOutput, Verdicts, estimate, plan
 from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import load_template, waiting
 from pipeline.evaluate.results import build as results
@@ -76,7 +75,7 @@ class _Outcomes:
     """Runs that could not go on, and why."""
     stray: int = 0
     """Experts' scores of answers that no run gave."""
-    reader: OutputReader | None = None
+    reader: Consulted = field(default_factory=Consulted)
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
@@ -123,8 +122,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     made.scores += judged_scores(made.verdicts.judgements)
     made.waiting += made.verdicts.waiting
     if reader is not None:
-        made.waiting += reader.waiting
-        made.reader = reader
+        made.waiting += reader.told.waiting
+        made.reader = reader.told
     return _result(params, runs, made)
 
 
@@ -175,7 +174,7 @@ def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdic
     for options in params.judges() if made.written else ():
         requests = sum(1 for _ in plan(made.written, compare=options.compare))
         with context.progress(requests, "verdicts") as advance:
-            verdicts.add(judge(made.written, options, context.store, advance))
+            verdicts.judge(made.written, options, context.store, advance)
     if params.expert_scores is not None:
         verdicts.judgements += load_expert_scores(params.expert_scores)
     return verdicts
@@ -212,8 +211,8 @@ def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
         names = ", ".join(options.judge_name() for options in judges)
         told["judge"] = {"name": names, "rubric": RUBRIC["version"], "requests": found.requests}
         told["judge"] |= {"without_verdict": len(found.waiting), "cost": found.cost}
-    if reader is not None:
-        told["reader"] = {"model": reader.options.model, "requests": reader.requests}
+    if params.reader is not None:
+        told["reader"] = {"model": params.reader.model, "requests": reader.requests}
         told["reader"] |= {"without_reply": len(reader.waiting), "cost": reader.cost}
     return told
 
@@ -225,7 +224,7 @@ def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     currencies = {model.currency for model in asked}
     for options, cost in (
         *((options, made.verdicts.cost if at == 0 else 0.0) for at, options in enumerate(params.judges())),
-        (params.reader, made.reader and made.reader.cost),
+        (params.reader, made.reader.cost),
     ):
         if options is not None:
             costs.append(cost)
@@ -242,7 +241,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
         for each in runs
         for left in each.work.left_out
     ]
-    asked = len(made.predictions) + made.verdicts.requests + (made.reader.requests if made.reader else 0)
+    asked = len(made.predictions) + made.verdicts.requests + made.reader.requests
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
     askings = {options.run_name(): asking(options) for options in params.all_models()}

@@ -12,8 +12,8 @@ from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationErro
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.extraction import answers_first
-from pipeline.evaluate.extraction.reader import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
+from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import Asked, EvaluateParams, ModelOptions
 from pipeline.evaluate.prompting import (

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from annotation.llm.messages import BadAnswerError
-from pipeline.evaluate.judging.judge import read_preference, read_scores
+from pipeline.evaluate.llm import read_preference, read_scores
 from pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
 from pipeline.evaluate.stage import problems, run
 from tests.annotation.scripted_server import Reply
