@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
-from annotation.llm.batches import BatchClient
 from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import (
@@ -25,7 +24,7 @@ from annotation.llm.messages import (
     json_object,
 )
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import LabelPrompt, by_code, prompts
+from annotation.prompt import LabelPrompt, prompts
 from annotation.reviewed import Reviewed
 from schemas.annotations import AnnotationRequest
 from schemas.identity import sha256
@@ -51,7 +50,7 @@ class LlmAnnotator(Annotator):
         *,
         batch: bool = False,
     ) -> None:
-        self._client = BatchClient(options) if batch else LlmClient(options)
+        self._client = LlmClient(options, batch=batch)
         self._options = options
         self._store = store
         self._prompts = prompts_for(options, shots)
@@ -179,7 +178,7 @@ def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
         hint = f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。"
         raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
     spelling = str(value).strip()
-    label = by_code(dimension, spelling) or dimension.find(spelling)
+    label = dimension.codes.get(spelling) or dimension.find(spelling)
     if label is None:
         hint = f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。"
         detail = f"the label for {dimension.name} is not in the set"

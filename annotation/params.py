@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ from pydantic import NonNegativeInt, model_validator
 from annotation.learned import LEAST
 from annotation.llm.options import Endpoint, LlmOptions
 from schemas.errors import UserError
+from schemas.identity import file_sha256
 from schemas.params import Address, Params, VariableName, non_semantic, option
 
 
@@ -107,7 +107,7 @@ def file_digest(path: Path, option: str) -> str:
         UserError: it cannot be read; ``option`` is what to correct.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return file_sha256(path)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}: correct {option}") from None
 

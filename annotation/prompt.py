@@ -13,7 +13,7 @@ from annotation.llm.messages import strict_form
 from annotation.reviewed import Reviewed
 from schemas.identity import sha256
 from schemas.questions import Question
-from schemas.taxonomy import Dimension, LabelName, dimensions, label_set
+from schemas.taxonomy import Dimension, dimensions, label_set
 from schemas.wording import SPECIAL_TOKENS
 
 ALL_AT_ONCE = "label.v3.zh.md"
@@ -23,7 +23,6 @@ GENERAL = "label.general.v1.zh.md"
 """For label sets of other subjects than CMExam's."""
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
-_LONGEST_CODE = 3
 _NUMERALS = "零一二三四五六七八九"
 _TOKEN = re.compile(SPECIAL_TOKENS)
 _WIDE = str.maketrans("<>[]|", "＜＞［］｜")
@@ -69,7 +68,7 @@ class LabelPrompt:
             return None
         if self.response_format == "json_object":
             return {"type": "json_object"}
-        offered = {item.zh: {"type": "string", "enum": [*codes(item)]} for item in self.dimensions}
+        offered = {item.zh: {"type": "string", "enum": [*item.codes]} for item in self.dimensions}
         return strict_form("labels", offered)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
@@ -83,7 +82,7 @@ class LabelPrompt:
         ]
 
     def _example(self, shot: Reviewed) -> list[dict[str, str]]:
-        said = {item.zh: code(item, shot.labels[item.name]) for item in self.dimensions}
+        said = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in self.dimensions}
         return [
             {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
             {"role": "assistant", "content": _json(said)},
@@ -97,26 +96,6 @@ def prompts(
     everything = tuple(dimensions().values())
     groups = [(each,) for each in everything] if one_dimension_a_call else [everything]
     return [LabelPrompt(group, response_format, tuple(shots)) for group in groups]
-
-
-def codes(dimension: Dimension) -> dict[str, LabelName]:
-    """A dimension's labels by the short code that stands for them on the wire: their number, from 1.
-
-    A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
-    """
-    return {str(number): label for number, label in enumerate(dimension.labels, start=1)}
-
-
-def by_code(dimension: Dimension, said: str) -> LabelName | None:
-    """The label that a short code stands for; ``codes`` for one, without making all of them for every answer."""
-    known = said.isascii() and said.isdecimal() and len(said) <= _LONGEST_CODE and said[0] != "0"
-    number = int(said) if known else 0
-    return dimension.labels[number - 1] if 0 < number <= len(dimension.labels) else None
-
-
-def code(dimension: Dimension, label: LabelName) -> str:
-    """The short code of a label."""
-    return str(dimension.labels.index(label) + 1)
 
 
 def example(asked: Sequence[Dimension], value: str) -> str:
@@ -142,7 +121,7 @@ def render(question: Question) -> str:
 def _describe(dimension: Dimension) -> str:
     ours = tomllib.loads(_read("definitions.zh.toml")) if label_set().extends else {}
     definition = dimension.definition or ours.get(dimension.name)
-    labels = "；".join(f"{number}{label.zh}" for number, label in codes(dimension).items())
+    labels = "；".join(f"{number}{label.zh}" for number, label in dimension.codes.items())
     return "\n".join(line for line in (f"## {dimension.zh}", definition, labels) if line)
 
 

@@ -74,7 +74,19 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     def find(self, spelling: str) -> LabelName | None:
         """The label that ``spelling`` names (Chinese, English, abbreviation, code, alias; case-insensitive)."""
-        return _index(self).get(spelling.strip().casefold())
+        return self._by_spelling.get(spelling.strip().casefold())
+
+    @cached_property
+    def _by_spelling(self) -> dict[str, LabelName]:
+        return {name.casefold(): label for label in reversed(self.labels) for name in label.spellings()}
+
+    @cached_property
+    def codes(self) -> dict[str, LabelName]:
+        """The labels by the short code that stands for them in prompts and answers: their number, from 1.
+
+        A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
+        """
+        return {str(number): label for number, label in enumerate(self.labels, start=1)}
 
     def english(self, zh: str | None) -> str | None:
         """The English name of the label with this Chinese name, if there is one."""
@@ -166,11 +178,6 @@ def cmexam() -> LabelSet:
 def cmb_catalogue() -> tuple[Category, ...]:
     """CMB's catalogue: 6 categories with 28 subcategories."""
     return tuple(Category.model_validate(item) for item in _read("cmb.json")["categories"])
-
-
-@cache
-def _index(dimension: Dimension) -> dict[str, LabelName]:
-    return {name.casefold(): label for label in reversed(dimension.labels) for name in label.spellings()}
 
 
 def _read(name: str) -> Any:

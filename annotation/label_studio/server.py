@@ -85,7 +85,7 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     _run(
-        [str(installation.program("python")), str(files("annotation.label_studio") / "_accounts.py")],
+        [str(installation.venv / "bin" / "python"), str(files("annotation.label_studio") / "_accounts.py")],
         f"cannot set up Label Studio in {home}",
         input=json.dumps([asdict(account) for account in accounts]),
         env=installation.environment(home),
@@ -104,7 +104,13 @@ def launch(installation: Installation, home: Path, port: int, *, timeout: float 
     if (present := running(home)) is not None:
         return present
     require_free(port)
-    command = [str(installation.program("label-studio")), "start", "--no-browser", "--internal-host", HOST]
+    command = [
+        str(installation.venv / "bin" / "label-studio"),
+        "start",
+        "--no-browser",
+        "--internal-host",
+        HOST,
+    ]
     command += ["--port", str(port), "--enable-legacy-api-token"]
     with (home / _LOG).open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 (our own words alone)
@@ -197,10 +203,6 @@ class Installation:
 
     venv: Path
 
-    def program(self, name: str) -> Path:
-        """Return one of its programs: ``python`` or ``label-studio``."""
-        return self.venv / "bin" / name
-
     def ready(self) -> bool:
         """Return whether it was completely installed from the present requirements."""
         stamp = self.venv / _STAMP
@@ -218,7 +220,14 @@ class Installation:
             return
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
         requirements = str(files("annotation.label_studio") / "requirements.txt")
-        pip = [str(self.program("python")), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [
+            str(self.venv / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
         _run([*pip, "--requirement", requirements], "cannot install Label Studio")
         (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
 

@@ -7,7 +7,7 @@ import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,11 +15,11 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from annotation.llm.budget import Bills, over_cap, worst_cost
-from annotation.llm.client import Client, Ended, connected
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
     ChatRequest,
+    Ended,
     Failed,
     Outcome,
     Reason,
@@ -29,7 +29,7 @@ from annotation.llm.messages import (
     stored_value,
     with_hint,
 )
-from annotation.llm.options import LlmOptions
+from annotation.llm.options import LlmOptions, connected
 from annotation.llm.pace import Fault, of_status
 from schemas.errors import UserError
 from schemas.identity import sha256
@@ -43,22 +43,18 @@ _NOT_ANSWERED = Fault(Reason.TIMEOUT, "the batch ended without answering it", re
 _UNREADABLE = Fault(Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
 
-class BatchClient(Client):
-    """Does what ``LlmClient`` does, with one file of requests in place of one request at a time.
+def ended_in_batches(
+    missing: Mapping[str, ChatRequest], options: LlmOptions, store: AnswerStore, bills: Bills
+) -> Iterator[Ended]:
+    """Ask for what is missing with one file of requests in place of one request at a time.
 
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
+    from openai import DefaultHttpxClient
 
-    batched = True
-
-    def _ask(
-        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
-    ) -> Generator[Ended, None, None]:
-        from openai import DefaultHttpxClient
-
-        with connected(self._options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
-            yield from _BatchRun(self._options, store, bills, missing, sdk).ended()
+    with connected(options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
+        yield from _BatchRun(options, store, bills, missing, sdk).ended()
 
 
 @dataclass

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from annotation.llm.batches import ended_in_batches
 from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
 from annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
     ChatRequest,
     Completion,
+    Ended,
     Failed,
     Outcome,
     Reason,
@@ -28,7 +29,7 @@ from annotation.llm.messages import (
     with_hint,
     words,
 )
-from annotation.llm.options import Endpoint, LlmOptions
+from annotation.llm.options import LlmOptions, connected
 from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
 
@@ -49,24 +50,17 @@ _UNUSABLE_LATER = 60
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
 
-Ended = list[tuple[str, Outcome]]
-"""Outcomes of requests that have just ended, by key."""
-
-
-class Client(ABC):
-    """A client of one model at one endpoint.
+class LlmClient:
+    """A client of one model at one endpoint; with ``batch`` through its Batch API, which has its own prices.
 
     Raises:
         UserError: no model is named, or its key is missing.
     """
 
-    batched = False
-    """True where requests go through a Batch API, which has its own prices."""
-
-    def __init__(self, options: LlmOptions) -> None:
+    def __init__(self, options: LlmOptions, *, batch: bool = False) -> None:
         if (missing := options.missing()) is not None:
             raise UserError(missing)
-        self._options = options
+        self._options, self._batch = options, batch
 
     def complete_many(
         self,
@@ -92,7 +86,7 @@ class Client(ABC):
         for request in requests:
             groups.setdefault(request.key(self._options), []).append(request)
         distinct = {key: group[0] for key, group in groups.items()}
-        bills = Bills(distinct, store, self._options, batched=self.batched)
+        bills = Bills(distinct, store, self._options, batched=self._batch)
         with closing(self._ended(distinct, store, bills)) as batches:
             for batch in batches:
                 outcomes: list[Outcome] = []
@@ -112,41 +106,15 @@ class Client(ABC):
                 for key, value in stored.items()
             ]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
-            yield from self._ask(missing, store, bills)
-
-    @abstractmethod
-    def _ask(
-        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
-    ) -> Generator[Ended, None, None]:
-        """Ask for what is missing; yields what has just ended."""
-
-
-def connected(options: Endpoint, kind: str, http_client: Any) -> Any:
-    """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
-
-    Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
-    the SDK's names begin.
-    """
-    import openai
-
-    settings = {
-        "base_url": options.base_url,
-        "timeout": options.timeout,
-        "api_key": options.api_key() or "none",
-    }
-    azure = options.api_version is not None
-    if azure:
-        settings["api_version"] = options.api_version
-    client = getattr(openai, f"{kind}{'Azure' * azure}OpenAI")
-    return client(max_retries=0, http_client=http_client, **settings)
-
-
-class LlmClient(Client):
-    """Asks one request at a time, many at once."""
+            if self._batch:
+                yield from ended_in_batches(missing, self._options, store, bills)
+            else:
+                yield from self._ask(missing, store, bills)
 
     def _ask(
         self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
     ) -> Generator[Ended, None, None]:
+        """Ask for what is missing, many at once; yields what has just ended."""
         ended = _ClientRun(self._options, store, bills).ended(missing)
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
         # task with its result, for half of our CPU time.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.llm.messages import AnswerStore
-from annotation.llm.options import Endpoint
+from annotation.llm.options import Endpoint, connected
 from schemas.errors import UserError
 from schemas.identity import sha256
 
@@ -46,8 +46,6 @@ def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: 
 
 def _ask(texts: list[str], endpoint: Endpoint, option: str) -> list[list[float]]:
     import openai
-
-    from annotation.llm.client import connected
 
     http = openai.DefaultHttpxClient(follow_redirects=False)  # the key is for this address alone
     client = connected(endpoint, "", http).with_options(max_retries=3)

@@ -178,7 +178,8 @@ class Failed:
 
 
 Outcome = Answer | Failed
-
+Ended = list[tuple[str, Outcome]]
+"""Outcomes of requests that have just ended, by key."""
 
 Completion = Mapping[str, Any]
 """A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""

@@ -105,3 +105,23 @@ class LlmOptions(Endpoint):
             return None
         share = self.batch_share if batched else 1.0
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
+
+
+def connected(options: Endpoint, kind: str, http_client: Any) -> Any:
+    """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
+
+    Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
+    the SDK's names begin.
+    """
+    import openai
+
+    settings = {
+        "base_url": options.base_url,
+        "timeout": options.timeout,
+        "api_key": options.api_key() or "none",
+    }
+    azure = options.api_version is not None
+    if azure:
+        settings["api_version"] = options.api_version
+    client = getattr(openai, f"{kind}{'Azure' * azure}OpenAI")
+    return client(max_retries=0, http_client=http_client, **settings)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from annotation.estimate import estimate
-from annotation.llm.batches import BatchClient
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, Failed, Reason
 from annotation.llm.options import LlmOptions
@@ -43,7 +42,7 @@ def options(server, **more) -> LlmOptions:
 
 
 def ask(server, count, store, **more):
-    return list(BatchClient(options(server, **more)).complete_many(requests(count), store))
+    return list(LlmClient(options(server, **more), batch=True).complete_many(requests(count), store))
 
 
 def test_a_batch_answers_every_request_for_half_the_price_and_is_paid_once(batches):
@@ -193,7 +192,7 @@ def test_a_changed_prompt_leaves_the_batches_of_the_other_alone(batches):
     other = [
         item.__class__(item.id, [{"role": "user", "content": "other " + item.id}]) for item in requests(2)
     ]
-    list(BatchClient(options(server)).complete_many(other, store))
+    list(LlmClient(options(server), batch=True).complete_many(other, store))
     ask(server, 3, store)
     assert set(server.asked.values()) == {1}
 
