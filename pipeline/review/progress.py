@@ -71,7 +71,7 @@ class ExpertWork:
 
 
 def expert_work(
-    question_ids: Iterable[str],
+    question_ids: Sequence[str],
     reviews: Sequence[ExpertReview],
     rules: Rules,
     assigned: Mapping[str, Set[str]] | None = None,
@@ -83,25 +83,43 @@ def expert_work(
     ``reviews`` are those that count; ``assigned`` are the questions that wait for each expert, where questions are
     assigned.
     """
-    judged: dict[str, set[str]] = {question_id: set() for question_id in question_ids}
-    own: dict[str, list[ExpertReview]] = {}
-    said: dict[tuple[str, str], dict[str, str]] = {}
-    for review in reviews:
-        if review.question_id in judged and not rules.rules(review):
-            judged[review.question_id].add(review.reviewer)
-            own.setdefault(review.reviewer, []).append(review)
-            said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
+    rows = ExpertReview.to_frame(review for review in reviews if not rules.rules(review))
+    mine = rows.filter(pl.col("question_id").is_in(list(question_ids))).sort("reviewer", maintain_order=True)
+    pairs = mine.join(mine, on=["question_id", "dimension"], suffix="_other")
+    pairs = pairs.filter(pl.col("reviewer") != pl.col("reviewer_other"))
+    filled = mine.filter(pl.col("origin").is_in(_FILLED_IN) & ~pl.col("blind").fill_null(value=False))
+    agreed = _share(pairs, pl.col("label") == pl.col("label_other"))
+    accepted = _share(filled, pl.col("origin") == "prediction")
     left = (
-        {who: len(mine) for who, mine in assigned.items()}
-        if assigned
-        else _shared(judged, list(own), experts)
+        {who: len(own) for who, own in assigned.items()} if assigned else _shared(question_ids, mine, experts)
     )
-    checked = controls or {}
-    return [_work(who, own[who], left.get(who, 0), said, checked.get(who, Control())) for who in sorted(own)]
+    found = []
+    for (who, *_), own in mine.group_by("reviewer", maintain_order=True):
+        name, answers = str(who), own.unique("question_id", keep="last", maintain_order=True)
+        times = answers["seconds"].drop_nulls().to_list()
+        found.append(
+            ExpertWork(
+                reviewer=name,
+                questions=answers.height,
+                left=left.get(name, 0),
+                seconds=median(times) if times else _between(answers["updated_at"]),
+                hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
+                quick=sum(time < QUICK for time in times) / len(times) if times else None,
+                accepted=accepted.get(name),
+                agreed=agreed.get(name),
+                first=min(own["updated_at"]),
+                last=max(own["updated_at"]),
+                control=(controls or {}).get(name, Control()),
+            )
+        )
+    return found
 
 
-def _shared(judged: Mapping[str, Set[str]], people: Sequence[str], experts: int) -> dict[str, int]:
+def _shared(question_ids: Sequence[str], answers: pl.DataFrame, experts: int) -> dict[str, int]:
     """Return how many questions wait for each expert where everybody may answer every question."""
+    done = answers.group_by("question_id").agg(pl.col("reviewer").unique())
+    judged = dict.fromkeys(question_ids, ()) | dict(done.iter_rows())
+    people = answers["reviewer"].unique().to_list()
     wanted = sum(max(0, experts - len(who)) for who in judged.values())
     share = ceil(wanted / len(people)) if len(people) > experts else wanted
     return {
@@ -110,44 +128,12 @@ def _shared(judged: Mapping[str, Set[str]], people: Sequence[str], experts: int)
     }
 
 
-def _work(
-    reviewer: str,
-    mine: Sequence[ExpertReview],
-    left: int,
-    said: Mapping[tuple[str, str], Mapping[str, str]],
-    control: Control,
-) -> ExpertWork:
-    by_question = {each.question_id: each for each in mine}
-    times = [each.seconds for each in by_question.values() if each.seconds is not None]
-    filled = [each.origin == "prediction" for each in mine if each.origin in _FILLED_IN and not each.blind]
-    alike = [
-        label == each.label
-        for each in mine
-        for who, label in said[each.question_id, each.dimension].items()
-        if who != reviewer
-    ]
-    moments = [each.updated_at for each in mine]
-    answered = [each.updated_at for each in by_question.values()]
-    return ExpertWork(
-        reviewer=reviewer,
-        questions=len(by_question),
-        left=left,
-        seconds=median(times) if times else _between(answered),
-        hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
-        quick=_share([time < QUICK for time in times]),
-        accepted=_share(filled),
-        agreed=_share(alike),
-        first=min(moments),
-        last=max(moments),
-        control=control,
-    )
+def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
+    """Return for which share of each expert's rows a condition holds; experts without rows are left out."""
+    return dict(rows.group_by("reviewer").agg(condition.mean()).iter_rows())
 
 
-def _share(found: Sequence[bool]) -> float | None:
-    return sum(found) / len(found) if found else None
-
-
-def _between(moments: Sequence[str]) -> float | None:
+def _between(moments: Iterable[str]) -> float | None:
     """Return the median time from answer to answer without pauses."""
     times = sorted(map(datetime.fromisoformat, moments))
     gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(times)]
