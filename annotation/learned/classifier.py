@@ -17,11 +17,10 @@ from annotation.learned.model import (
     Views,
     apart,
     folds_of,
-    lexicon_features,
     log_shares,
     nearness,
 )
-from annotation.lexicon_annotator import estimated_difficulty, lexicon
+from annotation.lexicon_annotator import estimated_difficulty, shares_of
 from annotation.reviewed import Reviewed, digest
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, dimensions
@@ -96,19 +95,14 @@ class Classifier:
 
 
 def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
-    """By dimension."""
-    shares = lexicon_features(questions)
-    together = np.hstack([*shares.values()]) if shares else text[:, :0]
-    return {name: Views(text, together, _own(dimensions()[name], shares[name]), near) for name in shares}
-
-
-def _own(dimension: Dimension, shares: Matrix) -> Matrix:
-    """The lexicon's shares in the taxonomy's order; labels without a term list have none."""
-    order = {label.zh: place for place, label in enumerate(dimension.labels)}
-    found = np.zeros((len(shares), len(dimension.labels)))
-    for column, item in enumerate(lexicon(dimension.name).labels):
-        found[:, order[item.name]] = shares[:, column]
-    return found
+    """Return the features of the questions by dimension; the lexicon gives labels without a term list no share."""
+    rows = list(shares_of(questions))
+    together = np.array([[share for shares in row.values() for share in shares.values()] for row in rows])
+    own = {
+        name: np.array([[row[name].get(zh, 0.0) for zh in dimensions()[name].zh_names()] for row in rows])
+        for name in rows[0]
+    }
+    return {name: Views(text, together, shares, near) for name, shares in own.items()}
 
 
 def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.lexicon_annotator import fold, shares_of
+from annotation.lexicon_annotator import fold
 from schemas.identity import sha256
 from schemas.questions import Question
 
@@ -252,14 +252,6 @@ def nearness(questions: Matrix, learned: Matrix) -> Matrix:
     similar = questions @ learned.T
     nearest = min(_NEIGHBOURS, len(learned))
     return np.asarray(np.partition(similar, -nearest, axis=1)[:, -nearest:].mean(axis=1))
-
-
-def lexicon_features(questions: Sequence[Question]) -> dict[str, Matrix]:
-    """By dimension, the lexicon's share for each of its labels, one row a question."""
-    rows = [*shares_of(questions)]
-    if not rows:
-        return {}
-    return {name: np.array([[*row[name].values()] for row in rows]) for name in rows[0]}
 
 
 def text_of(question: Question) -> str:
