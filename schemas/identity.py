@@ -25,6 +25,11 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def is_hidden(name: str) -> bool:
+    """Return whether a file is not meant for people: ``.DS_Store``, ``~$paper.docx`` that an editor has open."""
+    return name.startswith((".", "~$"))
+
+
 def question_id(document_sha256: str, section: int, number: str) -> str:
     """The id of a paper's question: ``3f9a1c2e-2-017``; padded, so that ids sort as they stand in the paper."""
     return f"{document_sha256[:8]}-{section}-{number.zfill(3)}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
-from schemas.errors import UserError, first_problem
+from pipeline.evaluate.submission import checked_rows
 from schemas.evaluation import Prediction, Task
 from schemas.questions import Question
 
@@ -98,7 +97,8 @@ def gathered(
     for row in own:
         if row.id and row.id in here:
             answers.setdefault(row.id, {})[row.model] = frozenset(row.answer)
-    rows = [row for path in paths for row in _rows(path)] + [row for row in own if row.id in gone]
+    rows = [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
+    rows += [row for row in own if row.id in gone]
     if not rows:
         return Matched(answers, 0, 0)
     known = compared(questions)
@@ -178,29 +178,6 @@ def _compared(frame: pl.DataFrame) -> Iterator[ComparedOptions]:
     for exact, keys, options, answer in keyed.iter_rows():
         by_label = {option["label"]: option["text"] for option in options}
         yield ComparedOptions(exact, by_label, keys, frozenset(answer or ()) or None)
-
-
-def _rows(path: Path) -> Iterator[_AnswerRow]:
-    """The rows of a file.
-
-    Raises:
-        UserError: it cannot be read, or a row lacks something.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read as UTF-8 text ({error}): correct [audit] answers") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield _AnswerRow.model_validate(json.loads(line))
-        except ValidationError as error:
-            raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
-        except (ValueError, RecursionError):
-            raise UserError(
-                f"{path}, line {number}: is not JSON; every line is an object of its own"
-            ) from None
 
 
 def _letters(answer: str, asked: ComparedOptions, ours: ComparedOptions) -> Letters | None:

@@ -24,6 +24,7 @@ from pipeline.rendering import html
 from pipeline.rendering.html import data_uri
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
+from pipeline.stats.intervals import ENOUGH
 from schemas.evaluation import AuditItem, AuditRespondent
 from schemas.questions import Question, QuestionType, ReviewItem
 
@@ -32,8 +33,6 @@ _BATCH = 500
 """Explanations that a worker reads at a time."""
 _SHOWN = 60
 """Characters of an explanation that are told as evidence."""
-_ENOUGH = 30
-"""Respondents from which a distractor that nobody picks says something."""
 
 
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
@@ -228,7 +227,7 @@ def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> d
             "respondents": len(said),
             "right": round(sum(letters == case.key for letters in said.values()) / len(said), 4),
             "item_total": round(float(np.corrcoef(mine[there], rest)[0, 1]), 4) if varied else None,
-            "unpicked": unpicked if len(said) >= _ENOUGH else None,
+            "unpicked": unpicked if len(said) >= ENOUGH else None,
         }
     return found
 

@@ -15,7 +15,7 @@ from scipy.special import softmax
 from pipeline.audit.answers import Answers
 from pipeline.audit.consensus import Consensus, consensus
 from pipeline.claims.explanations import Stated
-from pipeline.stats.intervals import wilson
+from pipeline.stats.intervals import ENOUGH, wilson
 from schemas.evaluation import Evidence
 from schemas.questions import Question
 
@@ -31,8 +31,6 @@ _COPY = 0.95
 """Share of copies whose key is right."""
 _SEVERAL, _SAME, _SAME_KEY, _PEOPLE, _UNSURE, _EXPERT = 2.0, 0.7, 3.0, 2.5, 0.7, -8.0
 """Log-likelihood ratios that nothing measures: several options called right, two alike, people below chance …"""
-_FEW = 30
-"""People that an accuracy stands for where their number is not told."""
 
 
 @dataclass
@@ -104,7 +102,7 @@ def weigh_people(case: AuditCase) -> None:
     share, chance = case.question.human_accuracy, 1 / (case.alternatives + 1)
     if share is None or share >= chance:
         return
-    count = case.question.respondents or _FEW
+    count = case.question.respondents or ENOUGH  # where their number is not told
     sure = wilson(share * count, count)[1] < chance
     detail = f"{share:.0%} of people are right, guessing reaches {chance:.0%}"
     case.scores[case.key] -= _PEOPLE if sure else _UNSURE

@@ -40,13 +40,6 @@ class Resolution:
     edges: list[Edge] = field(default_factory=list)
     left_out: int = 0
 
-    def __iadd__(self, other: Resolution) -> Resolution:
-        """Add the fate of other rows."""
-        self.merges += other.merges
-        self.conflicts += other.conflicts
-        self.edges += other.edges
-        return self
-
 
 class Resolver:
     """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""
@@ -64,13 +57,12 @@ class Resolver:
         self._contradictions: dict[int, list[int]] = {}
         self._known: dict[tuple[int, int], Relation | None] = {}
 
-    def resolve(self, pairs: Iterable[tuple[int, int]]) -> Resolution:
-        """Settle all ``pairs``, the most alike first.
+    def resolve(self, pairs: Iterable[tuple[int, int]], found: Resolution) -> Resolution:
+        """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
 
         A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
         with all the others.
         """
-        found = Resolution()
         same = DisjointSets()
         best: dict[int, int] = {}
         for pair in pairs:
@@ -196,15 +188,8 @@ def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
 
 def _tie_groups(sets: DisjointSets, groups: Sequence[str | None]) -> None:
     """Join each group of which a member has relatives, so that merging one member leaves none behind."""
-    members: dict[str, list[int]] = {}
-    for row, group in enumerate(groups):
-        if group is not None:
-            members.setdefault(group, []).append(row)
-    touched = {row for found in sets.members() for row in found}
-    for rows in members.values():
-        if touched.intersection(rows):
-            for row in rows[1:]:
-                sets.union(rows[0], row)
+    touched = {groups[row] for found in sets.members() for row in found}
+    sets.union_equal((row, group) for row, group in enumerate(groups) if group in touched)
 
 
 STAGE = "dedup"
@@ -254,7 +239,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     found = Resolution(left_out=candidates.left_out)
     for pairs in batches(candidates, questions.height):
         concerned = items(questions, keys, np.unique(pairs).tolist())
-        found += Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()))
+        Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()), found)
     return found
 
 

@@ -29,7 +29,7 @@ from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
 from schemas.evaluation import Comparison, Prediction, Score, Task
 
-_FEWEST = 3
+FEWEST = 3
 """Models whose order says something."""
 
 
@@ -112,7 +112,7 @@ def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
 
     None for fewer than three: two are in the same order half of the time.
     """
-    return rank_correlation(one, other) if len(one) >= _FEWEST else None
+    return rank_correlation(one, other) if len(one) >= FEWEST else None
 
 
 _STAGE = "evaluate"

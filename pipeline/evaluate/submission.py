@@ -127,8 +127,18 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise UserError(
             f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
         )
-    for number, row in _json_lines(path, text.split("\n")):
-        _valid(_OutputRow, row, f"{path}, line {number}")
+    yield from checked_rows(path, _OutputRow)
+
+
+def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a JSONL file that ``form`` accepts.
+
+    Raises:
+        UserError: the file cannot be read, or a row is none.
+    """
+    for number, row in _json_lines(path, _text(path).split("
+")):
+        _valid(form, row, f"{path}, line {number}")
         yield row
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from annotation.llm.options import Endpoint
 from pipeline.leaks.files import READERS
-from schemas.identity import file_sha256
+from schemas.identity import file_sha256, is_hidden
 from schemas.params import Address, Params, VariableName, non_semantic, option
 
 
@@ -63,18 +62,18 @@ class LeaksParams(Params):
 
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""
-        return sorted(self._walk())
-
-    def _walk(self) -> Iterator[tuple[str, Path]]:
         folder = self.benchmarks
         if folder is None:
-            return
-        found = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
-        for path in found:
-            name = path.name if path == folder else path.relative_to(folder).as_posix()
-            hidden = any(part.startswith(".") for part in Path(name).parts)
-            if path.suffix.lower() in READERS and not hidden and path.name.lower() != "readme.md":
-                yield name, path
+            return []
+        paths = [folder] if folder.is_file() else folder.rglob("*")
+        home = folder.parent if folder.is_file() else folder
+        return sorted(
+            (name.as_posix(), path)
+            for name, path in ((path.relative_to(home), path) for path in paths if path.is_file())
+            if path.suffix.lower() in READERS
+            and path.name.lower() != "readme.md"
+            and not any(map(is_hidden, name.parts))
+        )
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with the hashes of the benchmarks in place of their paths."""

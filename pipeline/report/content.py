@@ -17,13 +17,12 @@ from pipeline.report.build import Build, Section
 from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
 from pipeline.report.shown import cut, spread, tally
 from pipeline.report.words import notice
+from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import Dimension, dimensions
 from schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)
-_FEW = 30
-"""Test questions of a label below which a 95 % interval of an accuracy is wider than ± 18 points (Wilson, p = .5)."""
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
 """Characters: bins are (edge, next edge]; the last is open. Half of CMExam's questions are within 12 to 32."""
 _STRATA = 60
@@ -92,7 +91,7 @@ def labels(build: Build) -> Section | None:
     if few:
         english = ", ".join(f"{name} {count}" for (name, _), count in few.items())
         chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
-        notices.append(notice("few_questions", few=_FEW, english=english, chinese=chinese))
+        notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
     files = {**_table(shown, splits).files(), **(figure2(splits) if build.params.figures else {})}
     return Section("labels", "Labels in each split", "各划分的标签分布", values, notices, files)
@@ -121,7 +120,7 @@ def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
         "rows": rows,
         "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
         "unused": len(dimension.labels) - sum(key in order for key in keys),
-        "few": sum(0 < counts[key].get("test", 0) < _FEW for key in keys),
+        "few": sum(0 < counts[key].get("test", 0) < ENOUGH for key in keys),
     }
 
 

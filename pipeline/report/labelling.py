@@ -9,6 +9,7 @@ import polars as pl
 from pipeline.rendering.markdown import number, percent
 from pipeline.report.build import Build, Section
 from pipeline.report.words import notice
+from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
 from schemas.taxonomy import dimensions
 from schemas.wording import Notice
@@ -19,8 +20,6 @@ _ALL = "all"
 """Reviewers of a row that is about all experts together."""
 _LISTED = 40
 """Rows of agreement by label and by slice."""
-_FEW = 30
-"""Reviewed labels below which an accuracy says little: its interval is wider than 30 points."""
 
 
 def labelling(build: Build) -> Section | None:
@@ -122,6 +121,6 @@ def calibration(build: Build) -> Section | None:
     rows = table.filter(pl.col("reference") == "experts").sort("annotator")
     if rows.is_empty():
         return None
-    few = rows.filter(pl.col("items") < _FEW).height
+    few = rows.filter(pl.col("items") < ENOUGH).height
     values = {"rows": rows.to_dicts(), "few": few, "known": dimensions()}
     return Section("calibration", "Annotators against experts", "标注校准", values)

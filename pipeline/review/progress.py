@@ -14,13 +14,13 @@ from annotation.adjudication import ReviewStatus, Rules
 from annotation.params import ReviewParams
 from pipeline.rendering import html
 from pipeline.review.control import Control
+from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import ExpertReview
 from schemas.identity import sha256
 from schemas.taxonomy import dimensions
 
 QUICK = 5.0
 """Seconds: an exam question of 30 characters with five options and five labels is not read in less."""
-_ENOUGH = 30  # questions before anybody is spoken of
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
 """Shares beyond which somebody should look: the best annotator measured is right in .83 of its labels, so nobody who
 reads leaves 99 of 100 as they are."""
@@ -56,9 +56,9 @@ class ExpertWork:
     def alarms(self) -> list[str]:
         """Return what somebody should look at, in words."""
         told = []
-        if self.questions >= _ENOUGH and (self.quick or 0.0) > _MOST_QUICK:
+        if self.questions >= ENOUGH and (self.quick or 0.0) > _MOST_QUICK:
             told.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
-        if self.questions >= _ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
+        if self.questions >= ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
             told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
         if control.latest is not None and control.latest < control.limit:

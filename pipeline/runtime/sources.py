@@ -28,7 +28,7 @@ from schemas.dataset import DatasetParams
 from schemas.documents import RawFile, StageManifest
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore
-from schemas.identity import ROW_PREFIX, file_sha256, sha256
+from schemas.identity import ROW_PREFIX, file_sha256, is_hidden, sha256
 from schemas.release import ReleasedId
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _name(path: Path, raw: Path) -> str:
 def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
     """The papers in a folder; ``skip`` are folders, all above ``folder`` included: links may lead back to them."""
     for path in folder.iterdir():
-        if path.name.startswith((".", "~$")):
+        if is_hidden(path.name):
             continue
         if path.is_dir():
             if (real := path.resolve()) not in skip:

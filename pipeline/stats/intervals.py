@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 _Z95 = 1.959963984540054
 """Two-sided 95 % quantile of the normal distribution."""
+ENOUGH = 30
+"""Observations from which a share says something: with fewer its 95 % interval is wider than ± 18 points (Wilson,
+p = .5)."""
 _RESAMPLES = 1000
 _SEED = 20230605
 

@@ -9,7 +9,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from annotation.rubric import LEAST, MOST, aspects
-from pipeline.evaluate.comparing import correlation
+from pipeline.evaluate.comparing import FEWEST, correlation
 from pipeline.evaluate.judging.scores import AVERAGE, Both, scored_by_both
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.papers import LABELLED
@@ -163,8 +163,6 @@ def _label(dimension: str, label: str) -> str:
     return f"{label} {found.abbr}" if found and found.abbr else label
 
 
-_FEWEST = 3
-"""Models whose order is worth a plot."""
 _LARGEST = 260
 """Area of the largest point, in square points."""
 
@@ -187,7 +185,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dic
     names = {aspect.name: f"{aspect.zh}\n{aspect.en}" for aspect in aspects()} | {AVERAGE: "平均\nAverage"}
     shown = [name for name in names if name in own]
     runs = _by_experts(own)
-    if not _FEWEST <= len(runs) <= len(COLOURS) or any(
+    if not FEWEST <= len(runs) <= len(COLOURS) or any(
         len({pair.run for pair in own[name]}) < len(runs) for name in shown
     ):
         return {}

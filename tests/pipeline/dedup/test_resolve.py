@@ -37,7 +37,7 @@ def settle(monkeypatch):
 
         monkeypatch.setattr(stage, "relate", relate)
         resolver = Resolver(items, ranks, vocabulary=None, params=DedupParams())
-        return resolver.resolve(relations), asked
+        return resolver.resolve(relations, Resolution()), asked
 
     return run
 

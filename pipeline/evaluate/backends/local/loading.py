@@ -16,6 +16,7 @@ import httpx
 from pipeline.evaluate.params import LocalModel, MultipleChoiceModel, TransformersModel, VllmModel
 from pipeline.evaluate.prompting import Message
 from schemas.errors import UserError
+from schemas.identity import is_hidden
 
 _SAMPLE = 1 << 20
 """Bytes read at the start, in the middle and at the end of a large file: a model of 15 GB is known in milliseconds."""
@@ -25,7 +26,7 @@ def fingerprint(folder: Path) -> str:
     """Hash of the names, sizes and contents of a model's files; of large files, three samples of the content."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
-        if path.is_file() and not path.name.startswith("."):
+        if path.is_file() and not is_hidden(path.name):
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
             digest.update(_content(path))
     return digest.hexdigest()
