@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from pipeline.dedup.meaning import FILLER
 from pipeline.leaks.files import BenchmarkText
-from pipeline.leaks.tokens import Hashes, Places, Tokens, Windows, tokenise, windows
+from pipeline.leaks.tokens import Places, Tokens, tokenise, windows
 
 LEAST = 8
 """Questions with fewer tokens are not compared: so short a run says nothing."""
@@ -57,16 +57,6 @@ class BenchmarkMatch:
     text: str = ""
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """Runs of one length, sorted by hash."""
-
-    size: int
-    hashes: Hashes
-    rows: NDArray[np.int32]
-    places: NDArray[np.int32]
-
-
 class Index:
     """The runs of all questions."""
 
@@ -78,35 +68,26 @@ class Index:
             size: tokens of a run; questions with fewer tokens are one run.
             common: runs that more questions have are left out.
         """
-        parts: dict[int, list[Windows]] = {}
-        counts: list[Places] = []
+        parts: list[pl.DataFrame] = []
+        counts: list[Places] = [np.empty(0, np.int64)]
         for start in range(0, len(texts), _QUESTIONS):
             tokens = tokenise(texts[start : start + _QUESTIONS])
             counts.append(tokens.counts)
-            for length, found in _sized(tokens, size):
-                moved = Windows(found.hashes, found.rows + start, found.places)
-                parts.setdefault(length, []).append(moved)
-        self.tokens = np.concatenate(counts) if counts else np.empty(0, np.int64)
-        self.common = 0
-        self._runs = [self._sorted(length, parts.pop(length), common) for length in sorted(parts)]
+            for length in range(min(LEAST, size), size + 1):
+                runs = _runs(tokens, length).with_columns(row=pl.col("row") + start)
+                of_length = np.flatnonzero(tokens.counts == length) + start
+                parts.append(runs if length == size else runs.filter(pl.col("row").is_in(of_length)))
+        self.tokens = np.concatenate(counts)
+        runs = pl.concat(parts) if parts else _runs(tokenise([]), size)
+        often = runs.group_by("hash").len().filter(pl.col("len") > common)
+        self.common = often.height
+        self._runs = runs.join(often, on="hash", how="anti")
+        self._sizes = self._runs["size"].unique().sort().to_list()
 
     @property
     def short(self) -> int:
         """Questions that are too short to be compared."""
         return int((self.tokens < LEAST).sum())
-
-    def _sorted(self, size: int, parts: list[Windows], common: int) -> _Runs:
-        hashes = np.concatenate([part.hashes for part in parts])
-        rows = np.concatenate([part.rows.astype(np.int32) for part in parts])
-        places = np.concatenate([part.places.astype(np.int32) for part in parts])
-        parts.clear()
-        order = np.argsort(hashes, kind="stable")
-        hashes, rows, places = hashes[order], rows[order], places[order]
-        bounds = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
-        lengths = np.diff(np.append(bounds, len(hashes)))
-        keep = np.repeat(lengths <= common, lengths)
-        self.common += int((lengths > common).sum())
-        return _Runs(size, hashes[keep], rows[keep], places[keep])
 
     def matches(self, records: Iterable[BenchmarkText]) -> tuple[list[BenchmarkMatch], int]:
         """The best match of every question that shares a run with these records, by row; and how many they are."""
@@ -114,59 +95,35 @@ class Index:
         seen = 0
         for block in _blocks(records):
             seen += len(block)
-            tokens = tokenise([record.text for record in block])
-            for runs in self._runs:
-                for match in self._in_block(runs, tokens, block):
-                    best[match.row] = _better(best.get(match.row), match)
+            for match in self._in_block(block):
+                best[match.row] = _better(best.get(match.row), match)
         return [best[row] for row in sorted(best)], seen
 
-    def _in_block(
-        self, runs: _Runs, tokens: Tokens, block: Sequence[BenchmarkText]
-    ) -> Iterator[BenchmarkMatch]:
-        found = windows(tokens, runs.size)
-        theirs = np.flatnonzero(_among(found.hashes, runs.hashes))
-        if not len(theirs):
-            return
-        low = np.searchsorted(runs.hashes, found.hashes[theirs], "left")
-        high = np.searchsorted(runs.hashes, found.hashes[theirs], "right")
-        times = high - low
-        ours = np.repeat(low - np.concatenate(([0], np.cumsum(times)[:-1])), times) + np.arange(times.sum())
-        hits = np.repeat(theirs, times)
-        record, row, place = (
-            found.rows[hits],
-            runs.rows[ours].astype(np.int64),
-            runs.places[ours].astype(np.int64),
+    def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
+        """The best record of each question."""
+        tokens = tokenise([record.text for record in block])
+        theirs = pl.concat([_runs(tokens, size) for size in self._sizes] or [_runs(tokens, LEAST)])
+        size = pl.col("size").first()
+        steps = pl.col("place").diff().fill_null(size)
+        pairs = (
+            self._runs.join(theirs, on=["hash", "size"], suffix="_there")
+            .sort("row", "row_there", "place", "place_there")
+            .group_by("row", "row_there", maintain_order=True)
+            .agg(size, "place", "place_there", shared=pl.min_horizontal(steps, size).sum())
         )
-        order = np.lexsort((place, record, row))
-        hits, record, row, place = hits[order], record[order], row[order], place[order]
-        yield from self._best(runs.size, tokens, block, found, (hits, record, row, place))
-
-    def _best(
-        self,
-        size: int,
-        tokens: Tokens,
-        block: Sequence[BenchmarkText],
-        found: Windows,
-        sorted_hits: tuple[Places, Places, Places, Places],
-    ) -> Iterator[BenchmarkMatch]:
-        """The best record of each question; hits are sorted by question, record and place."""
-        hits, record, row, place = sorted_hits
-        new = np.concatenate(([True], (row[1:] != row[:-1]) | (record[1:] != record[:-1])))
-        gap = np.where(new, size, np.minimum(np.diff(place, prepend=0), size))
-        pairs = np.flatnonzero(new)
-        shares = np.add.reduceat(gap, pairs) / self.tokens[row[pairs]]
-        first_of_row = np.flatnonzero(np.concatenate(([True], np.diff(row[pairs]) > 0)))
-        ends = np.append(pairs, len(row))
-        for one, other in zip(first_of_row, np.append(first_of_row[1:], len(pairs)), strict=True):
-            chosen = int(one + np.argmax(shares[one:other]))
-            inside = slice(ends[chosen], ends[chosen + 1])
-            first, last, start = _longest(place[inside], size)
-            text = block[int(record[pairs[chosen]])]
+        shares = pl.Series("share", pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()])
+        found = pairs.with_columns(shares).with_columns(records=pl.len().over("row"))
+        best = found.sort("row", -pl.col("share"), maintain_order=True).unique(
+            "row", keep="first", maintain_order=True
+        )
+        for row in best.iter_rows(named=True):
+            first, last, start = _longest(np.array(row["place"]), row["size"])
+            text = block[row["row_there"]]
             line = text.line
             if text.lines:
-                line += text.text.count("\n", 0, _character(tokens, found, int(hits[ends[chosen] + start])))
-            share, records = float(shares[chosen]), int(other - one)
-            yield BenchmarkMatch(int(row[pairs[chosen]]), share, first, last, line, records, text.text)
+                at = int(tokens.counts[: row["row_there"]].sum()) + row["place_there"][start]
+                line += text.text.count("\n", 0, int(tokens.starts[at]))
+            yield BenchmarkMatch(row["row"], row["share"], first, last, line, row["records"], text.text)
 
 
 def lines_shared(text: str, record: str) -> float:
@@ -194,13 +151,6 @@ def _better(known: BenchmarkMatch | None, match: BenchmarkMatch) -> BenchmarkMat
     return replace(chosen, records=known.records + match.records)
 
 
-def _character(tokens: Tokens, found: Windows, window: int) -> int:
-    """Return the first character of a window in its text."""
-    row = found.rows[window]
-    begin = int(tokens.counts[:row].sum())
-    return int(tokens.starts[begin + found.places[window]])
-
-
 def _longest(places: Places, size: int) -> tuple[int, int, int]:
     """The longest run that overlapping windows make up: its first token, the one after its last, its first window."""
     distinct = np.unique(places)
@@ -212,25 +162,15 @@ def _longest(places: Places, size: int) -> tuple[int, int, int]:
     return first, int(distinct[ends[longest]]) + size, int(np.flatnonzero(places == first)[0])
 
 
-def _sized(tokens: Tokens, size: int) -> Iterator[tuple[int, Windows]]:
-    """The runs of ``size``; and of each shorter length, the questions of just that length."""
-    for length in range(min(LEAST, size), size + 1):
-        if length == size or (tokens.counts == length).any():
-            found = windows(tokens, length)
-            keep = (length == size) | (tokens.counts[found.rows] == length)
-            yield length, Windows(found.hashes[keep], found.rows[keep], found.places[keep])
-
-
-def _among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """Mask the hashes among the sorted ``known`` ones. Sorted first: a search in order stays in the cache."""
-    if not len(known) or not len(hashes):
-        return np.zeros(len(hashes), bool)
-    order = np.argsort(hashes)
-    ordered = hashes[order]
-    at = np.minimum(np.searchsorted(known, ordered), len(known) - 1)
-    found = np.zeros(len(hashes), bool)
-    found[order] = known[at] == ordered
-    return found
+def _runs(tokens: Tokens, size: int) -> pl.DataFrame:
+    """The runs of ``size`` tokens: their hash, text and place in it."""
+    found = windows(tokens, size)
+    columns = {
+        "hash": found.hashes,
+        "row": found.rows.astype(np.int32),
+        "place": found.places.astype(np.int32),
+    }
+    return pl.DataFrame(columns).with_columns(size=pl.lit(size, pl.Int32))
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
