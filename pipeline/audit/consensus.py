@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_expit, logsumexp, softmax
+from scipy.special import expit, gammaln, log_expit, logsumexp, softmax
 
 Floats = NDArray[np.float64]
 _SPREAD = 2.0
@@ -83,7 +83,7 @@ def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
 def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
     """Abilities under which as many answers are expected to be right as are; one more, and a weak prior, for few."""
     for _ in range(_STEPS):
-        expected = 1 / (1 + np.exp(_GRID - abilities[:, None]))
+        expected = expit(abilities[:, None] - _GRID)
         weight = asked.T @ at
         surplus = right - (weight * expected).sum(1) - 0.1 * abilities
         abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
@@ -149,7 +149,7 @@ def _items(
     prior = np.diag([_LEVEL_SD**-2, _SLOPE_SD**-2])
     precision = np.zeros((len(items), 2, 2))
     for _ in range(_NEWTON):
-        expected = _probability(items @ design.T)
+        expected = expit(items @ design.T)
         spread = np.where(asked, expected * (1 - expected), 0.0)
         gradient = np.where(asked, answers - expected, 0.0) @ design - (items - [0.0, _SLOPE]) @ prior
         precision = np.einsum("im,mj,mk->ijk", spread, design, design) + prior
@@ -160,16 +160,11 @@ def _items(
 def _respondents(answers: Floats, asked: NDArray[np.bool_], items: Floats, abilities: Floats) -> Floats:
     slope = items[:, 1:]
     for _ in range(_NEWTON):
-        expected = _probability(items[:, :1] + slope * abilities)
+        expected = expit(items[:, :1] + slope * abilities)
         spread = np.where(asked, expected * (1 - expected), 0.0)
         gradient = (slope * np.where(asked, answers - expected, 0.0)).sum(0) - abilities
         abilities = abilities + gradient / ((slope**2 * spread).sum(0) + 1)
     return abilities
-
-
-def _probability(logits: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
-    return found
 
 
 def _standard(values: Floats) -> Floats:

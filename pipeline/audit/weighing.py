@@ -9,18 +9,15 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-from pipeline.audit.answers import Answers
-from pipeline.audit.consensus import Consensus, consensus
+from pipeline.audit.answers import Answers, Letters
+from pipeline.audit.consensus import Consensus, Floats, consensus
 from pipeline.claims.explanations import Stated
 from pipeline.stats.intervals import ENOUGH, wilson
 from schemas.evaluation import Evidence
 from schemas.questions import Question
 
-Letters = frozenset[str]
-Floats = NDArray[np.float64]
 _COPIED = 0.5
 """Share of wrong keys that the explanation argues for all the same: its author had both before him."""
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}

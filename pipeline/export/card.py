@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any
@@ -47,38 +46,33 @@ _MEANING = {
 }
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The contents of a release, with its ``statistics`` and how it stands to the previous one."""
-
-    dataset: DatasetParams
-    splits: Splits
-    figures: Mapping[str, Any]
-    standing: ReleaseComparison
-    leaks: pl.DataFrame
-    benchmarks: pl.DataFrame
-
-
-def card(facts: Facts, checksums: Mapping[str, str]) -> str:
-    """Return the card as Markdown."""
-    splits, whole = facts.splits, pl.concat(facts.splits.values())
+def card(
+    dataset: DatasetParams,
+    splits: Splits,
+    figures: Mapping[str, Any],
+    standing: ReleaseComparison,
+    tables: Mapping[str, pl.DataFrame],
+    checksums: Mapping[str, str],
+) -> str:
+    """Return the card as Markdown, with the release's ``statistics`` and how it stands to the previous one."""
+    whole = pl.concat(splits.values())
     total, documents = whole.height, whole["document"].value_counts().sort("document")
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     types = distribution(splits, "question_type")
     made = rendered(
         "pipeline.export:card.md",
-        dataset=facts.dataset,
+        dataset=dataset,
         splits=list(splits),
         total=total,
         size=size_category(total),
-        licence=_licence(facts.dataset.license.strip()),
+        licence=_licence(dataset.license.strip()),
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
         split_rows=list(map(_split_row, splits, splits.values())),
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
-        leaks=dict(facts.leaks["kind"].value_counts().iter_rows()),
-        benchmarks=facts.benchmarks.to_dicts(),
+        leaks=dict(tables["leaks"]["kind"].value_counts().iter_rows()),
+        benchmarks=tables["benchmarks"].to_dicts(),
         listed=_LISTED,
         status_rows=[_status_row(whole, dimension) for dimension in dimensions().values()],
         annotators=Counter(name for names in whole["annotator"].drop_nulls() for name in names.split(", ")),
@@ -87,14 +81,14 @@ def card(facts: Facts, checksums: Mapping[str, str]) -> str:
         changed=whole.filter(pl.col("corrected").list.len() > 0).height,
         guesses=whole.filter(pl.col("difficulty_estimate")).height,
         label_tables=[(each, *_labels(splits, each)) for each in dimensions().values()],
-        figures={name: part for name, part in facts.figures.items() if "questions" in part},
+        figures={name: part for name, part in figures.items() if "questions" in part},
         column_rows=[(f"`{name}`", text(meaning)) for name, meaning in meanings().items()],
         empty=", ".join(name for name, rows in splits.items() if not rows.height),
         formats=[
             item for item in FORMATS if any(item.path.format(split=each) in checksums for each in splits)
         ],
-        standing=facts.standing,
-        change_rows=_change_rows(facts.standing),
+        standing=standing,
+        change_rows=_change_rows(standing),
         documents=documents.rows(),
         checksum_rows=[(text(name), f"`{value}`") for name, value in checksums.items()],
     )

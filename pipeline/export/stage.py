@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import Facts, card, changelog, croissant, distribution, statistics
+from pipeline.export.card import card, changelog, croissant, distribution, statistics
 from pipeline.export.changes import standing
 from pipeline.export.formats import FORMATS, task_files
 from pipeline.export.params import ExportParams
@@ -33,13 +33,13 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     files = _formats(splits, params) | task_files(context.dataset, splits, params.tools())
     files["statistics.json"] = _json({**figures, "labels": _labels(splits)})
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
-    facts = Facts(context.dataset, splits, figures, stands, tables["leaks"], tables["benchmarks"])
 
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         metadata = croissant(context.dataset, splits, outputs)
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
-        return {"croissant.json": metadata, "README.md": card(facts, checksums).encode()}
+        told = card(context.dataset, splits, figures, stands, tables, checksums)
+        return {"croissant.json": metadata, "README.md": told.encode()}
 
     sizes = {name: rows.height for name, rows in splits.items()}
     return Result(

@@ -13,7 +13,7 @@ from pipeline.leaks.embeddings import Meanings
 from pipeline.leaks.files import read_texts
 from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.tokens import SplitPair, exact_pairs, near_pairs, tokenise
+from pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
@@ -56,24 +56,23 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
 def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksParams) -> list[Leak]:
     """Each question of the smaller split with the one that it is like."""
     ids, splits = questions["question_id"].to_list(), questions["split"].to_list()
-    exact = exact_pairs(questions)
-    known = {(pair.first, pair.second) for pair in exact}
     near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
-    pairs = [("exact", pair) for pair in exact]
-    pairs += [("near", pair) for pair in near if (pair.first, pair.second) not in known]
-
-    def leak(kind: str, pair: SplitPair) -> Leak:
-        one, other = sorted((pair.first, pair.second), key=lambda row: -SPLITS.index(splits[row]))
-        return Leak(
-            question_id=ids[one],
-            split=splits[one],
-            kind=kind,
-            score=pair.score,
-            other_id=ids[other],
-            other_split=splits[other],
+    kinds = {pair: ("near", score) for pair, score in near.items()}
+    kinds |= {pair: ("exact", 1.0) for pair in exact_pairs(questions)}
+    found = []
+    for pair, (kind, score) in kinds.items():
+        one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
+        found.append(
+            Leak(
+                question_id=ids[one],
+                split=splits[one],
+                kind=kind,
+                score=score,
+                other_id=ids[other],
+                other_split=splits[other],
+            )  # fmt: skip
         )
-
-    return sorted((leak(*item) for item in pairs), key=lambda item: (item.question_id, item.other_id or ""))
+    return sorted(found, key=lambda item: (item.question_id, item.other_id or ""))
 
 
 def _in_benchmarks(

@@ -162,46 +162,37 @@ _CROWD = 200
 """Questions with one run from which it is a set phrase and no reason to compare them."""
 
 
-@dataclass(frozen=True)
-class SplitPair:
-    """Two questions in different splits, by row, and how similar they are (0..1)."""
-
-    first: int
-    second: int
-    score: float
-
-
-def exact_pairs(questions: pl.DataFrame) -> list[SplitPair]:
-    """Questions with one content in several splits, each with the first of them."""
+def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
+    """Rows of questions with one content in several splits, each with the first of them."""
     rows = questions.select("content_hash", "split").with_row_index("row")
     firsts = rows.unique("content_hash", keep="first", maintain_order=True)
     both = rows.join(firsts, on="content_hash", suffix="_first").filter(
         pl.col("split") != pl.col("split_first")
     )
-    return [
-        SplitPair(one, other, 1.0) for one, other in both.sort("row").select("row_first", "row").iter_rows()
-    ]
+    return both.sort("row").select("row_first", "row").rows()
 
 
-def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> list[SplitPair]:
-    """Questions whose stems and options both are at least ``least`` similar.
+def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict[tuple[int, int], float]:
+    """How similar the rows are whose stems and options both are at least ``least`` similar, in different splits.
 
     Args:
         texts: ``stem`` (the shared stem before it) and ``options`` (a list).
         splits: a number for each question's split.
         least: similarity (rapidfuzz's ratio of letters and digits) in 0..1.
     """
+    if texts.is_empty():
+        return {}
     options = pl.col("options").list.sort().list.join("\n")  # their order makes no other question
     whole = texts.select(pl.concat_str("stem", options, separator="\n"))["stem"]
     pairs = _candidates(whole.to_list(), np.asarray(splits, np.int8), least)
     if not len(pairs):
-        return []
+        return {}
     rows = np.unique(pairs)
     folded = _folded(texts[rows])
     places = np.searchsorted(rows, pairs)
     scores = np.minimum(*(_similarity(folded[name].to_list(), places, least) for name in ("stem", "options")))
     near = np.flatnonzero(scores >= least)
-    return [SplitPair(int(pairs[row, 0]), int(pairs[row, 1]), round(float(scores[row]), 4)) for row in near]
+    return {(int(pairs[row, 0]), int(pairs[row, 1])): round(float(scores[row]), 4) for row in near}
 
 
 def _similarity(texts: list[str], pairs: NDArray[np.int64], least: float) -> NDArray[np.float64]:
@@ -238,8 +229,6 @@ def _runs(texts: list[str]) -> Windows:
     for start in range(0, len(texts), _CHUNK):
         found = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
         parts.append((found.hashes, (found.rows + start).astype(np.int32)))
-    if not parts:
-        return Windows(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
     hashes, rows = (np.concatenate(side) for side in zip(*parts, strict=True))
     return Windows(hashes, rows, np.empty(0, np.int64))
 
@@ -254,7 +243,7 @@ def _prefix(found: Windows, met: Places, changed: float) -> NDArray[np.int64]:
     counts = np.bincount(rows)
     lone = np.bincount(rows, weights=met == 1).astype(np.int64)
     allowed = np.ceil(counts * min(1.0, _RUN * changed)).astype(np.int64) + 1 - lone
-    shared = np.flatnonzero((met > 1) & (allowed[rows] > 0)) if len(rows) else np.empty(0, np.int64)
+    shared = np.flatnonzero((met > 1) & (allowed[rows] > 0))
     order: NDArray[np.int64] = shared[np.lexsort((found.hashes[shared], met[shared], rows[shared]))]
     if not len(order):
         return order

@@ -67,13 +67,21 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         },
         schema=Assignment.polars_schema(),
     )
-    facts = _facts(params, seed, assignments, units) | {
+    in_split = Counter(assignments["split"].to_list())
+    sizes = [len(unit.rows) for unit in units]
+    facts = {
+        "method": params.method,
+        "seed": seed,
+        "splits": {split: in_split[split] for split in SPLITS},
+        "units": len(units),
+        "units_of_several": sum(size > 1 for size in sizes),
+        "largest_unit": max(sizes, default=0),
         "strata": len(numbers),
         **_listed("pooled_strata", sorted(stratum_name(stratum) for stratum in pooled)),
         **_listed("strata_off_by_more_than_one", _off(state, numbers)),
         "largest_deviation": max((abs(need) for row in state.need for need in row), default=0),
         "releases": [folder.name for folder in releases],
-        "kept_from_releases": sum(len(units[number].rows) for number in given),
+        "kept_from_releases": sum(sizes[number] for number in given),
         "retired": len(retired),
     }
     if params.method == "per_subcategory":
@@ -160,17 +168,3 @@ def _retirement(question_id: str) -> Rejection:
         detail="An earlier release has it in one split and a question that belongs with it in another; "
         "questions are never moved, so it is left out (test stays before validation before train).",
     )
-
-
-def _facts(
-    params: SplitParams, seed: int, assignments: pl.DataFrame, units: Sequence[SplitUnit]
-) -> dict[str, Any]:
-    sizes = Counter(assignments["split"].to_list())
-    return {
-        "method": params.method,
-        "seed": seed,
-        "splits": {split: sizes[split] for split in SPLITS},
-        "units": len(units),
-        "units_of_several": sum(len(unit.rows) > 1 for unit in units),
-        "largest_unit": max((len(unit.rows) for unit in units), default=0),
-    }

@@ -271,28 +271,22 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
 
 
 def _settle(cells: list[Row], floors: list[Row], open_cells: list[list[bool]], totals: Sequence[int]) -> None:
-    """Bring the columns to their totals by moving roundings up along paths from split to split."""
+    """Bring the columns to their totals by moving roundings up, from split to split or through a third one."""
     while True:
         off = [sum(column) - total for column, total in zip(zip(*cells, strict=True), totals, strict=True)]
         if not any(off):
             return
         start, end = off.index(max(off)), off.index(min(off))
-        for giver, taker in _path(cells, floors, open_cells, start, end):
+        others = (split for split in range(len(totals)) if split not in (start, end))
+        ways = [[(start, end)], *([(start, split), (split, end)] for split in others)]
+        steps = next(
+            way for way in ways if all(_movable(cells, floors, open_cells, *step) is not None for step in way)
+        )
+        for giver, taker in steps:
             row = _movable(cells, floors, open_cells, giver, taker)
             assert row is not None
             cells[row][giver] -= 1
             cells[row][taker] += 1
-
-
-def _path(
-    cells: list[Row], floors: list[Row], open_cells: list[list[bool]], start: int, end: int
-) -> list[tuple[int, int]]:
-    """Return the steps that move one question from ``start`` to ``end``: at once, or through the third split."""
-    others = (split for split in range(len(cells[0])) if split not in (start, end))
-    ways = [[(start, end)], *([(start, split), (split, end)] for split in others)]
-    return next(
-        way for way in ways if all(_movable(cells, floors, open_cells, *step) is not None for step in way)
-    )
 
 
 def _movable(

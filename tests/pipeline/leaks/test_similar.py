@@ -103,7 +103,7 @@ def test_no_pair_is_missed_that_comparing_all_with_all_finds(shared_data):
         and fuzz.ratio(stems[one], stems[other], score_cutoff=90)
         and fuzz.ratio(options[one], options[other], score_cutoff=90)
     }
-    found = {(pair.first, pair.second) for pair in near_pairs(texts, splits, 0.9)}
+    found = set(near_pairs(texts, splits, 0.9))
     assert len(expected) > 150
     assert found <= expected
     assert len(found) >= 0.99 * len(expected)
@@ -111,4 +111,4 @@ def test_no_pair_is_missed_that_comparing_all_with_all_finds(shared_data):
 
 def test_no_questions_have_no_pairs():
     empty = pl.DataFrame(schema={"stem": pl.String, "options": pl.List(pl.String)})
-    assert near_pairs(empty, np.empty(0), 0.9) == []
+    assert near_pairs(empty, np.empty(0), 0.9) == {}
