@@ -58,20 +58,15 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     ids, splits = questions["question_id"].to_list(), questions["split"].to_list()
     near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
     kinds = {pair: ("near", score) for pair, score in near.items()}
-    kinds |= {pair: ("exact", 1.0) for pair in exact_pairs(questions)}
+    kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))
     found = []
     for pair, (kind, score) in kinds.items():
         one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
-        found.append(
-            Leak(
-                question_id=ids[one],
-                split=splits[one],
-                kind=kind,
-                score=score,
-                other_id=ids[other],
-                other_split=splits[other],
-            )  # fmt: skip
-        )
+        leak = Leak(
+            question_id=ids[one], split=splits[one], kind=kind, score=score,
+            other_id=ids[other], other_split=splits[other],
+        )  # fmt: skip
+        found.append(leak)
     return sorted(found, key=lambda item: (item.question_id, item.other_id or ""))
 
 
