@@ -131,20 +131,11 @@ class Resolver:
 
     def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
         """The leader that is most like ``row``, of those that are the same question."""
-        best: tuple[int, Relation] | None = None
-        for leader in leaders:
-            relation = self._relation(row, leader)
-            if relation is None or not relation.same_text:
-                continue
-            if relation.kind == "exact":
-                return leader, relation
-            if best is None or relation.score > best[1].score:
-                best = leader, relation
-        return best
+        related = ((leader, self._relation(row, leader)) for leader in leaders)
+        same = [(leader, found) for leader, found in related if found is not None and found.same_text]
+        return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
 
     def _in_conflict(self, leader: int, copies: dict[int, Relation]) -> bool:
-        if any(relation.kind == CONFLICT for relation in copies.values()):
-            return True
         keys = [translated(self._items[row].keys, relation.labels) for row, relation in copies.items()]
         return any_contradict([self._items[leader].keys, *keys])
 

@@ -1,8 +1,10 @@
-"""Runs of tokens that questions share with benchmarks.
+"""Runs of tokens that questions share with benchmarks; paraphrases and translations, by an embedding model.
 
 The measure is GPT-3's (Brown et al. 2020, appendix C): a run of 13 tokens, apart from those that are set phrases. How
 much of a question is shared is told beside it (Llama 2, appendix A.6, calls from four fifths on contaminated). Memory
 holds the runs of our questions and one block of a benchmark at a time, whatever the benchmark's size.
+
+Paraphrases are found by the meaning that a model behind any endpoint of OpenAI's form sees (llama.cpp, Ollama, vLLM).
 """
 
 from __future__ import annotations
@@ -11,13 +13,18 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import polars as pl
 
+from annotation.llm.embeddings import embed
 from pipeline.dedup.meaning import FILLER
 from pipeline.leaks.files import BenchmarkText
+from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import Places, Tokens, tokenise, windows
+from pipeline.stage import Store
 
 LEAST = 8
 """Questions with fewer tokens are not compared: so short a run says nothing."""
@@ -184,3 +191,36 @@ def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
             block, characters = [], 0
     if block:
         yield block
+
+
+_BLOCK = 4096
+"""Records whose meanings are compared at a time."""
+
+
+class Meanings:
+    """The meanings of questions, by the endpoint of ``[leaks]``."""
+
+    def __init__(self, rows: Sequence[int], texts: Sequence[str], params: LeaksParams, store: Store) -> None:
+        """Embed the questions of some ``rows``; vectors are kept in the store."""
+        self._params, self._rows = params, rows
+        self._embed = partial(embed, endpoint=params.endpoint(), store=store, option="leaks.embeddings")
+        self._ours = self._embed([texts[row] for row in rows])
+
+    def alike(self, records: Iterable[BenchmarkText]) -> Iterator[BenchmarkMatch]:
+        """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
+        least, count = self._params.paraphrased, len(self._rows)
+        best = np.full(count, -1.0, np.float32)
+        nearest: dict[int, BenchmarkText] = {}
+        many = np.zeros(count, np.int64)
+        waiting = iter(records)
+        while block := list(islice(waiting, _BLOCK)):
+            cosines = self._ours @ self._embed([record.text for record in block]).T
+            many += (cosines >= least).sum(axis=1)
+            places = cosines.argmax(axis=1)
+            scores = cosines[np.arange(count), places]
+            for place in np.flatnonzero((scores > best) & (scores >= least)).tolist():
+                nearest[place] = block[int(places[place])]
+            best = np.maximum(best, scores)
+        for place, record in sorted(nearest.items()):
+            share = min(float(best[place]), 1.0)
+            yield BenchmarkMatch(self._rows[place], share, 0, 0, record.line, int(many[place]), record.text)

@@ -9,9 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.leaks.embeddings import Meanings
 from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import BenchmarkMatch, Index, is_phrase, lines_shared
+from pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
 from pipeline.rendering.markdown import notes
