@@ -134,11 +134,6 @@ class Banding:
     bands: int
     rows: int
 
-    @property
-    def size(self) -> int:
-        """Hashes in a signature."""
-        return self.bands * self.rows
-
 
 def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int64]:
     """Pairs of texts that share a bucket in at least one band.
@@ -156,7 +151,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
         grams = bigrams(part)
         inside, starts = np.unique(grams.rows, return_index=True)
         if len(inside):
-            signatures = _signatures(_mixed(grams.codes), starts, banding.size, seed)
+            signatures = _signatures(_mixed(grams.codes), starts, banding.bands * banding.rows, seed)
             made = [_band_keys(signatures, band, banding.rows) for band in range(banding.bands)]
             keys.append(np.stack(made))
             present.append(inside + before)

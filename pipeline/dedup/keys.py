@@ -13,18 +13,7 @@ from functools import cache
 
 import polars as pl
 
-from pipeline.dedup.meaning import (
-    EXCEPT,
-    FILLER,
-    SIGNS,
-    SYNONYMS,
-    TYPED,
-    UNITS,
-    VARIANTS,
-    WORDS,
-    Meaning,
-    meaning,
-)
+from pipeline.dedup.meaning import EXCEPT, FILLER, SIGNS, SYNONYMS, TYPED, UNITS, VARIANTS, WORDS
 
 OPTION_BREAK = "\x1f"
 """Stands between the options in a joined text."""
@@ -146,11 +135,6 @@ class Compared:
     keys: tuple[frozenset[str], ...]
     group: str | None
     doubtful: bool = False
-
-    @property
-    def meaning(self) -> Meaning:
-        """The numbers, negations and the like of its stem."""
-        return meaning(self.key)
 
 
 def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:

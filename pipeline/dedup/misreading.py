@@ -225,16 +225,6 @@ def slips_believed(text: str) -> int:
     return 1 + len(text) // _PER_SLIP if len(text) >= _LONG else 0
 
 
-def turns_misread(pair: TextPair) -> bool:
-    """Return whether the differences in what questions turn on, and these alone, look misread."""
-    return all(pair.looks_misread(edit) for edit in framed_edits(pair.first, pair.second) if edit.is_telling)
-
-
-def may_be_misread(first: str, second: str) -> bool:
-    """Return whether no difference is one that would have been made on purpose."""
-    return not any(edit.is_deliberate for edit in edits(first, second))
-
-
 def described(first: str, second: str, most: int = 3) -> str:
     """The first few differences for people: ``右→左, –→大``."""
     found = edits(first, second)

@@ -16,7 +16,7 @@ from pipeline.dedup.candidates import NEARLY_ONE
 from pipeline.dedup.grams import Vocabulary
 from pipeline.dedup.keys import Compared
 from pipeline.dedup.meaning import ASKED, LIGHT, difference, meaning
-from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, framed_edits, may_be_misread
+from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25
@@ -59,8 +59,9 @@ def compare_stems(
         return StemRelation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
-    found = difference(first.meaning, second.meaning)
-    if found and not misreading.turns_misread(read):
+    found = difference(meaning(first.key), meaning(second.key))
+    telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
+    if found and not all(map(read.looks_misread, telling)):
         return _twins(first, second, score, found, params)
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
@@ -232,7 +233,7 @@ def _reworded(read: TextPair, least: float) -> bool:
     shorter, longer = sorted((len(read.first), len(read.second)))
     if Levenshtein.distance(read.first, read.second) > max(1, round((1 - least) * longer)):
         return False
-    if shorter < _SHORT or not may_be_misread(read.first, read.second):
+    if shorter < _SHORT or any(edit.is_deliberate for edit in edits(read.first, read.second)):
         return False
     return difference(meaning(read.first), meaning(read.second)) is None
 
@@ -287,7 +288,8 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
-        return Relation(stems.kind, score, _twin_reason(stems)) if close else None
+        said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
+        return Relation(stems.kind, score, said) if close else None
     if (
         not options.complete
         or _doubted(first, second, options, agreed=agreed)
@@ -357,7 +359,3 @@ def _same_text(
     if first.key == second.key and options.score == 1:
         return Relation("exact", 1.0, "the same but for white space, width and punctuation", options.labels)
     return Relation("same_question", score, f"{stems.reason}, same options", options.labels)
-
-
-def _twin_reason(stems: StemRelation) -> str:
-    return f"another {stems.kind}: {stems.reason}" if stems.kind != "negation" else stems.reason

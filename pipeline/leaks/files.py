@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -64,14 +65,16 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        ordered = sorted(
-            value.items(), key=lambda item: _FIRST.get(str(item[0]).strip().casefold(), len(_FIRST))
-        )
-        for _, part in ordered:
+        for _, part in sorted(value.items(), key=_rank):
             yield from _strings(part)
     elif isinstance(value, list | tuple):
         for part in value:
             yield from _strings(part)
+
+
+def _rank(item: tuple[Any, Any]) -> int:
+    """Order the parts of a record by their names: the question first, then its options."""
+    return _FIRST.get(str(item[0]).strip().casefold(), len(_FIRST))
 
 
 def _open(path: Path) -> TextIO:
@@ -152,13 +155,9 @@ def _csv(path: Path) -> Iterator[BenchmarkText]:
         header = [name.lstrip("\ufeff") for name in next(reader, [])]
         line = reader.line_num
         for row in reader:
-            yield _record(line + 1, dict(zip(_names(header, len(row)), row, strict=True)))
+            cells = sorted(zip_longest(header[: len(row)], row, fillvalue=""), key=_rank)
+            yield BenchmarkText(line + 1, "\n".join(text for _, text in cells))
             line = reader.line_num
-
-
-def _names(header: list[str], width: int) -> list[str]:
-    names = [name if header.index(name) == place else f"{name} {place}" for place, name in enumerate(header)]
-    return [*names[:width], *(f"column {place}" for place in range(len(names), width))]
 
 
 def _parquet(path: Path) -> Iterator[BenchmarkText]:

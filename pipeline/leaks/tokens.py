@@ -173,7 +173,7 @@ def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """How similar the rows are whose stems and options both are at least ``least`` similar, in different splits.
+    """Similarity of the rows whose stems and options both are at least ``least`` similar, in different splits.
 
     Args:
         texts: ``stem`` (the shared stem before it) and ``options`` (a list).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.misreading import TextPair, content_edits, edits, look_alike, turns_misread
+from pipeline.dedup.misreading import TextPair, content_edits, edits, look_alike
 
 WORDS = (
     "慢性肝炎的病因 慢性胃炎的病因 药物的不良反应是 药物的不良反应有 血压120mmhg 血压120mmhg 慢性肝炎 慢性胃炎",
@@ -87,7 +87,7 @@ def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
 
 def test_without_enough_of_a_collection_nothing_looks_misread() -> None:
     assert not misread(Vocabulary(), "已经治愈", "己经治愈", **SCANNED)
-    assert not turns_misread(TextPair("血压120mmhg", "血压12銅mmhg", Vocabulary(), **SCANNED))
+    assert not misread(Vocabulary(), "血压120mmhg", "血压12銅mmhg", **SCANNED)
 
 
 @pytest.mark.parametrize(
