@@ -92,8 +92,8 @@ def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Flo
 
 FEWEST = 8
 """Respondents below which items cannot be told apart."""
-_SLOPE, _SLOPE_SD, _LEVEL_SD = 1.0, 0.7, 2.0
-"""Priors: discrimination about 1, give or take .7, as published item banks have it; easiness about 0."""
+_MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
+"""Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
 _ROUNDS, _NEWTON = 30, 4
 _Z95 = 1.959963984540054
 
@@ -130,10 +130,13 @@ def fit(right: Floats) -> Fit:
     answers = np.where(asked, right, 0.0)
     share = (answers.sum(0) + 1) / (asked.sum(0) + 2)
     abilities = _standard(np.log(share / (1 - share)))
-    items = np.tile([0.0, _SLOPE], (len(right), 1))
+    items = np.tile(_MEAN, (len(right), 1))
     for _ in range(_ROUNDS):
-        items, precision = _items(answers, asked, items, abilities)
-        before, abilities = abilities, _standard(_respondents(answers, asked, items, abilities))
+        design = np.stack([np.ones_like(abilities), abilities], 1)
+        items, precision = _logistic(answers, asked, items, design, 0.0, _MEAN, _PRIOR)
+        level, slope = items[:, 0], items[:, 1:]
+        found, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
+        before, abilities = abilities, _standard(found[:, 0])
         if np.abs(before - abilities).max() < 1e-4:
             break
     half = _Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
@@ -141,30 +144,27 @@ def fit(right: Floats) -> Fit:
     return Fit(abilities, -bounds[[0, 2, 1], :, 0].T, bounds[:, :, 1].T)
 
 
-def _items(
-    answers: Floats, asked: NDArray[np.bool_], items: Floats, abilities: Floats
+def _logistic(
+    answers: Floats,
+    asked: NDArray[np.bool_],
+    start: Floats,
+    design: Floats,
+    offset: Floats | float,
+    mean: Floats | float,
+    prior: Floats,
 ) -> tuple[Floats, Floats]:
-    """Newton steps for every item at once: easiness and slope, and the precision of both."""
-    design = np.stack([np.ones_like(abilities), abilities], 1)
-    prior = np.diag([_LEVEL_SD**-2, _SLOPE_SD**-2])
-    precision = np.zeros((len(items), 2, 2))
+    """Newton steps of a logistic regression of each row of ``answers`` at once: coefficients, and their precision.
+
+    The coefficients are thought to be about ``mean``, with the precision ``prior``.
+    """
+    precision = np.zeros((len(answers), *prior.shape))
     for _ in range(_NEWTON):
-        expected = expit(items @ design.T)
+        expected = expit(start @ design.T + offset)
         spread = np.where(asked, expected * (1 - expected), 0.0)
-        gradient = np.where(asked, answers - expected, 0.0) @ design - (items - [0.0, _SLOPE]) @ prior
+        gradient = np.where(asked, answers - expected, 0.0) @ design - (start - mean) @ prior
         precision = np.einsum("im,mj,mk->ijk", spread, design, design) + prior
-        items = items + np.linalg.solve(precision, gradient[..., None])[..., 0]
-    return items, precision
-
-
-def _respondents(answers: Floats, asked: NDArray[np.bool_], items: Floats, abilities: Floats) -> Floats:
-    slope = items[:, 1:]
-    for _ in range(_NEWTON):
-        expected = expit(items[:, :1] + slope * abilities)
-        spread = np.where(asked, expected * (1 - expected), 0.0)
-        gradient = (slope * np.where(asked, answers - expected, 0.0)).sum(0) - abilities
-        abilities = abilities + gradient / ((slope**2 * spread).sum(0) + 1)
-    return abilities
+        start = start + np.linalg.solve(precision, gradient[..., None])[..., 0]
+    return start, precision
 
 
 def _standard(values: Floats) -> Floats:

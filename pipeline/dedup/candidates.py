@@ -85,7 +85,8 @@ def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
 
 def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     """The pairs worth comparing."""
-    firsts = _firsts(keys)
+    first = pl.col("row").first().over("exact")
+    firsts = keys.with_row_index("row").select("row", first=first).cast(pl.Int64)
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
     distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()
     chosen = keys[distinct]
@@ -113,12 +114,6 @@ def stored_candidates(questions: pl.DataFrame, keys: pl.DataFrame, seed: int, st
     np.savez_compressed(packed, **vars(found))
     store.put(key, b64encode(packed.getvalue()).decode())
     return found
-
-
-def _firsts(keys: pl.DataFrame) -> pl.DataFrame:
-    """Each ``row`` with the ``first`` that says the same."""
-    first = pl.col("row").first().over("exact")
-    return keys.with_row_index("row").select("row", first=first).cast(pl.Int64)
 
 
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:

@@ -8,7 +8,7 @@ whatever else is in the collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -214,16 +214,18 @@ def _band_keys(signatures: NDArray[np.uint32], band: int, rows: int) -> NDArray[
 def _bucket_pairs(keys: NDArray[np.uint64], present: NDArray[np.int64]) -> NDArray[np.int64]:
     """Pairs of texts with equal keys, each as ``smaller << 32 | larger``."""
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    shared = np.zeros(len(keys), dtype=bool)
-    shared[1:] = ordered[1:] == ordered[:-1]
-    shared[:-1] |= shared[1:].copy()
-    order, ordered = order[shared], ordered[shared]
-    texts = present[order]
-    found = [np.empty(0, np.int64)]
-    for distance in range(1, min(_WINDOW, len(ordered) - 1) + 1):
-        equal = ordered[distance:] == ordered[:-distance]
-        if not equal.any():
-            break
-        found.append(texts[:-distance][equal] << 32 | texts[distance:][equal])
-    return np.concatenate(found)
+    pairs = equal_pairs(keys[order], present[order], _WINDOW)
+    return np.concatenate([np.empty(0, np.int64), *(one << 32 | other for one, other in pairs)])
+
+
+def equal_pairs(
+    keys: NDArray[np.uint64], rows: NDArray[np.int64], window: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the pairs of rows with one key (sorted): each row with the next, then with the one after, to ``window``."""
+    left: NDArray[np.int64] = np.arange(len(keys))
+    for distance in range(1, window + 1):
+        left = left[left + distance < len(keys)]
+        left = left[keys[left] == keys[left + distance]]
+        if not len(left):
+            return
+        yield rows[left], rows[left + distance]

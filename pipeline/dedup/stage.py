@@ -203,7 +203,8 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     merged = [row for row, *_ in found.merges]
     waiting = [row for rows in found.conflicts for row in rows]
     gone = sorted([*merged, *waiting])
-    related = clusters(ids, _groups(questions), gone, found.edges)
+    groups = questions.select(pl.concat_str("document", "group_id", separator="\x1f"))["document"].to_list()
+    related = clusters(ids, groups, gone, found.edges)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(gone)).drop("row")
     return Result(
         tables={"questions": kept, "merges": merges, "clusters": related},
@@ -260,11 +261,6 @@ def _merges(ids: list[str], found: Resolution) -> pl.DataFrame:
     schema = Merge.polars_schema()
     rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
     return pl.DataFrame(rows, schema=schema, orient="row").sort("question_id")
-
-
-def _groups(questions: pl.DataFrame) -> list[str | None]:
-    """Return the group within its document of each question."""
-    return questions.select(pl.concat_str("document", "group_id", separator="\x1f"))["document"].to_list()
 
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:

@@ -51,7 +51,10 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         _copy(dataset.build, temporary, states)
-        _check(temporary, manifest)
+        for name in _changed(temporary, manifest):
+            raise UserError(
+                f"{name} of the export was changed after it was made: run `build-dataset export --force`"
+            )
         temporary.rename(target)
     except OSError as error:
         reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
@@ -109,18 +112,6 @@ def _require_version(version: str, facts: Mapping[str, Any]) -> None:
         raise UserError(
             f"since {facts['previous']} there are {facts['level']} changes: set dataset.version to {suggested} or "
             "above, run `build-dataset export`, then release"
-        )
-
-
-def _check(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Hold the copies to the checksums of the manifest.
-
-    Raises:
-        UserError: a file was changed after it was made.
-    """
-    for name in _changed(folder, manifest):
-        raise UserError(
-            f"{name} of the export was changed after it was made: run `build-dataset export --force`"
         )
 
 

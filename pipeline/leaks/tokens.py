@@ -12,7 +12,7 @@ stems and options are then compared in full.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
+
+from pipeline.dedup.grams import equal_pairs
 
 _KNOWN = 0x40000
 """Code points below are letters of some script; those above separate tokens."""
@@ -255,22 +257,9 @@ def _prefix(found: Windows, met: Places, changed: float) -> NDArray[np.int64]:
 
 def _across(hashes: NDArray[np.uint64], rows: Places, splits: NDArray[np.int8]) -> NDArray[np.int64]:
     """All pairs of rows with one hash (sorted) and different splits."""
-    parts = [*_pairs_apart(hashes, rows.astype(np.int64), splits)]
-    if not parts:
-        return np.empty((0, 2), np.int64)
+    parts = [np.empty(0, np.int64)]
+    for one, other in equal_pairs(hashes, rows.astype(np.int64), _CROWD - 1):
+        apart = splits[one] != splits[other]
+        parts.append(np.unique((one[apart] << 32) | other[apart]))
     packed = np.unique(np.concatenate(parts))
     return np.stack((packed >> 32, packed & 0xFFFFFFFF), axis=1)
-
-
-def _pairs_apart(
-    hashes: NDArray[np.uint64], rows: Places, splits: NDArray[np.int8]
-) -> Iterator[NDArray[np.int64]]:
-    left: NDArray[np.int64] = np.arange(len(hashes))
-    for distance in range(1, _CROWD):
-        left = left[left + distance < len(hashes)]
-        left = left[hashes[left] == hashes[left + distance]]
-        if not len(left):
-            return
-        one, other = rows[left], rows[left + distance]
-        apart = splits[one] != splits[other]
-        yield np.unique((one[apart] << 32) | other[apart])

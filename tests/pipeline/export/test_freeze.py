@@ -185,7 +185,7 @@ def test_a_release_killed_while_it_is_copied_is_none_and_can_be_made_again(proje
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_check", killed)
+        patch.setattr(module, "_changed", killed)
         with pytest.raises(KeyboardInterrupt):
             freeze(config.dataset, DONE)
     assert Runner(config).state(STAGES[NAMES.index("split")]) == "done"
