@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,6 @@ from pathlib import Path
 import polars as pl
 from rapidfuzz import fuzz
 
-from pipeline.dedup.candidates import WHOLE
-from pipeline.dedup.grams import candidate_pairs
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.identity import content_hash
@@ -176,6 +174,10 @@ CORRECTED = 0.8
 """Likeness (Indel, of case, stem and options) from which a text is a corrected one: one changed option of five."""
 _SHORTEST = 12
 """Characters from which likeness says anything."""
+_RARE = 24
+"""Rarest runs of three characters by which a text is looked for; a correction leaves most of them."""
+_COMMON = 200
+"""Texts that share a run at most for it to be looked up: 下列哪 would find everything."""
 
 
 def _alike(one: str, other: str) -> bool:
@@ -184,12 +186,21 @@ def _alike(one: str, other: str) -> bool:
 
 def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of nearly the same text, the most alike first."""
-    names, texts = [*old, *new], [*old.values(), *new.values()]
-    scored = [
-        (-fuzz.ratio(texts[one], texts[other]), names[one], names[other])
-        for one, other in candidate_pairs([texts], WHOLE, seed=0).tolist()
-        if one < len(old) <= other and _alike(texts[one], texts[other])
-    ]
+    runs = {name: {text[at : at + 3] for at in range(len(text) - 2)} for name, text in new.items()}
+    times = Counter(run for own in runs.values() for run in own)
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, own in runs.items():
+        for run in own:
+            if times[run] <= _COMMON:
+                places[run].append(name)
+    scored: list[tuple[float, str, str]] = []
+    for name, text in old.items():
+        known = {text[at : at + 3] for at in range(len(text) - 2)} & places.keys()
+        rarest = sorted(known, key=lambda run: (times[run], run))[:_RARE]
+        shared = Counter(other for run in rarest for other in places[run])
+        for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[:10]:
+            if _alike(text, new[other]):
+                scored.append((-fuzz.ratio(text, new[other]), name, other))
     return [(one, other) for _, one, other in sorted(scored)]
 
 
