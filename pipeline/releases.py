@@ -1,7 +1,5 @@
 """Releases: what was published before. Its questions keep their splits, and a new release is compared with it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ share a misconception more often than not, so their answers are a Dirichlet-mult
 answer count for far less than nine independent ones (Dawid and Skene 1979; difficulty as in Whitehill et al. 2009).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

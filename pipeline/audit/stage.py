@@ -1,7 +1,5 @@
 """The audit stage: which keys are probably wrong, by explanations, copies, models, people and the options; its page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

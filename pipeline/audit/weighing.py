@@ -1,7 +1,5 @@
 """All evidence on a question put together: how probable every answer is, and with it that the key is wrong. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

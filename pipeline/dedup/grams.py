@@ -6,8 +6,6 @@ with probability ``1 - (1 - s**rows)**bands``. Signatures depend on the text alo
 whatever else is in the collection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ percentages are typed; numbers keep their decimal points, ranges and lists. A co
 of exams. All vectorised: 280,000 questions pass through here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ list of features are two questions. A text layer and a table do not misread. A s
 whatever typed a bank exchanges characters that look alike (己 / 已) and drops single ones in long texts.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The relation of two questions, by their stems and their options: one question, a conflict, or a kind of twins."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The dedup stage: questions that are the same merged, twins that only look alike kept, conflicts left to people."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The card's front matter is what ``datasets.load_dataset(folder)`` understands, t
 search engines read (https://docs.mlcommons.org/croissant). The words of all three stand in ``templates/``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The export stage: the release as Parquet, with a card, statistics and other people's formats."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

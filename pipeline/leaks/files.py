@@ -1,7 +1,5 @@
 """Texts of public benchmarks, record by record: no file is held in memory as a whole."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -7,8 +7,6 @@ holds the runs of our questions and one block of a benchmark at a time, whatever
 Paraphrases are found by the meaning that a model behind any endpoint of OpenAI's form sees (llama.cpp, Ollama, vLLM).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

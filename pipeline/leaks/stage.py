@@ -1,7 +1,5 @@
 """The leaks stage: questions that are found again in another split, or in a public benchmark."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ vouches for itself. Candidates share one of their rarest runs of tokens (prefix 
 stems and options are then compared in full.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

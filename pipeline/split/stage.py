@@ -6,8 +6,6 @@ question says alone, so added questions move only those whose lots lie at the bo
 memory can do better: one that never moves a question must decide on each by itself, and then quotas are missed.)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Units, questions that stay together; strata and their quotas; splits of earlier releases."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
