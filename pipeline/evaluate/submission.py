@@ -136,8 +136,7 @@ def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
     Raises:
         UserError: the file cannot be read, or a row is none.
     """
-    for number, row in _json_lines(path, _text(path).split("
-")):
+    for number, row in _json_lines(path, _text(path).split("\n")):
         _valid(form, row, f"{path}, line {number}")
         yield row
 
