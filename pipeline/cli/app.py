@@ -21,8 +21,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli import build, inspect, results, review, setup
-from pipeline.cli.options import add
+from pipeline.cli.build import add_stages
+from pipeline.cli.options import add_commands
 from schemas.errors import UserError
 
 app = typer.Typer(
@@ -116,44 +116,8 @@ def _options(
     """Nothing but ``--version`` goes before a command."""
 
 
-add(
-    app,
-    {
-        "init": setup.init,
-        "demo": setup.demo,
-        "doctor": setup.doctor,
-        "schema": setup.schema,
-        "run": build.run,
-        "status": inspect.status,
-        "list": inspect.list_items,
-        "inspect": inspect.inspect,
-        "explain": inspect.explain,
-        "release": results.release,
-        "finetune": results.finetune,
-        "score": results.score,
-        "submission": results.submission,
-        "leaderboard": results.leaderboard,
-    },
-)
-build.add_stages(app)
-add(
-    app,
-    {
-        "review": review.settle,
-        "review push": review.push,
-        "review pull": review.pull,
-        "review adjudicate": review.adjudicate,
-        "review verify": review.verify,
-        "review status": review.status,
-        "review sheet": None,
-        "review sheet export": review.sheet_export,
-        "review sheet import": review.sheet_import,
-        "score-answers": None,
-        "score-answers push": review.push_answers,
-        "score-answers pull": review.pull_scores,
-        "score-answers status": review.scoring_status,
-    },
-)
+add_commands(app)
+add_stages(app)
 
 
 def main() -> None:

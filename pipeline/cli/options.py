@@ -7,6 +7,7 @@ import tomllib
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -77,16 +78,16 @@ def _option(name: str, kind: Any, default: Any, told: Mapping[str, Any]) -> insp
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def add(app: typer.Typer, commands: Mapping[str, Callable[..., None] | None]) -> None:
-    """Add commands by their paths; those before a space are groups, without a function or with one that runs alone."""
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of ``commands.toml``; one that others begin with is a group, which may run alone."""
     groups = {"": app}
-    for path, function in commands.items():
+    for path, about in _HELP["commands"].items():
         parent, _, name = path.rpartition(" ")
-        about = _HELP["commands"][path]
+        function = _function(about["function"]) if "function" in about else None
         shown: dict[str, Any] = {"epilog": examples(about.get("examples", ()))}
-        if heading := about.get("heading"):
-            shown["rich_help_panel"] = _HELP["headings"][heading]
-        if any(other.startswith(f"{path} ") for other in commands):
+        if "heading" in about:
+            shown["rich_help_panel"] = heading(about["heading"])
+        if any(other.startswith(f"{path} ") for other in _HELP["commands"]):
             alone = function is not None
             groups[path] = typer.Typer(no_args_is_help=not alone, invoke_without_command=alone)
             if function is not None:
@@ -94,6 +95,12 @@ def add(app: typer.Typer, commands: Mapping[str, Callable[..., None] | None]) ->
             groups[parent].add_typer(groups[path], name=name, help=about.get("help"), **shown)
         elif function is not None:
             groups[parent].command(name, **shown)(command(path, function))
+
+
+def _function(target: str) -> Callable[..., None]:
+    module, _, name = target.partition(":")
+    found: Callable[..., None] = getattr(import_module(f".{module}", "pipeline.cli"), name)
+    return found
 
 
 def examples(lines: Iterable[str]) -> str | None:
