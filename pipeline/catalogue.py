@@ -1,7 +1,5 @@
 """The catalogue of stages, in order. The commands, ``run``, ``status`` and the docs come from this list."""
 
-from __future__ import annotations
-
 from annotation.params import AnnotateParams, CalibrateParams, ReviewParams
 from pipeline.audit.params import AuditParams
 from pipeline.clean.params import CleanParams

@@ -1,7 +1,5 @@
 """The story of one question: its source, what each stage did to it, its labels, its split."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Claims about options: which option a text asserts, denies or doubts, by what words, and where."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts made comparable, and the options they name: by letter, by their own text, by ordinal, in a list or a range."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping

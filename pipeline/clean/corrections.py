@@ -1,7 +1,5 @@
 """People's corrections, applied where a question still says what it said when they were made. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Checks that a question is whole: a stem, distinct options, a key among them, readable text, no figure missing."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from importlib.resources import files

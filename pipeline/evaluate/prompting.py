@@ -1,7 +1,5 @@
 """Prompts: templates, worked examples, and further versions of a question."""
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The evaluate stage: ask models the questions of a split, read their answers, score them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

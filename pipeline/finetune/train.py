@@ -1,7 +1,5 @@
 """Tuning by recipe: one command, that goes on where it was stopped."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Read a question bank without a run: the mapping of its columns, and rows beside the questions they became."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The page of a paper as records: items, pages, boxes, made from the tables of a build folder."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections import defaultdict

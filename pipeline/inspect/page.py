@@ -1,7 +1,5 @@
 """The page of a paper, put together: pages with boxes and pictures, items beside them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

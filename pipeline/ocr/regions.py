@@ -1,7 +1,5 @@
 """Figures and ruled tables of a page from its vector drawings and images. Pure, except for asking the page."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

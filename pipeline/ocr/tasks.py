@@ -1,7 +1,5 @@
 """The tasks of worker processes: look at a file, read some of its pages or rows, recognise one page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers in the cells of a tabular source: letters, numbers, or texts of options. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

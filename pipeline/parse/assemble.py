@@ -1,7 +1,5 @@
 """From items to drafts: fields of every item, parts, shared cases and options, what is set aside."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Items with numbered blanks, and stems that stand before their number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Roles of a table's columns, options read from them, and columns of options that no header names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby

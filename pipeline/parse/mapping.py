@@ -3,8 +3,6 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A paper, cut: what became of every piece, and the items, heads, shared texts and answers they make up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

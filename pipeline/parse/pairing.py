@@ -1,7 +1,5 @@
 """Key documents and their papers: matched by name over the whole folder first, then by what the texts say; applied."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

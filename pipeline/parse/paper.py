@@ -1,7 +1,5 @@
 """A document's lines → its questions, its key, and what stands in between: the pure core of the stage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest

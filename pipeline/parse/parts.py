@@ -1,7 +1,5 @@
 """Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

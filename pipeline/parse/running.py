@@ -1,7 +1,5 @@
 """Running heads and feet that the layout left among the lines."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set

@@ -1,7 +1,5 @@
 """Tables of results: Parquet and CSV for programs, Markdown and LaTeX for papers."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

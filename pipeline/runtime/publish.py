@@ -4,8 +4,6 @@ A result goes into a temporary folder, the manifest last; then the folder is ren
 is made of and is the same for the same result; what differs from run to run stands in the ledger ``build/runs.jsonl``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

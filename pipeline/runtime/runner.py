@@ -1,7 +1,5 @@
 """Runs stages: skips what is done, checks that counts add up, publishes, and says what happened."""
 
-from __future__ import annotations
-
 import gc
 import platform
 import time

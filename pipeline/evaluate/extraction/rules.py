@@ -1,7 +1,5 @@
 """Rules that decide among a text's claims, from the surest to the weakest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

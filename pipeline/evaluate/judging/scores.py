@@ -1,7 +1,5 @@
 """Judges' and experts' verdicts as scores of runs, and the agreement of the two."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """CMExam's tables 3 to 8 (Liu et al. 2023) and CMB's 3 to 8 (Wang et al. 2023), of any dataset and any models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import mean as mean_of

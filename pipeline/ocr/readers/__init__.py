@@ -1,7 +1,5 @@
 """The readers, and which one a file belongs to: by its content first, by its name second."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Word documents: paragraphs with their automatic numbers, tables, pictures; one page, no layout."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from importlib import metadata

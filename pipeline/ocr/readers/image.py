@@ -1,7 +1,5 @@
 """Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF, HEIC of telephones. All of them need OCR."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tables of questions in text and data files: JSON, JSONL, CSV, Parquet. The parser reads what stands in the rows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

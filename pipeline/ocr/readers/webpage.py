@@ -3,8 +3,6 @@
 Pictures stand as figures in their places.
 """
 
-from __future__ import annotations
-
 import email
 import email.policy
 import re
