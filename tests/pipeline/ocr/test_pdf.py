@@ -8,6 +8,7 @@ import pytest
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
+from pipeline.ocr.tasks import FileTask, inspect
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -16,7 +17,7 @@ PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
 
 def reason(path, **params) -> str:
     with pytest.raises(UnreadableDocument) as caught:
-        PdfReader().count_pages(path, OcrParams(**params))
+        inspect(FileTask("a.pdf", path, OcrParams(**params)))
     return caught.value.reason
 
 
