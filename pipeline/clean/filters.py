@@ -5,7 +5,7 @@ here under a reason code. A ``prefilter`` makes it fast; it needs none.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -147,17 +147,11 @@ def judge(
     question: Question, params: CleanParams, reasons: Collection[str] | None = None
 ) -> FilterVerdict | None:
     """Return the reason for which ``question`` is not kept, or None when it is; ``reasons`` are those to look at."""
-    return next(_verdicts(question, params, reasons), None)
-
-
-def _verdicts(
-    question: Question, params: CleanParams, reasons: Collection[str] | None
-) -> Iterator[FilterVerdict]:
     for item in FILTERS:
         if (reasons is None or item.reason in reasons) and (detail := item.check(question, params)):
-            yield FilterVerdict(item.reason, detail, item.action)
+            return FilterVerdict(item.reason, detail, item.action)
     for rule in params.comment_rules:
         if question.comment and re.search(rule.pattern, question.comment):
-            yield FilterVerdict(
-                rule.reason, f"the source's comment says “{question.comment[:80]}”", rule.action
-            )
+            said = f"the source's comment says “{question.comment[:80]}”"
+            return FilterVerdict(rule.reason, said, rule.action)
+    return None

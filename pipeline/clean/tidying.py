@@ -31,14 +31,9 @@ def tidied(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     ]
     options = questions.select("question_id", "options").explode("options").unnest("options")
     tidy_options = options.with_columns(_tidy_column(options["text"]))
-    parts = "option:" + options["label"]
+    parts, before, after = "option:" + options["label"], options["text"], tidy_options["text"]
     of_options = _changed(
-        {
-            "question_id": options["question_id"],
-            "part": parts,
-            "before": options["text"],
-            "after": tidy_options["text"],
-        }
+        {"question_id": options["question_id"], "part": parts, "before": before, "after": after}
     )
     found = pl.concat([*changes, of_options]).sort("question_id", "part")
     if found.is_empty():

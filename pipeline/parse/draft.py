@@ -216,9 +216,8 @@ def collected(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
 
 def take_tag(draft: Draft) -> None:
     """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
-    draft.stem = (
-        _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem)) if draft.options else draft.stem
-    )
+    if draft.options:
+        draft.stem = _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem))
     found = _P.tag.match(draft.stem)
     if found:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]

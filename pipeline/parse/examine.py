@@ -46,7 +46,7 @@ LONG, TIMES = 60, 4
 
 _LABELS_INSIDE = _P.table("labels_inside")
 _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]
-"""What stops a question wherever it stands in one of its texts."""
+"""Parts of texts that stop a question, each with its pattern."""
 
 
 def examine(
@@ -101,7 +101,7 @@ def _check_explanation(draft: Draft) -> None:
 
 
 def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
-    """What stands before the first question and belongs to questions makes those of its section doubtful."""
+    """An answer, options or a number before the first question: they may belong to those below."""
     lines = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
     first = [draft for draft in own if draft.run == own[0].run]
     fields = split_fields("\n".join(lines))

@@ -24,7 +24,7 @@ _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
 
 TracedLines = tuple[Part, str, Sequence[ParsedLine]]
-"""What lines are, by which rule, and the lines."""
+"""The part that lines are, the rule by which they are, and the lines."""
 
 
 def trace_of_paper(paper: ParsedPaper) -> Trace:

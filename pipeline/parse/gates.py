@@ -220,7 +220,8 @@ def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
 
 
 def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
-    asked = [text for text in texts if _asks(text)]
+    numbered = (text for text in texts if number_candidate(0, text) and not INSTRUCTION.search(text))
+    asked = [*filter(_P.asks.search, numbered)]
     run = find_run("\n".join(texts)) if options else None
     labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
     if asked or labels:
@@ -230,8 +231,3 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
             line.strip()[:40],
             f"what looks like a question stands {where} and was not read",
         )
-
-
-def _asks(text: str) -> bool:
-    """Return whether a line has a number and asks."""
-    return bool(number_candidate(0, text) and _P.asks.search(text)) and not INSTRUCTION.search(text)

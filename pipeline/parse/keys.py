@@ -251,18 +251,14 @@ def _targets(
         }
         fitting = [section for section in fitting if options[section]] or fitting
     before = [section for section in fitting if section <= run.after_section] or fitting
-    fits = [(_overlap(numbers, set(by_section[section])), -section) for section in before]
-    fit, section = max(fits)
-    return [-section] if fit > 0 else []
+    shared = {section: len(numbers & by_section[section].keys()) for section in before}
+    best = max(before, key=lambda one: (shared[one] / len(numbers | by_section[one].keys()), -one))
+    return [best] if shared[best] else []
 
 
 def _names(numbers: dict[int, list[Draft]]) -> set[str]:
     """The heads a section of the paper stands under."""
     return {draft.block.name for drafts in numbers.values() for draft in drafts}
-
-
-def _overlap(one: set[int], other: set[int]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0
 
 
 def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, replace: bool) -> Unmatched:

@@ -29,7 +29,7 @@ _PARTS = ("stem", "options", "answer", "explanation")
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class AskedLines:
     """Lines of a paper that are asked for together: items whose gates failed, and the item after each."""
 
     document: str
@@ -53,7 +53,7 @@ class Pointed:
         return {"asked": self.asked, "failed": self.failed, "accepted": accepted, "cost": self.cost}
 
 
-def requests_of(papers: Iterable[ParsedPaper], params: PointParams) -> list[tuple[Region, ChatRequest]]:
+def requests_of(papers: Iterable[ParsedPaper], params: PointParams) -> list[tuple[AskedLines, ChatRequest]]:
     """Return a request for every region of judged papers that waits for a reason which another cut can mend."""
     return [
         (region, _request(paper, region))
@@ -63,7 +63,7 @@ def requests_of(papers: Iterable[ParsedPaper], params: PointParams) -> list[tupl
     ]
 
 
-def ask(asked: Sequence[tuple[Region, ChatRequest]], params: PointParams, store: Store) -> Pointed:
+def ask(asked: Sequence[tuple[AskedLines, ChatRequest]], params: PointParams, store: Store) -> Pointed:
     """Ask for every region; answers are kept in the store before they are used."""
     regions = {request.id: region for region, request in asked}
     found = Pointed(asked=len(asked))
@@ -103,7 +103,7 @@ def _is_sound(draft: Draft) -> bool:
     return bool(draft.options) and not draft.flags and not draft.set_aside
 
 
-def _regions(paper: ParsedPaper, most: int) -> Iterator[Region]:
+def _regions(paper: ParsedPaper, most: int) -> Iterator[AskedLines]:
     """Regions of at most so many lines, without heads, figures and tables."""
     failing = {
         place_of(piece)
@@ -118,15 +118,15 @@ def _regions(paper: ParsedPaper, most: int) -> Iterator[Region]:
         if open_region and open_region[1] + 1 == first and last - open_region[0] < most:
             first = open_region[0]
         elif open_region:
-            yield Region(paper.document, *open_region)
+            yield AskedLines(paper.document, *open_region)
             open_region = None
         if open_region or fails:
             open_region = (first, last)
         if open_region and not fails:
-            yield Region(paper.document, *open_region)
+            yield AskedLines(paper.document, *open_region)
             open_region = None
     if open_region:
-        yield Region(paper.document, *open_region)
+        yield AskedLines(paper.document, *open_region)
 
 
 def _items(paper: ParsedPaper) -> Iterator[tuple[int, int]]:
@@ -139,7 +139,7 @@ def _items(paper: ParsedPaper) -> Iterator[tuple[int, int]]:
             yield first, end - 1
 
 
-def _request(paper: ParsedPaper, region: Region) -> ChatRequest:
+def _request(paper: ParsedPaper, region: AskedLines) -> ChatRequest:
     lines = [piece.text for piece in paper.pieces[region.first : region.last + 1]]
     shown = "\n".join(f"{number}| {text}" for number, text in enumerate(lines, 1))
     messages = [{"role": "system", "content": _ASKED["task"]}, {"role": "user", "content": shown}]
@@ -170,7 +170,7 @@ def _check(text: str, count: int) -> None:
         raise BadAnswerError(Reason.MALFORMED_JSON, "lines are left out or stand twice", hint)
 
 
-def _pointing(said: Mapping[str, Any], region: Region, model: str) -> Pointing:
+def _pointing(said: Mapping[str, Any], region: AskedLines, model: str) -> Pointing:
     """Return the model's ranges as places in the paper's lines."""
 
     def places(part: list[int] | None) -> Any:

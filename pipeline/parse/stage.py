@@ -15,7 +15,7 @@ from pipeline.parse.outline import Pointing
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import ParsedPaper, judge, read_paper
 from pipeline.parse.params import ParseParams, PointParams
-from pipeline.parse.pointing import Pointed, Region, accepted, ask, requests_of
+from pipeline.parse.pointing import AskedLines, Pointed, accepted, ask, requests_of
 from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams, SourceParams
@@ -71,7 +71,7 @@ def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa:
 
 def to_point(
     documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
-) -> tuple[list[ParsedPaper], list[tuple[Region, ChatRequest]]]:
+) -> tuple[list[ParsedPaper], list[tuple[AskedLines, ChatRequest]]]:
     """Return the judged papers, and the requests for those of their lines where gates failed."""
     papers, _ = _judged(documents, lines, {}, context)
     return papers, requests_of(papers, params)
