@@ -96,10 +96,6 @@ class Rooms:
         lasts = (*draft.pieces[-1:], *draft.shared_pieces[-1:])
         return [(last, self.following[place_of(last)]) for last in lasts if place_of(last) in self.following]
 
-    def lost_after(self, pair: LinePair) -> float:
-        """Return the number of lines that have room between two."""
-        return self.holes.get(place_of(pair[0]), 0.0)
-
     def _note(self, pairs: Sequence[LinePair]) -> None:
         """Note the pairs with more white between them than nearly all others of their kind.
 
@@ -185,7 +181,7 @@ def check_rooms(
 
 def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
     for above, below in (*rooms.inside(draft), *rooms.after(draft)):
-        at_edge, lost = place_of(above) in rooms.breaks, rooms.lost_after((above, below))
+        at_edge, lost = place_of(above) in rooms.breaks, rooms.holes.get(place_of(above), 0.0)
         label = labelled(below.text) and not at_edge and not next_lost and lost < BEFORE_LABEL
         stops = above.text.rstrip().endswith("。")  # the end of a case may stand before the line that asks
         if lost and not (label and is_whole(above, rooms.edges, by_words=not stops)):
