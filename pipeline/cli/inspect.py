@@ -223,7 +223,7 @@ def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
 
 
 def _group(row: AsideRow) -> tuple[str, str, str]:
-    return row.document, row.reason, _line(row.detail)
+    return row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: ")
 
 
 def _line(text: str) -> str:

@@ -37,7 +37,7 @@ class VisionEngine(EngineSetup):
     def check(params: VisionParams) -> None:
         """Make sure that a model is named and its key is there."""
         if (missing := params.missing()) is not None:
-            raise UserError(f"[ocr.vision] {missing.replace('its [llm] section', '[ocr.vision]')}")
+            raise UserError(f"[ocr.vision] {missing}")
 
     @staticmethod
     def models(params: VisionParams) -> list[str]:
