@@ -138,13 +138,13 @@ class Compared:
 def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:
     """The items of some ``rows`` of the questions, by row."""
     chosen = list(rows)
-    columns = questions.select(
+    columns = questions[chosen].select(
         pl.col("options").list.eval(pl.element().struct.field("label")).alias("labels"),
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
         (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
-    )[chosen]
+    )
     compared = keys.select("key", "core", "option_keys")[chosen]
     made = {}
     for row, (labels, answer, accepted, *known), (key, core, options) in zip(
