@@ -6,7 +6,7 @@ the task it worked on; memory that is refused becomes an error of the library, a
 
 import math
 import os
-import time
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,7 +29,9 @@ _PER_BYTE = 12
 def bounded(path: Path | None, seconds: float | None = None) -> Iterator[None]:
     """Hold what is done inside to ``seconds`` of processor time and, where a file is read, to ``MEMORY``.
 
-    Over its time the process is killed by SIGXCPU, which the executor tells as ``timeout``.
+    Over its time the process is killed by SIGPROF, which the executor tells as ``timeout``. A timer counts what is used
+    from now on. RLIMIT_CPU counts clock ticks since the process began, which on a busy virtual machine may be a third
+    more than what it used, so an old worker would be killed at once.
 
     Raises:
         UnreadableDocument: ``too_large``, more memory was asked for.
@@ -38,8 +40,7 @@ def bounded(path: Path | None, seconds: float | None = None) -> Iterator[None]:
         yield
         return
     memory = _virtual() + max(MEMORY, _PER_BYTE * path.stat().st_size) if path else None
-    deadline = None if seconds is None else math.ceil(time.process_time() + max(1.0, seconds))
-    with _limit("RLIMIT_AS", memory), _limit("RLIMIT_CPU", deadline), _limit("RLIMIT_CORE", 0):
+    with _limit("RLIMIT_AS", memory), _timer(seconds), _limit("RLIMIT_CORE", 0):
         try:
             yield
         except MemoryError as error:
@@ -55,6 +56,22 @@ def _virtual() -> int:
         )
     except (OSError, ValueError):  # not Linux: the limit is then that of growth from nothing
         return 0
+
+
+@contextmanager
+def _timer(seconds: float | None) -> Iterator[None]:
+    """End the process after ``seconds`` of processor time, or earlier where a timer around this one says so."""
+    if seconds is None:
+        yield
+        return
+    outer, _ = signal.getitimer(signal.ITIMER_PROF)
+    given = min(max(1.0, seconds), outer or math.inf)
+    signal.setitimer(signal.ITIMER_PROF, given)
+    try:
+        yield
+    finally:
+        left, _ = signal.getitimer(signal.ITIMER_PROF)
+        signal.setitimer(signal.ITIMER_PROF, max(outer - (given - left), 0.01) if outer else 0)
 
 
 @contextmanager

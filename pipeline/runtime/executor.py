@@ -134,7 +134,7 @@ def _outcome(future: Future[Any]) -> Any:
     except TimeoutError:
         return Failure("timeout", "took longer than the limit")
     except ProcessExpired as error:
-        if error.exitcode == -getattr(signal, "SIGXCPU", 0):
+        if error.exitcode == -getattr(signal, "SIGPROF", 0):
             return Failure("timeout", "took more processor time than the limit")
         if error.exitcode == -getattr(signal, "SIGKILL", 0):
             return Failure("killed", _KILLED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ resource = pytest.importorskip("resource")
 from pipeline.ocr.bounds import MEMORY, bounded  # noqa: E402
 from schemas.errors import UnreadableDocument  # noqa: E402
 
-LIMITS = ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_CORE")
+LIMITS = ("RLIMIT_AS", "RLIMIT_CORE")
 
 
 @pytest.fixture
@@ -22,8 +23,10 @@ def path(tmp_path):
     return made
 
 
-def limits() -> list[tuple[int, int]]:
-    return [resource.getrlimit(getattr(resource, name)) for name in LIMITS]
+def limits() -> list[tuple[float, float]]:
+    return [resource.getrlimit(getattr(resource, name)) for name in LIMITS] + [
+        signal.getitimer(signal.ITIMER_PROF)
+    ]
 
 
 def test_limits_are_as_before_also_after_an_error(path):
@@ -59,6 +62,13 @@ def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
         "    re.match(r'(a+)+$', 'a' * 60 + 'b')\n"  # hours inside one call of native code
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=600)
-    import signal
+    assert done.returncode == -signal.SIGPROF
 
-    assert done.returncode == -signal.SIGXCPU
+
+def test_the_shorter_of_two_times_counts_and_the_longer_goes_on(path):
+    with bounded(path, 30):
+        with bounded(path, 600):
+            assert signal.getitimer(signal.ITIMER_PROF)[0] < 31
+        with bounded(path, 5):
+            assert signal.getitimer(signal.ITIMER_PROF)[0] < 6
+        assert 25 < signal.getitimer(signal.ITIMER_PROF)[0] < 31
