@@ -75,9 +75,7 @@ def _holder(path: Path) -> str:
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write Parquet that every reader opens: zstd, statistics, no view types."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    with path.open(
-        "wb"
-    ) as stream:  # Arrow's own files tell of no reason where closing them fails, as over a network
+    with path.open("wb") as stream:  # Arrow's own files give no reason where closing them fails (network)
         pq.write_table(table, stream, compression="zstd", row_group_size=_ROW_GROUP)
 
 

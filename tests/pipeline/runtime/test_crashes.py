@@ -95,8 +95,8 @@ class Death:
         def operation(*given, **named):
             self.steps += 1
             if self.steps == self.at:
-                if name.startswith("write_"):
-                    Path(given[1] if name == "write_table" else given[0]).touch()
+                if name.startswith("write_") and name != "write_table":  # its file is open, and so is there
+                    given[0].touch()
                 raise Killed(f"at {name}")
             return real(*given, **named)
 

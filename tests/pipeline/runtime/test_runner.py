@@ -169,14 +169,14 @@ def test_the_ledger_counts_what_the_store_had_already(runner):
 
 
 def test_a_stage_without_its_input_says_what_to_run_first(runner):
-    with pytest.raises(UserError, match="run `build-dataset ocr` first"):
+    with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
         runner().run(["parse"])
 
 
 def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
     runner().run(["ocr"])
     (runner.build / "ocr" / "words.parquet").unlink()
-    with pytest.raises(UserError, match="run `build-dataset ocr` first"):
+    with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
         runner().run(["parse"])
 
 
