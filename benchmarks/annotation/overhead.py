@@ -1,4 +1,4 @@
-"""What our client costs beside a plain loop over the openai SDK, against a server of 200 ms latency.
+"""The cost of our client beside a plain loop over the openai SDK, against a server of 200 ms latency.
 
 ``python -m benchmarks.annotation.overhead [--questions 3000] [--at-once 64]`` prints, for each way of asking: requests
 a second, their share of what 64 requests of 200 ms allow, and CPU time a request.

@@ -1,4 +1,4 @@
-"""What the clean stage drops of questions that others found sound.
+"""The questions that the clean stage drops of those that others found sound.
 
     python -m benchmarks.clean.exclusion QUESTIONS.jsonl
 

@@ -60,7 +60,7 @@ def judged(path: Path) -> Iterator[Judged]:
 
 
 def ours(output: Judged, multiple: bool | None, answer_first: bool | None) -> str:
-    """What ``extract`` reads."""
+    """Return the letters that ``extract`` reads."""
     return "".join(extract(output.text, output.options, multiple, answer_first).letters or ())
 
 

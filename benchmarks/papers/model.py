@@ -1,4 +1,4 @@
-"""What a synthetic paper says, and the habits in which it is printed."""
+"""The content of a synthetic paper, and the habits in which it is printed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What the items of a section are."""
+    """The kinds of items of a section."""
 
     A1 = "A1"
     A2 = "A2"

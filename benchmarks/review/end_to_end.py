@@ -44,7 +44,7 @@ Labels = dict[str, str]
 
 @dataclass
 class Script:
-    """What everybody says of every question."""
+    """Everybody's labels of every question."""
 
     filled_in: Mapping[str, Labels]
     said: Mapping[Account, dict[str, Labels]]
@@ -71,12 +71,12 @@ class Script:
         return {each for each in self.filled_in if self.said[ZHANG][each] != self.said[LI][each]}
 
     def final(self, question_id: str) -> Labels:
-        """What it ends as: the adjudicator sides with the second expert."""
+        """Its final label: the adjudicator sides with the second expert."""
         return self.said[LI][question_id]
 
 
 def _label(number: int) -> Labels:
-    """What is filled in: few labels often and many seldom, as in real exams."""
+    """The labels filled in: few labels often and many seldom, as in real exams."""
     lot = random.Random(number)
     return {
         name: lot.choices(own.zh_names(), [1 / (place + 1) for place in range(len(own.labels))])[0]

@@ -46,7 +46,7 @@ KEY = "LABEL_STUDIO_API_KEY"
 
 
 def context_in(folder: Path) -> RunContext:
-    """What the runner gives the stage, in a build of its own, without bars."""
+    """Return the context of a stage, in a build of its own, without bars."""
     (folder / "raw").mkdir()
     (folder / "dataset.toml").write_text('[dataset]\nname = "bench"\nraw = "raw"\nbuild = "build"\n')
     return Runner(load(folder / "dataset.toml", {}), Console(quiet=True)).context(stage("review"))

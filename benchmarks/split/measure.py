@@ -1,4 +1,4 @@
-"""What a split keeps: proportions, groups, and the splits of questions that were released before.
+"""The things a split keeps: proportions, groups, and the splits of questions that were released before.
 
     python -m benchmarks.split.measure QUESTIONS.jsonl --size 20000
 
