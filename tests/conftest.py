@@ -1,4 +1,4 @@
-"""What tests share: a context without processes or files, the shared data, the sample built once."""
+"""Shared by tests: a context without processes or files, the shared data, the sample built once."""
 
 from __future__ import annotations
 

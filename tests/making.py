@@ -1,4 +1,4 @@
-"""What many tests make: a question, and a context that keeps silent."""
+"""Things that many tests make: a question, and a context that prints nothing."""
 
 from __future__ import annotations
 

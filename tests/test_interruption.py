@@ -57,7 +57,7 @@ def kill_when(happened: Callable[[], bool], build: Path, *words: str) -> None:
 
 
 def stored(build: Path, stage: str) -> int:
-    """How many items the stage's store holds."""
+    """Return the number of items in the stage's store."""
     path = build / "store" / f"{stage}.sqlite"
     if not path.exists():
         return 0

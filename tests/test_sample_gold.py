@@ -87,7 +87,7 @@ class Build:
         return next((item for item in self._ends if wanted.fullmatch(item)), None)
 
     def end_of(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Where a gold question ended: place, and stage, reason, into, kind where they apply."""
+        """Return the end of a gold question: place, and stage, reason, into, kind where they apply."""
         found = self.id_of(question)
         if found is None:
             return {"place": "lost"}

@@ -1,4 +1,4 @@
-"""What 70,000 questions cost beside the requests: prompts, keys, the store, reading labels, in CPU time a question.
+"""The cost of 70,000 questions beside the requests: prompts, keys, the store, reading labels, in CPU time a question.
 
 ``python -m benchmarks.annotation.bookkeeping [--questions 70000]``.
 """

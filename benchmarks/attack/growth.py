@@ -1,4 +1,4 @@
-"""How time grows with hostile text, in everything that foreign text meets.
+"""Measure how time grows with the length of hostile text, in all code that reads foreign text.
 
 Units that could make a pattern backtrack are taken from the patterns themselves: for every compiled expression of our
 modules, an example of each part that repeats. Every unit goes through parsing, cleaning, captions, answer keys,

@@ -1,4 +1,4 @@
-"""Whole runs under limits on memory, and over a network file system that fails: what a user sees, and what is left.
+"""Run the whole pipeline under limits on memory and over a failing network file system; print what users see and keep.
 
 A case passes when it ends in time, with exit code 0, 2, 3 or (killed by the system) 137, without a traceback and with
 the papers untouched, and when the same command afterwards, without the limit or fault, finishes with the bytes of an

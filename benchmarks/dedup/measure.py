@@ -30,7 +30,7 @@ from schemas.questions import Question
 
 
 class Origin(NamedTuple):
-    """What was done to make a question, of which base, and which question it is."""
+    """The change that made a question, its base, and its index."""
 
     how: str
     base: str
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def table(questions: Iterable[Made]) -> tuple[dict[str, Origin], pl.DataFrame]:
-    """Where each question comes from, by id, and all of them as a table, made some thousand at a time."""
+    """Return the origin of each question by id, and all questions as a table, made some thousand at a time."""
     origins: dict[str, Origin] = {}
     frames = []
     waiting = iter(questions)
@@ -135,7 +135,7 @@ def _show(frame: pl.DataFrame, pairs: list[tuple[str, str, str]]) -> None:
 
 
 def places(names: Iterable[str], result: Result) -> dict[str, str]:
-    """Where each question ended: the question that stands for it, itself included."""
+    """Return the survivor of each question; a question that was kept is its own survivor."""
     place = {name: name for name in names}
     place |= dict(result.tables["merges"].select("question_id", "survivor_id").iter_rows())
     return place | {member: item.item_id for item in result.review for member in item.question_ids}

@@ -124,7 +124,7 @@ def print_row(
 
 
 def _together(made: list[Made], place: Mapping[str, str], kinds: Collection[str]) -> list[bool]:
-    """Whether each question of these kinds is where its base is."""
+    """Tell of each question of these kinds whether it ended in the place of its base."""
     return [
         place[item.question.question_id] == place[item.base]
         for item in made

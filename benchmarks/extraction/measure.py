@@ -77,7 +77,7 @@ def readings(multiple: bool | None, habit: bool | None) -> dict[str, Reading]:
 
 
 def agreed(outputs: list[Judged], read: Reading) -> list[bool]:
-    """Whether the reading of each output leads to people's judgement."""
+    """Tell of each output whether its reading leads to people's judgement."""
     return [(read(output) == output.key) == output.right for output in outputs]
 
 

@@ -1,4 +1,4 @@
-"""How long it takes to compare questions with a public benchmark, and how much memory.
+"""Measure the time and memory of comparing questions with a public benchmark.
 
     python -m benchmarks.leaks.measure QUESTIONS.jsonl BENCHMARK --size 280000
 

@@ -100,7 +100,7 @@ def said(question: dict[str, Any]) -> str:
 
 
 def drawn(question: dict[str, Any]) -> bool:
-    """Whether it holds what is no text."""
+    """Return whether it holds something other than text."""
     return bool(question["attachments"])
 
 

@@ -1,4 +1,4 @@
-"""What a confidence is worth: of lines recognised with a score, how many are right; makes the embedded engine's table.
+"""Measure the share of right lines by recognition score, and make the embedded engine's table of confidence.
 
     python -m benchmarks.ocr.calibrate --pages 9 --picture benchmarks/ocr/confidence.png
     python -m benchmarks.ocr.calibrate --pages 6 --questions QUESTIONS.jsonl       # texts of your own, in CMExam's form

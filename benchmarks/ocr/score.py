@@ -1,4 +1,4 @@
-"""What an engine read on a page against what is printed there, whatever order it reads in."""
+"""Score the text that an engine read on a page against the printed text, in any order of reading."""
 
 from __future__ import annotations
 

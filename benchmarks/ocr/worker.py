@@ -147,7 +147,7 @@ ENGINES = {
     "paddleocr": _paddleocr,
     "tesseract": partial(_ours, engine="tesseract"),
 }
-"""How each reads: ``default`` is what the pipeline takes, ``onnxruntime`` the same without OpenVINO."""
+"""The engines by name: ``default`` is the pipeline's choice, ``onnxruntime`` the same without OpenVINO."""
 
 if __name__ == "__main__":
     main()

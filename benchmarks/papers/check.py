@@ -13,9 +13,9 @@ from schemas.documents import Document, Line, LineKind
 from schemas.questions import Question
 
 WAITS = "waits:"
-"""How a line about an item that waits for a person begins."""
+"""Beginning of a line about an item that waits for a person."""
 TYPES = {Kind.C: "B1", Kind.K: "A1"}
-"""What kinds that are converted become."""
+"""Kinds of question that are converted, and the kinds they become."""
 
 
 def lines_of(pages: Sequence[Sequence[str]], document: str) -> list[Line]:
@@ -37,12 +37,12 @@ def lines_of(pages: Sequence[Sequence[str]], document: str) -> list[Line]:
 
 
 def read(printed: Printed) -> ParseOutcome:
-    """What the parser makes of a paper and its key."""
+    """Parse a paper and its key."""
     return read_lines(lines_of(printed.pages, "exam.pdf"), lines_of(printed.key, "exam_answers.pdf"))
 
 
 def read_lines(lines: Sequence[Line], key: Sequence[Line] = ()) -> ParseOutcome:
-    """What the parser makes of the lines of a paper and of its key."""
+    """Parse the lines of a paper and of its key."""
     papers = [read_paper("exam.pdf", lines)]
     papers += [read_paper("exam_answers.pdf", key)] if key else []
     paired = pair_keys(papers)

@@ -84,7 +84,7 @@ def random_style(random: Random) -> Style:
 
 
 def misread(paper: Paper) -> list[str]:
-    """What was read otherwise than printed; what waits counts only where it is more than a tenth of the items."""
+    """Return what was read differently from print; waiting items count only if they are more than a tenth."""
     found = differences(paper)
     waiting = [line for line in found if line.startswith(WAITS)]
     wrong = [line for line in found if not line.startswith(WAITS)]

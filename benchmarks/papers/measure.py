@@ -1,4 +1,4 @@
-"""What the parser makes of papers that have a reference: questions, options, answers, stems, figures.
+"""Measure the parser on papers that have a reference: questions, options, answers, stems, figures.
 
     python -m benchmarks.papers.measure EXAMS REFERENCE.jsonl [--engine rapidocr] [--errors 5]
 
@@ -110,7 +110,7 @@ def _stem(score: Score, number: int, expected: str, stem: str) -> None:
 
 
 def _options(score: Score, row: dict[str, Any], question: Question) -> bool:
-    """Whether the labels are right and every text is, but for a tenth of its characters."""
+    """Return whether the labels are right and every text is, up to a tenth of its characters."""
     texts = {option.label: fold(option.text) for option in question.options}
     right = list(texts) == list("ABCD")
     for letter in "ABCD":
@@ -125,7 +125,7 @@ def _options(score: Score, row: dict[str, Any], question: Question) -> bool:
 
 
 def _answer(score: Score, row: dict[str, Any], question: Question) -> bool:
-    """Whether the answer is that of the reference, or one of those accepted after appeals."""
+    """Return whether the answer is that of the reference, or one of those accepted after appeals."""
     stated = set(row["正確答案"] or "") & set("ABCD")
     accepted = {"".join(letters) for letters in question.accepted_answers or []} | {
         "".join(question.answer or [])

@@ -63,37 +63,37 @@ class Style:
     """The habits of a paper."""
 
     number: str = "{}."
-    """How a number is printed: ``{}`` is the number, ``{c}`` a circled one."""
+    """Printed form of a number: ``{}`` is the number, ``{c}`` a circled one."""
     number_alone: bool = False
-    """Whether numbers stand on a line of their own."""
+    """True if numbers stand on a line of their own."""
     restart: bool = False
-    """Whether numbering begins again in every section."""
+    """True if numbering begins again in every section."""
     start: int = 1
     head: str = "{numeral}、{name}（本题共{count}题，每题1分）"
     """The head of a section; empty for none."""
     group_head: str = "（{first}～{last}题共用{what}）"
     case: str = ""
-    """How a shared case is told with its head in one, as 情況：…依此回答第1題至第3題; else a head."""
+    """Form of a shared case that holds its own head, as 情況：…依此回答第1題至第3題; empty: a separate head."""
     label: str = "{}."
-    """How an option's label is printed: ``{}``, ``{c}`` circled, ``{l}`` small."""
+    """Printed form of an option's label: ``{}``, ``{c}`` circled, ``{l}`` small."""
     layout: str = "one"
     """``one``, ``two``, ``four`` a line (columns), ``inline`` (spaces), ``double`` (two spaces)."""
     key: str = "none"
     """See ``render.KEYS``."""
     mark: str = "答案：{}"
-    """How an answer beside its question is marked."""
+    """Mark of an answer beside its question."""
     explain: str = "解析：{}"
     width: int = 34
     page_lines: int = 40
     columns: int = 1
     traditional: bool = False
     running: bool = False
-    """Whether pages have a head, and a foot that counts them."""
+    """True if pages have a head, and a foot that counts them."""
     cover: bool = False
-    """Whether a title and instructions stand first."""
+    """True if a title and instructions come first."""
 
     def __str__(self) -> str:
-        """What differs from the usual, as a name."""
+        """A name made of what differs from the usual style."""
         usual = Style()
         different = [
             f"{one.name}={getattr(self, one.name)}"
@@ -113,7 +113,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Truth:
-    """What must be read back of an item."""
+    """The content of an item that must be read back."""
 
     section: int
     number: int

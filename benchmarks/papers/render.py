@@ -39,7 +39,7 @@ _COVER = [
 
 
 def truths(paper: Paper) -> list[Truth]:
-    """What must be read back, in order; numbers and sections as the parser counts them."""
+    """The items that must be read back, in order; numbers and sections as the parser counts them."""
     return [truth for _, _, truth in _numbered(paper)]
 
 

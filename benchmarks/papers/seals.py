@@ -92,7 +92,7 @@ def read(path: Path) -> list[Line]:
 
 
 def outcome_of(paper: Paper, kind: str, random: Random) -> ParseOutcome:
-    """What is made of a sealed paper."""
+    """Read and parse a sealed paper."""
     with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
         file.write(sealed(to_pdf(render(paper).pages), kind, random))
         file.flush()

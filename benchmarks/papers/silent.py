@@ -35,7 +35,7 @@ _SPOILT = ("\ufffd", "\ue123", "\uf0b7")
 
 @dataclass
 class Damage:
-    """What was done to a paper."""
+    """A change that was made to a paper."""
 
     kind: str
     lines: Callable[[list[Tagged]], list[Tagged]] = list
@@ -227,7 +227,7 @@ def printed_lines(pages: Sequence[Sequence[str]], document: str, *, boxes: bool)
 
 
 def outcome_of(paper: Paper, damage: Damage, *, boxes: bool) -> ParseOutcome:
-    """What the parser makes of a damaged paper and the key beside it."""
+    """Parse a damaged paper and the key beside it."""
     printed = render(paper, damage.lines)
     key = render(damage.key).key if damage.key else printed.key
     name = (
@@ -248,7 +248,7 @@ def _read(printed: Printed, name: str, key_name: str, *, boxes: bool) -> ParseOu
 
 
 def wrong(question: Question, expected: Sequence[Truth], *, keyed: bool) -> str | None:
-    """What of a kept question no printed question of its number says; None where it is right or flagged."""
+    """Return the part of a kept question that no printed question of its number has; None if right or flagged."""
     if question.attachments:
         return None
     options = [option.text for option in question.options]
@@ -281,7 +281,7 @@ def _waits(outcome: ParseOutcome) -> list[tuple[Question, ReviewItem]]:
 
 @dataclass
 class Tally:
-    """What became of the questions of damaged papers."""
+    """Outcomes of the questions of damaged papers."""
 
     kept: int = 0
     silent: int = 0

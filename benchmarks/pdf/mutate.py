@@ -51,7 +51,7 @@ class TextOnly(RunContext):
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None
     ) -> Iterator[tuple[Item, Out | Failure]]:
-        """As always, but for recognition."""
+        """Map as usual; recognition is replaced."""
         if function is recognise_page:
             return ((item, Failure("needs_ocr", "not recognised here")) for item in items)
         return super().map(function, items, timeout=timeout)
@@ -59,7 +59,7 @@ class TextOnly(RunContext):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a mutant."""
+    """Outcome of a mutant."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class Outcome:
     """``read``, ``blank pages``, ``needs OCR``, or the reason of its rejection."""
     seconds: float
     broken: str | None = None
-    """What should not have happened."""
+    """Errors that should not have happened."""
 
 
 class Reader:
@@ -80,7 +80,7 @@ class Reader:
         self.executor = LocalExecutor(1)
 
     def read(self, mutant: Mutant) -> Outcome:
-        """What comes of a mutant."""
+        """Read a mutant and return its outcome."""
         home = self.folder / f"{mutant.number:05d}-{mutant.kind}"
         raw = home / "raw"
         raw.mkdir(parents=True)
@@ -103,7 +103,7 @@ class Reader:
 
 
 def judge(result: Result) -> tuple[str, str | None]:
-    """What a run came to in a word, and what should not have happened in it."""
+    """Return a run's outcome in a word, and errors that should not have happened in it."""
     if result.rejects:
         reject = result.rejects[0]
         crash = reject.reason in ("crashed", "error") and f"{reject.reason}: {reject.detail}"

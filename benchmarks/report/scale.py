@@ -1,4 +1,4 @@
-"""How long the report of a large dataset takes: the tables of a build, repeated under new ids.
+"""Measure how long the report of a large dataset takes: the tables of a build, repeated under new ids.
 
 python -m benchmarks.report.scale build --questions 280000
 """

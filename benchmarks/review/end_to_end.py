@@ -36,7 +36,7 @@ from tests.services.label_studio_server import ACCOUNTS, ADMIN, LI, WANG, ZHANG,
 from tests.services.reviewing import answer, tasks
 
 CHANGES = {ZHANG: 0.04, LI: 0.06}
-"""How often an expert changes a label that was filled in."""
+"""Share of filled-in labels that an expert changes."""
 FLAGGED = 0.01
 T = TypeVar("T")
 Labels = dict[str, str]

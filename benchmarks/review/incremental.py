@@ -1,4 +1,4 @@
-"""How long a pull of one change takes among 10,000 questions with 20,000 annotations, in a real Label Studio.
+"""Measure how long a pull of one change takes among 10,000 questions with 20,000 annotations, in a real Label Studio.
 
 ``python -m benchmarks.review.incremental [QUESTIONS] [--without-labels]`` makes a server of its own in a temporary
 folder (Label Studio must be installed: ``make label-studio``), and prints a table.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pipeline.archives import is_copy
 from pipeline.ocr.assemble import DocumentState
-from pipeline.ocr.engines import Engine
+from pipeline.ocr.engines import ChosenEngine
 from pipeline.ocr.mending import compared, lost_boxes, mended
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import EngineName, OcrParams
@@ -29,7 +29,7 @@ class Job(NamedTuple):
     """Lines of the page that are read from their pictures; empty for all of the page."""
 
 
-class Reading(Protocol):
+class PageMethod(Protocol):
     """A way of reading pages: by the text layer, or by an engine."""
 
     params: OcrParams
@@ -38,14 +38,14 @@ class Reading(Protocol):
         """Return the key of what is read, which names all that can change it; layout of scans comes later."""
 
 
-class TextLayer:
+class TextLayerReader:
     """Reads text layers, or finds that a page needs OCR."""
 
     def __init__(self, params: OcrParams) -> None:
         self.params = params
 
     def key(self, job: Job) -> str:
-        """See ``Reading.key``; ``max_pixels`` bounds what is looked at."""
+        """See ``PageMethod.key``; ``max_pixels`` bounds what is looked at."""
         found, params = reader(job.reading.facts.format), self.params
         options = (
             str(job.page),
@@ -56,11 +56,11 @@ class TextLayer:
         return sha256("text", job.reading.file.sha256, *options, code_hash(type(found).__module__))
 
 
-class Recognition(Engine):
+class Recognition(ChosenEngine):
     """Recognises pages, or lines of them, by an engine."""
 
     def key(self, job: Job) -> str:
-        """See ``Reading.key``."""
+        """See ``PageMethod.key``."""
         options = json.dumps(self.semantic, sort_keys=True, ensure_ascii=False)
         places = json.dumps([[round(edge, 2) for edge in box] for box in job.boxes])
         made_by = self.module, type(reader(job.reading.facts.format)).__module__
@@ -78,7 +78,7 @@ class PageStore:
     def __init__(self, store: Store, params: OcrParams) -> None:
         self._store = store
         self._least = params.second_below
-        self.text = TextLayer(params)
+        self.text = TextLayerReader(params)
         self.first = Recognition(params)
         self.second = (
             Recognition(params.model_copy(update={"engine": params.second})) if params.second else None
@@ -87,7 +87,7 @@ class PageStore:
         self.lines = Recognition(params.model_copy(update=on_lines))
         """Vision models read pages, so lines are read by the embedded engine."""
 
-    def missing(self, by: Reading, jobs: Iterable[Job]) -> list[Job]:
+    def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""
         left: list[Job] = []
         for _, own in groupby(
@@ -98,7 +98,7 @@ class PageStore:
             left += [job for key, job in keys.items() if key not in done]
         return left
 
-    def put(self, by: Reading, jobs: Iterable[Job], values: Iterable[dict[str, Any]]) -> None:
+    def put(self, by: PageMethod, jobs: Iterable[Job], values: Iterable[dict[str, Any]]) -> None:
         """Keep what was read of pages.
 
         Raises:

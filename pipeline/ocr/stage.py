@@ -18,7 +18,7 @@ from pipeline.ocr.assemble import (
     manifest_within,
     read_manifest,
 )
-from pipeline.ocr.pages import Job, PageStore, Reading, Recognition
+from pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -240,7 +240,7 @@ class _Work:
     """Pages to read by one way of reading. Those whose own task fails are lost where they are required."""
 
     def __init__(
-        self, by: Reading, store: PageStore, context: Context, jobs: Sequence[Job], required: bool = True
+        self, by: PageMethod, store: PageStore, context: Context, jobs: Sequence[Job], required: bool = True
     ) -> None:
         self._by, self._store, self._context, self._required = by, store, context, required
         self._jobs = {(job.reading.name, job.page): job for job in jobs}
@@ -327,7 +327,7 @@ def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> 
             if page.confidence is not None and page.confidence < LOW_CONFIDENCE
         ],
         "duplicate_files": duplicates,
-        "ocr_engine": engines.Engine(params).name.value if methods[ReadMethod.OCR.value] else None,
+        "ocr_engine": engines.ChosenEngine(params).name.value if methods[ReadMethod.OCR.value] else None,
     }
 
 

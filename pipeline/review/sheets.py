@@ -68,7 +68,7 @@ _ID, _DONE = next(iter(_FIXED)), list(_WRITTEN)[-1]
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Characters that no cell may hold."""
 _SAVED = re.compile(rb"<dcterms:modified[^>]*>([^<]+)<")
-"""When a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z</dcterms:modified>`."""
+"""Time at which a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z<`."""
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ def totals_by_number(size: int, units: int, validation: int, test: int) -> Row:
 
 
 def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: Sequence[int]) -> list[Row]:
-    """Whole questions by stratum and split, each the ideal number rounded down or up, with exact totals.
+    """Return ideal numbers of questions by stratum and split, rounded down or up, with exact totals.
 
     Such a rounding always exists (controlled rounding: Cox, JASA 82, 1987). Among the possible ones this
     prefers those that keep the single dimensions of the strata in proportion too.

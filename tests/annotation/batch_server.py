@@ -29,7 +29,7 @@ class BatchServer(LocalServer):
         self.drop_next: list[str] = []
         """Paths whose next requests are carried out, but lose their reply."""
         self.missing = False
-        """Whether there is no such API here."""
+        """True for a server without the batch API."""
         self._seen: Counter[str] = Counter()
         super().__init__()
 

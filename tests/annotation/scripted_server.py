@@ -25,7 +25,7 @@ GOOD_TEXT = json.dumps(GOOD, ensure_ascii=False)
 
 @dataclass(frozen=True)
 class Reply:
-    """What to send for one request."""
+    """The reply to one request."""
 
     status: int = 200
     content: str = GOOD_TEXT
@@ -38,7 +38,7 @@ class Reply:
     drop: bool = False
     """Close the connection without a word."""
     model: str | None = None
-    """What the endpoint says that answered; the name that was asked for when absent."""
+    """Name of the model in the reply; the requested name when absent."""
 
     def body(self, model: str) -> bytes:
         if self.raw is not None:

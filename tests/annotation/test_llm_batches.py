@@ -16,7 +16,7 @@ from tests.annotation.test_llm_client import Store, requests
 
 
 class Killed(BaseException):
-    """As good as kill -9: nothing that follows is carried out."""
+    """The same as kill -9: no later code runs."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Where the review of a question stands."""
+"""The state of a question's review."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
 
 @dataclass(frozen=True)
 class Built:
-    """Where a paper lies and what was made of it."""
+    """A paper's place and the results of reading it."""
 
     raw: Path
     build: Path

@@ -75,7 +75,7 @@ def write(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def questions(paths: Sequence[Path], released: pl.DataFrame) -> pl.DataFrame:
-    """What the parse stage makes of the files."""
+    """Run the parse stage on the files."""
     found = []
     for path in paths:
         rows = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]

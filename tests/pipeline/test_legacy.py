@@ -94,7 +94,7 @@ LINES = ["1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"]
 
 
 def saved_as(path: Path, kind: str) -> Path:
-    """What LibreOffice writes of a file."""
+    """Convert a file with LibreOffice."""
     profile = f"-env:UserInstallation={(path.parent / 'profile').as_uri()}"
     command = [
         "soffice",

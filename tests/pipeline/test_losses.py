@@ -1,4 +1,4 @@
-"""What became of every source file."""
+"""Outcomes of every source file."""
 
 from __future__ import annotations
 

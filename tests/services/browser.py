@@ -62,7 +62,7 @@ class Page:
 
     @property
     def addresses(self) -> list[str]:
-        """What was loaded, less the images that the page carries itself."""
+        """Return the addresses that were loaded, except images inside the page."""
         return [address for address in self.requests if not address.startswith("data:")]
 
     def evaluate(self, expression: str) -> Any:

@@ -73,7 +73,7 @@ class Desk:
         raise AssertionError(f"Tab does not reach {selector} but {self.page.evaluate(where)}")
 
     def texts(self) -> list[str]:
-        """What stands in the fields for text that can be seen."""
+        """Return the content of the visible text fields."""
         fields = f"[...document.querySelector('.bd').querySelectorAll({json.dumps(FIELDS)})]"
         return list(self.page.evaluate(f"{fields}.filter(e => e.offsetParent).map(e => e.value)"))
 
@@ -97,7 +97,7 @@ class Desk:
         return list(self.page.evaluate(f"{wide}.map(e => e.innerText)"))
 
     def scrolls(self) -> bool:
-        """Whether anything but the question's own column is larger than the window."""
+        """Return whether anything but the question's own column is larger than the window."""
         return bool(
             self.page.evaluate(
                 "document.documentElement.scrollHeight > innerHeight + 1 ||"

@@ -77,7 +77,7 @@ def llm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlmServer]:
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
-    """What the server says once it listens."""
+    """Text that the server prints once it listens."""
     impatience = threading.Timer(START_SECONDS, process.kill)
     impatience.start()
     try:

@@ -72,7 +72,7 @@ def tool(name: str, program: str, folder: Path, *arguments: str) -> str:
 
 
 def ours(context, frames, model: Path, **options) -> dict[str, dict]:
-    """What ``evaluate`` makes of the same questions, by id."""
+    """The grades that ``evaluate`` gives the same questions, by id."""
     asked = TransformersModel.model_validate(
         {
             "model": str(model),

@@ -82,7 +82,7 @@ class Side:
     there: dict[Key, list[tuple[int, str]]] = field(default_factory=dict)
     """Annotations on the server, oldest change first: id and competency."""
     pulled: dict[Key, str] = field(default_factory=dict)
-    """What must have been pulled."""
+    """Return the reviews that must have been pulled."""
 
 
 class World:

@@ -1,4 +1,4 @@
-"""What every executor promises, asked of the one on a Ray cluster of two machines."""
+"""The promises of every executor, checked on a Ray cluster of two machines."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ ENGINES = {
 its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
 
 
-class Engine:
+class ChosenEngine:
     """The engine that parameters choose, with its options; it is made in workers, by ``load``."""
 
     def __init__(self, params: OcrParams) -> None:
@@ -76,7 +76,7 @@ def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: A
     found = []
     for one in [params, *second]:
         try:
-            Engine(one).check()
+            ChosenEngine(one).check()
         except UserError as error:
             found.append(str(error))
     return found
@@ -84,7 +84,7 @@ def problems(params: OcrParams, dataset: DatasetParams) -> list[str]:  # noqa: A
 
 def load(params: OcrParams) -> OcrEngine:
     """Return the chosen engine, made once a process: loading its models takes seconds."""
-    engine = Engine(params)
+    engine = ChosenEngine(params)
     return _made(engine.made_of, engine.options)
 
 

@@ -1,4 +1,4 @@
-"""What the third expert and the verifier see: all that was said, nobody's name, and why a question waits."""
+"""The third expert and the verifier see all opinions, no names, and the reason for which a question waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed is fetched, and everything where changes leave no trace. The real server is met in tests/services."""
+"""A pull fetches what changed, and everything where changes leave no trace. tests/services asks a real server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Studio:
     description: str = REVIEW.marker(OWNER)
     people: dict[int, str] = field(default_factory=lambda: PEOPLE)
     meanwhile: Callable[[], None] | None = None
-    """What people do between the first and the second request."""
+    """People's work between the first and the second request."""
 
     def answered(self, number: int, *people: int, second: int) -> None:
         moment = f"2026-01-01T00:00:{second:02}.000000Z"

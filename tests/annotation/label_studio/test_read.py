@@ -1,4 +1,4 @@
-"""What counts of experts' annotations, and why the rest does not."""
+"""Some annotations of experts count; the others are listed with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is scored, by models and by people."""
+"""The aspects that models and people score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the review's commands say, on a narrow terminal too."""
+"""The output of the review commands, on a narrow terminal too."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.annotation.local_server import LocalServer
 
 
 class Hub(LocalServer):
-    """As much of the hub as an upload asks for."""
+    """The part of the hub that an upload uses."""
 
     def __init__(self, refuse: bool = False) -> None:
         self.refuse = refuse

@@ -1,4 +1,4 @@
-"""What a causal model learns: the answer alone, never the prompt, and nothing that was cut."""
+"""A causal model learns the answer alone, never the prompt, and nothing that was cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a bank is read, shown without a run."""
+"""The view of a bank, made without a run."""
 
 from __future__ import annotations
 

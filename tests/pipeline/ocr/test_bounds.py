@@ -1,4 +1,4 @@
-"""What reading may take is held: memory becomes a reason, time ends the worker, and limits are as before after it."""
+"""Reading is limited: too much memory gives a reason, too much time ends the worker, and old limits come back."""
 
 from __future__ import annotations
 

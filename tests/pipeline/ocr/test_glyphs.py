@@ -1,4 +1,4 @@
-"""What single characters become."""
+"""Single characters and their replacements."""
 
 from __future__ import annotations
 

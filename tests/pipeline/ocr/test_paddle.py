@@ -1,4 +1,4 @@
-"""What can go wrong with the paddleocr engine before it reads; tests/services/test_paddleocr.py reads with it."""
+"""Faults of the paddleocr engine before it reads; tests/services/test_paddleocr.py reads with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(path: Path, name: str = "PP-OCRv6_medium_det", weights: bytes = b"wei
 def test_an_engine_that_is_not_installed_is_named_with_its_remedy(monkeypatch):
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"paddleocr.*not installed.*pip install"):
-        engines.Engine(OcrParams(engine=EngineName.PADDLEOCR)).check()
+        engines.ChosenEngine(OcrParams(engine=EngineName.PADDLEOCR)).check()
     assert len(engines.problems(OcrParams(engine=EngineName.PADDLEOCR), None)) == 1
 
 

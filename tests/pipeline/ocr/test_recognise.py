@@ -99,10 +99,10 @@ def test_confidence_is_weighted_by_characters_and_lowered_on_dark_paper():
 
 
 def test_only_options_of_the_chosen_engine_count_for_its_results():
-    plain = engines.Engine(OcrParams()).semantic
-    assert engines.Engine(OcrParams(paddleocr=PaddleOcrParams(device="gpu"))).semantic == plain
-    assert engines.Engine(OcrParams(rapidocr=RapidOcrParams(detection_side=960))).semantic != plain
-    assert engines.Engine(OcrParams(page_timeout=5.0)).semantic == plain
+    plain = engines.ChosenEngine(OcrParams()).semantic
+    assert engines.ChosenEngine(OcrParams(paddleocr=PaddleOcrParams(device="gpu"))).semantic == plain
+    assert engines.ChosenEngine(OcrParams(rapidocr=RapidOcrParams(detection_side=960))).semantic != plain
+    assert engines.ChosenEngine(OcrParams(page_timeout=5.0)).semantic == plain
 
 
 def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):

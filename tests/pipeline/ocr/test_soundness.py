@@ -1,4 +1,4 @@
-"""When a text layer is not to be trusted."""
+"""Text layers that must not be trusted."""
 
 from __future__ import annotations
 

@@ -47,14 +47,14 @@ def test_a_missing_program_is_one_line_with_its_remedy(monkeypatch):
     monkeypatch.setattr(tesseract, "which", lambda name: None)
     (problem,) = engines.problems(PARAMS, None)
     assert "apt install tesseract-ocr tesseract-ocr-chi-sim" in problem
-    assert engines.Engine(PARAMS).version == ""
+    assert engines.ChosenEngine(PARAMS).version == ""
 
 
 def test_missing_language_data_is_one_line_with_its_remedy(monkeypatch):
     monkeypatch.setattr(tesseract, "_program", lambda: "tesseract")
     monkeypatch.setattr(tesseract, "_languages", lambda program: ("eng",))
     with pytest.raises(UserError, match=r"no data for chi_sim.*apt install tesseract-ocr-chi-sim"):
-        engines.Engine(PARAMS).check()
+        engines.ChosenEngine(PARAMS).check()
 
 
 @pytest.mark.skipif(which("tesseract") is None, reason="the program tesseract is not installed")

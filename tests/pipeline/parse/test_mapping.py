@@ -1,4 +1,4 @@
-"""Whatever the headers and shapes of a bank, its questions come out right, or the file is stopped with one line."""
+"""Banks of many headers and shapes are read right, or the file is stopped with one line."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def row_of(
 
 
 def check(source: SourceTable, bank: Bank, *, keyed: bool = True) -> bool:
-    """Whether all was read; what was read must be right, and what is not must be told."""
+    """Return whether all was read; fail where something is wrong or missing without a message."""
     if isinstance(source.columns, Unclear):
         assert source.columns.detail
         assert "dataset.toml" in source.columns.detail

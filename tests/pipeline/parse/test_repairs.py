@@ -1,4 +1,4 @@
-"""What is mended, and only where one reading is left."""
+"""Text is repaired only where one reading is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page shows of a text is bounded, visible, and marked where it differs."""
+"""Texts on a page are bounded, visible, and marked where they differ."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"&amp;\u202e
 
 @pytest.fixture(scope="module")
 def tables(sample_build):
-    """What the runner gives the stage of the sample."""
+    """The inputs that the runner gives the stage for the sample."""
     runner = Runner(load(ROOT / "dataset.toml", {"dataset.build": str(sample_build)}))
     return runner.tables(stage_named("report"))
 

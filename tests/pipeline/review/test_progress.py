@@ -1,4 +1,4 @@
-"""How long the rest takes."""
+"""The estimate of the time that the rest takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every executor promises; tests/services/test_ray_contract.py asks the one on Ray."""
+"""The promises of every executor; tests/services/test_ray_contract.py checks the one on Ray."""
 
 import os
 import sys
@@ -81,7 +81,7 @@ def test_a_map_that_is_given_up_stops_its_workers(executor):
 
 
 def is_gone(pid):
-    """Whether the process ends: on a cluster the machine that it ran on buries it a moment later."""
+    """Return whether the process ends; on a cluster its machine may take a moment to remove it."""
     for _ in range(100):
         try:
             os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""What a cluster can do to a run, without one; tests/services/test_ray.py has a real one."""
+"""Faults of a cluster, simulated; tests/services/test_ray.py has a real one."""
 
 import socket
 import sys

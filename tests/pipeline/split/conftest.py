@@ -77,7 +77,7 @@ def split_tables(
 
 @dataclass
 class SplitRun:
-    """What a test wants to know about a run."""
+    """The facts of a run that tests look at."""
 
     result: Any
 

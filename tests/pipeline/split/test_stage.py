@@ -89,7 +89,7 @@ def test_the_order_of_rows_changes_nothing(tables, split, exam, params, seed):
 def test_added_questions_move_none_of_an_earlier_release(
     tables, split, release, exam, more, linked, params, other, tmp_path_factory
 ):
-    """Whatever the [split] section says then: another seed, method or ratio moves nothing either."""
+    """A changed [split] section (seed, method or ratio) moves nothing either."""
     questions, clusters, labels = exam
     old = tables(questions, clusters, labels)
     first = split(old, **params)

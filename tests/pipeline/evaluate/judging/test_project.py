@@ -1,4 +1,4 @@
-"""What is said before anything is sent to experts, and how far they have come; no server is asked."""
+"""Messages before answers are sent to experts, and the experts' progress; no server is asked."""
 
 from __future__ import annotations
 
