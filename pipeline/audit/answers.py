@@ -47,7 +47,7 @@ class _AnswerRow(BaseModel):
     @field_validator("answer", mode="before")
     @classmethod
     def _joined(cls, value: Any) -> Any:
-        """Letters in a list are one text; what a cut-off output ends with may be half a character."""
+        """Join letters of a list into one text, and repair the half character at the end of a cut-off output."""
         value = "".join(map(str, value)) if isinstance(value, list) else "" if value is None else value
         return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
@@ -71,7 +71,7 @@ class Matched:
     unknown: int
     """Rows about questions that are not here."""
     unread: int
-    """Rows in which no answer was found, or none that the question here offers."""
+    """Rows without an answer, or with one that is no option of the question here."""
 
 
 def gathered(
@@ -147,7 +147,7 @@ class ComparedOptions:
     answer: Letters | None
 
     def translated(self, letters: Letters, ours: ComparedOptions) -> Letters | None:
-        """Return the letters of ``ours`` whose options say the same; None where one says what no option does."""
+        """Return the letters of ``ours`` whose options say the same; None if a text equals no option."""
         if self.options == ours.options:
             return letters if letters <= set(ours.options) else None
         by_key = dict(zip(ours.keys, ours.options, strict=False))
@@ -181,7 +181,7 @@ def _compared(frame: pl.DataFrame) -> Iterator[ComparedOptions]:
 
 
 def _letters(answer: str, asked: ComparedOptions, ours: ComparedOptions) -> Letters | None:
-    """Return the letters of our question that an answer names: options may stand in another order there."""
+    """Return the letters of our question for an answer; the other source may list options in another order."""
     letters = frozenset(answer.strip().upper())
     if not letters or not letters <= set(asked.options):
         several = None if ours.answer is None else len(ours.answer) > 1

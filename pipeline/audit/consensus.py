@@ -60,7 +60,7 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> C
 
 
 def _terms(said: Floats, asked: Floats, abilities: Floats) -> Floats:
-    """Questions × answers × difficulties: how probable it is who got it right and who did not."""
+    """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
     logits = abilities[:, None] - _GRID
     hit, miss = log_expit(logits), log_expit(-logits)
     found: Floats = np.einsum("qra,rg->qag", said, hit - miss) + (asked @ miss)[:, None] + _DENSITY
@@ -68,7 +68,7 @@ def _terms(said: Floats, asked: Floats, abilities: Floats) -> Floats:
 
 
 def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
-    """Questions × answers: how probable the wrong answers are, if that one is right."""
+    """Return the log-probability of the wrong answers if one answer is right: questions × answers."""
     counts = said.sum(1)
     alpha = _CONCENTRATION
     own = gammaln(counts + alpha) - gammaln(alpha)
@@ -79,7 +79,7 @@ def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
 
 
 def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
-    """Abilities under which as many answers are expected to be right as are; one more, and a weak prior, for few."""
+    """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
     for _ in range(_STEPS):
         expected = expit(abilities[:, None] - _GRID)
         weight = asked.T @ at

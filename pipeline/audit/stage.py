@@ -34,7 +34,7 @@ _SHOWN = 60
 
 
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
-    """Say of every question how suspicious its key is, and why. Nothing is taken out.
+    """Rate how suspicious the key of every question is, with reasons. No question is removed.
 
     What people should look at waits for them, and stays in the release.
 
@@ -149,7 +149,7 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
 
 
 def _quoted(explanation: str, options: Mapping[str, str], several: bool) -> Stated | None:
-    """Weak evidence where nothing is stated or judged: the option that an answer with these words would name."""
+    """Return weak evidence if nothing is stated or judged: the option that these words as an answer would name."""
     read = extract(explanation, options, several, answer_first=False)
     if read.letters is None or read.span is None:
         return None

@@ -17,15 +17,16 @@ from schemas.evaluation import Evidence
 from schemas.questions import Question
 
 _COPIED = 0.5
-"""Share of wrong keys that the explanation argues for all the same: its author had both before him."""
+"""Share of wrong keys that the explanation supports anyway, because its author saw the key."""
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
 """Share of explanations that argue for the right answer, by how they were read, of CMExam's 2,886."""
 _LIKE = 200
-"""So many such explanations are thought to have been seen before the first one."""
+"""Prior number of such explanations (pseudo-counts of the shares above)."""
 _COPY = 0.95
 """Share of copies whose key is right."""
 _SEVERAL, _SAME, _SAME_KEY, _PEOPLE, _UNSURE, _EXPERT = 2.0, 0.7, 3.0, 2.5, 0.7, -8.0
-"""Log-likelihood ratios that nothing measures: several options called right, two alike, people below chance …"""
+"""Log-likelihood ratios set by judgement, not measured: several options called right, two alike, people below chance
+…"""
 
 
 @dataclass
@@ -36,7 +37,8 @@ class AuditCase:
     key: Letters
     evidence: list[Evidence] = field(default_factory=list)
     scores: defaultdict[Letters | None, float] = field(default_factory=lambda: defaultdict(float))
-    """Log-likelihoods of answers, over that of an answer nobody speaks for; None: no single answer is right."""
+    """Log-likelihoods of answers relative to an answer without evidence; None stands for "no single answer is
+    right"."""
     suspicion: float = 0.0
     odds: float = 0.0
     """The same as log-odds, which rank where probabilities are all 1."""
@@ -49,7 +51,7 @@ class AuditCase:
         return max(1, count - 1 if len(self.key) == 1 else 2**count - 2)
 
     def add(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
-        """Take in what speaks for ``answer``, or for none; for the key ``weight`` counts in its favour."""
+        """Add evidence for ``answer``, or for no answer at all; a ``weight`` for the key supports the key."""
         self.scores[answer] += weight
         shown = -weight if answer == self.key else weight
         said = None if answer is None else sorted(answer)
@@ -61,7 +63,7 @@ class AuditCase:
 def weigh_explanations(
     cases: Sequence[AuditCase], stated: Mapping[str, Stated], wrong: float
 ) -> dict[str, tuple[int, int]]:
-    """Take in what explanations say, each kind as reliable as its agreement with keys shows.
+    """Add the evidence of explanations; each kind is as reliable as its agreement with keys shows.
 
     Returns:
         By kind, how many there are and how many argue for the key.
@@ -85,7 +87,7 @@ def weigh_explanations(
 
 
 def weigh_copies(case: AuditCase, others: Mapping[str, Letters]) -> None:
-    """Take in the keys of the question's copies, by their ids, in its letters."""
+    """Add the keys of the question's copies, by their ids, in the question's letters."""
     for name, answer in others.items():
         if answer != case.key:
             weight = log(_COPY * case.alternatives / (1 - _COPY))
@@ -93,7 +95,7 @@ def weigh_copies(case: AuditCase, others: Mapping[str, Letters]) -> None:
 
 
 def weigh_people(case: AuditCase) -> None:
-    """Take in an accuracy of people that guessing would reach."""
+    """Add evidence if people's accuracy is no better than guessing."""
     share, chance = case.question.human_accuracy, 1 / (case.alternatives + 1)
     if share is None or share >= chance:
         return
@@ -108,7 +110,7 @@ def weigh_people(case: AuditCase) -> None:
 
 
 def weigh_options(case: AuditCase, keys: Sequence[str]) -> None:
-    """Take in options that say the same."""
+    """Add evidence if two options say the same."""
     for one, other in combinations(range(len(keys)), 2):
         if keys[one] and keys[one] == keys[other]:
             pair = {case.question.options[one].label, case.question.options[other].label}
@@ -117,13 +119,13 @@ def weigh_options(case: AuditCase, keys: Sequence[str]) -> None:
 
 
 def weigh_experts(case: AuditCase, people: Sequence[str]) -> None:
-    """Take in that somebody verified the question, or its key, as it is now."""
+    """Add evidence if somebody verified the question, or its key, in its present form."""
     for who in people:
         case.add("expert", who, f"{who} verified it", case.key, -_EXPERT)
 
 
 def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) -> dict[str, float]:
-    """Take in what models answered; then say how suspicious each question is.
+    """Add the answers of models, then rate how suspicious each question is.
 
     Returns:
         The share that each model gets right by all evidence.
@@ -147,13 +149,13 @@ def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) ->
 
 
 def _choices(case: AuditCase, said: Mapping[str, Letters]) -> list[Letters | None]:
-    """Answers that could be right: the key first, those that somebody speaks for, and last none of them."""
+    """Return the possible answers: the key first, then those with evidence, and None last."""
     named = {answer for answer in (*case.scores, *said.values()) if answer is not None and answer != case.key}
     return [case.key, *sorted(named, key=sorted), None]
 
 
 def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> list[float]:
-    """Log-probabilities by everything but the models; what nobody speaks for shares its part with None."""
+    """Return log-probabilities from all evidence except models; answers without evidence share the part of None."""
     each = wrong / (case.alternatives + 1)
     rest = wrong - each * (len(choices) - 2)
     start = [1 - wrong, *[each] * (len(choices) - 2), max(rest, each)]
@@ -163,7 +165,7 @@ def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> 
 def _tell(
     case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]
 ) -> None:
-    """Enter the models' word as evidence: against the key where another answer fits it better, else for it."""
+    """Record the models' consensus as evidence: against the key if another answer fits better, otherwise for it."""
     if not said:
         return
     best = int(np.argmax(evidence[1:-1])) + 1 if len(choices) > 2 else 0

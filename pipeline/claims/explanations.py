@@ -74,7 +74,7 @@ class _Marks:
     right: Letters
     wrong: Letters
     key: Letters = frozenset()
-    """Options that are called the answer."""
+    """Options that the explanation calls the answer."""
     quoted: bool = True
     """A mark stands behind the text of its option."""
     slipped: bool = False
@@ -112,7 +112,7 @@ def _named(before: str, options: Mapping[str, str]) -> str | None:
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong: bool) -> Stated | None:
-    """The answer that verdicts on the options come to."""
+    """Return the answer that follows from the verdicts on options."""
     right, bad = marks.right - marks.wrong, marks.wrong - marks.right
     complete = right | bad == set(options)
     rule = "slipped" if marks.slipped else "all judged" if marks.quoted and complete else "marked"

@@ -139,7 +139,7 @@ class Text:
                 yield Claim(mention.labels, row.stance, row.kind, first[1], end, mention)
 
     def _is_supposed(self, at: int, kind: str) -> bool:
-        """Return whether a claim at a place is another question's, or an answer under a condition."""
+        """Return whether a claim at a place is about another question, or holds only under a condition."""
         before = self.codes[max(0, at - 12) : at]
         return bool(_P.supposed.search(before) or (kind != "judged" and _P.conditional.search(before)))
 

@@ -50,7 +50,7 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 
 
 def _apart(found: list[Mention]) -> Iterator[Mention]:
-    """Those that no longer one covers; a letter with its text comes before the text alone."""
+    """Drop mentions inside longer ones; a letter with its text wins over the text alone."""
     last = -1
     for each in sorted(found, key=lambda each: (each.start, -each.end, each.text)):
         if each.start >= last:
@@ -109,7 +109,7 @@ def _common(text: str) -> bool:
 
 
 def _whole(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch is not cut out of a word of Latin letters, or of a number."""
+    """Return whether a stretch is a whole word or number, no part of a longer Latin word or number."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (_latin(before) and _latin(text[start])) and not (
         _latin(after) and _latin(text[end - 1]) and text[end : end + 2].rstrip(" .,)\n") not in ("s", "es")
@@ -306,7 +306,7 @@ def fold(text: str) -> str:
 
 
 def spoken(text: str, *, turns: bool = False) -> str:
-    """The folded text with what is not the answer blanked out: thinking, and the turns after the first.
+    """Return the folded text with all but the answer blanked out: thinking, and turns after the first.
 
     Base models go on with a next question of their own; its answer is not the answer asked for.
 

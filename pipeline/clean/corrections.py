@@ -73,13 +73,13 @@ def apply(question: Question, corrections: Sequence[Correction]) -> Corrected:
 
 
 def _fits(question: Question, correction: Correction) -> bool:
-    """Return whether what is corrected is still what it was; the hash of a question leaves its key out."""
+    """Return whether the corrected part is unchanged since; the hash of a question does not cover its key."""
     known = (None, correction.before, correction.after)
     return correction.field != ANSWER or _fields(question)[ANSWER] in known
 
 
 def _changes(question: Question, correction: Correction) -> bool:
-    """Return whether a correction of a text or a key says something else than the question does."""
+    """Return whether a correction of a text or a key differs from the question."""
     return correction.field != VERDICT and _fields(question).get(correction.field) != correction.after
 
 

@@ -100,7 +100,7 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
 
 
 def unreadable(question: Question, _: CleanParams) -> str | None:
-    """A character that nobody can read: the question waits until somebody says what is printed there."""
+    """Fail a text with an unreadable character; the question waits until somebody reads the print."""
     for _name, part in _parts(question):
         if found := _UNREADABLE.search(part):
             around = part[max(0, found.start() - 8) : found.end() + 8]
@@ -113,7 +113,7 @@ SUSPICIOUS = f"{SPECIAL_TOKENS}|{_P.suspicious.pattern}"
 
 
 def suspicious_text(question: Question, _: CleanParams) -> str | None:
-    """It holds what would steer a model that reads it: somebody has to say whether it belongs to the question."""
+    """Fail a text that could steer a model that reads it; a person decides whether it belongs to the question."""
     for _name, part in [*_parts(question), ("explanation", question.explanation or "")]:
         if found := re.search(SUSPICIOUS, part):
             return f"“{found[0][:40]}” speaks to a model, not to a candidate"

@@ -25,7 +25,7 @@ OPTIONS = pl.col("option_keys").list.join(OPTION_BREAK)
 _CHUNK = 20_000
 """Questions whose words are counted at a time, and pairs of texts compared: bounds the memory for texts."""
 _HOPELESS = 45.0
-"""Pairs of stems less similar than this (0..100) have no relation: half of what ``related`` asks at least."""
+"""Least similarity (0..100) of two stems with any relation: half of the least that ``related`` takes."""
 MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""

@@ -1,4 +1,4 @@
-"""Differences of two texts that are shown to be misreadings; all others make another question.
+"""Differences of two texts that are proven misreadings; every other difference makes another question.
 
 In a mixed bank the same options stand under many stems, so that they vouch for nothing: 泼尼松 and 泼尼松龙 under one
 list of features are two questions. A text layer and a table do not misread. A scan may, where recognition was unsure;
@@ -76,7 +76,7 @@ class Edit(NamedTuple):
 
     @property
     def is_deliberate(self) -> bool:
-        """Return whether it exchanges, adds or drops what questions turn on, as another question does."""
+        """Return whether it exchanges, adds or drops decisive words (numbers, negations), as another question does."""
         if opposite_pair(self.old, self.new):
             return True
         if not self.old or not self.new:
@@ -147,7 +147,7 @@ class TextPair:
         return self.agreed and strays and (look_alike(edit.old, edit.new, loosely=True) or edit.breaks_phrase)
 
     def _strays(self, edit: Edit, side: int) -> bool:
-        """Return whether all that a reading says can be misprints of the other, which the collection knows well."""
+        """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""
         strange, known = (edit.old_place, edit.new_place)[:: 1 - 2 * side]
         counts = [
             (self.vocabulary.count(*one), self.vocabulary.count(*other))
@@ -174,7 +174,7 @@ class TextPair:
         return exchanged if edit.old and edit.new else edit.is_inside
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
-        """Return whether nobody else writes a reading; a word of two characters (工会 for 卫生) is another term."""
+        """Return whether no other text has a reading; a word of two characters (工会 for 卫生) is another term."""
         said = (edit.old, edit.new)[side]
         is_word = len(said) == 2 and self.vocabulary.count(*said) > 1 and not self.vocabulary.by_chance(*said)
         return any(self._rare(edit, side)) and not is_word
@@ -219,7 +219,7 @@ def content_edits(first: str, second: str) -> list[Edit]:
 
 
 def slips_believed(text: str) -> int:
-    """Return how many slips of the hand may be believed in a text: none in a short one."""
+    """Return the number of typing errors that a text may have; 0 for a short one."""
     return 1 + len(text) // _PER_SLIP if len(text) >= _LONG else 0
 
 
@@ -255,12 +255,12 @@ _SIZE, _MARGIN = 32, 4
 _EDGES, _PLACES = 1.0, 1.5
 """Blur, in pixels, of a picture before its strokes are looked at, and of where a stroke may stand."""
 _DIRECTIONS = 4
-"""— / | and the other diagonal."""
+"""Directions of strokes: — / | and the other diagonal."""
 _ALIKE = 0.75
 """Least correlation of two characters that look alike: three in a thousand pairs of common characters reach it
 (菌 / 茵 .95, 诊 / 珍 .86; 栓 / 膜 .52, 雷 / 依 .27). Of 80 pairs that are often confused, four in five do."""
 _RATHER_ALIKE = 0.62
-"""The same where something else vouches for the two being one: three pairs in a hundred."""
+"""The same where other evidence supports that both are one question: three pairs in a hundred reach it."""
 _TYPED = frozenset(["0oO", "1lI|", "一—─-", "5S"])
 """Signs that keyboards and recognition exchange."""
 

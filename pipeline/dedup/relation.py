@@ -18,7 +18,7 @@ from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, 
 from pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25
-"""Largest share of misread characters to be believed."""
+"""Largest plausible share of misread characters."""
 _MISREAD_AGREED = 0.35
 """The same where options and answers agree."""
 _ALL_ELSE_EQUAL = 0.9
@@ -140,11 +140,11 @@ def similarity(first: str, second: str, letters: tuple[str, str] | None = None) 
 
 
 _OPTION_MISREAD = 0.5
-"""Largest share of misread characters to be believed: options are short, and the others vouch for this one."""
+"""Largest plausible share of misread characters: options are short, and the other options support this match."""
 _SHORT = 6
 """Below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤."""
 _VOUCHING = 3
-"""So many equal options vouch for one that is left over on either side, and for each that is worded otherwise."""
+"""Number of equal options needed to match one left over on either side, and each one with another wording."""
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
 
 
 def _doubted(first: Compared, second: Compared, options: Matching, *, agreed: bool) -> bool:
-    """Return whether reworded options may be other ones: a stem that says something and one answer vouch for them.
+    """Return whether reworded options may be different ones; a specific stem and the same answer prove them equal.
 
     The stem must be the same to the letter, or recognition unsure: 近中面 / 远中面 under stems that a typist worded
     otherwise are two options.

@@ -48,7 +48,7 @@ class ReleaseComparison:
 
     @property
     def is_draft(self) -> bool:
-        """Return whether the version is too low for what changed, or released already."""
+        """Return whether the version is too low for the changes, or already released."""
         return self.suggested is not None and parse_version(self.version) < parse_version(self.suggested)
 
     def facts(self) -> dict[str, Any]:

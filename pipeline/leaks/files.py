@@ -15,7 +15,7 @@ from schemas.errors import UserError
 _BLOCK = 1 << 20
 """Characters read at a time."""
 _LONGEST = 1 << 26
-"""Characters of a record: what is longer is no list of questions."""
+"""Most characters of a record; a file with longer ones is no list of questions."""
 _PLAIN_LINES = 200
 """Lines of plain text that are one record."""
 _SPACE = re.compile(r"[\s,]*")

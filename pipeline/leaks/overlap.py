@@ -25,7 +25,7 @@ from pipeline.leaks.tokens import Places, Tokens, tokenise, windows
 from pipeline.stage import Store
 
 LEAST = 8
-"""Questions with fewer tokens are not compared: so short a run says nothing."""
+"""Least number of tokens of a compared question; a shorter run proves nothing."""
 _QUESTIONS = 20_000
 """Questions that are tokenised at a time."""
 _RECORDS, _CHARACTERS = 5_000, 1_000_000
@@ -34,7 +34,7 @@ _RECORDS, _CHARACTERS = 5_000, 1_000_000
 
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
-"""Openings and ends of stems that say nothing of what they ask: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
+"""Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
 _NO_LETTER = re.compile(r"[\W_]+")
 _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 """The letter before an option."""

@@ -159,7 +159,7 @@ _RUN = 4
 _SLOT_BITS = 24
 _CHUNK = 20_000
 _CROWD = 200
-"""Questions with one run from which it is a set phrase and no reason to compare them."""
+"""Number of questions with the same run from which the run is a set phrase, no reason to compare them."""
 
 
 def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:

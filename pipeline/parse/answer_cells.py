@@ -29,15 +29,16 @@ class AnswerEncoding(StrEnum):
     FROM_0 = "index_from_0"
     FROM_1 = "index_from_1"
     UNKNOWN = "unknown"
-    """Letters or texts, row by row, where only one of the two can be meant."""
+    """Letters or texts, decided row by row: each row allows only one reading."""
 
 
 MOST = 0.95
 """Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
 ENOUGH = 20
-"""Numbered answers from which one that cannot be (0 of 1–4) is a typing error, and no sign of the other base."""
+"""Least number of numbered answers for an impossible one (0 among 1–4) to be a typing error, no sign of the other
+base."""
 CONCLUSIONS = 3
-"""Explanations that conclude a letter from which they settle how numbers count."""
+"""Least number of explanations that conclude a letter (故选C) for them to decide the base of numbered keys."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
 
 
 def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
-    """Return why numbers may count no options: 8 where there are four, or 3 never among many 1, 2 and 4 (bits)."""
+    """Return why numbers may not be places of options: 8 of four options, or many 1, 2, 4 and never 3 (bits)."""
     if readable(given, encoding) < MOST:
         odd = next(one for one in given if read_answer(one.value, one.options, encoding) is None)
         return _readings(odd, "of several numbers no option stands in that place")
@@ -108,7 +109,7 @@ def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:
 
 
 def _concluded_base(given: Sequence[Given]) -> AnswerEncoding | None:
-    """The base that the explanations agree with, where they speak for one alone."""
+    """Return the base (0 or 1) that the explanations agree with; None if they agree with both or neither."""
     agreed = {
         base: sum("".join(read_answer(one.value, one.options, base) or []) == one.concluded for one in given)
         for base in (AnswerEncoding.FROM_0, AnswerEncoding.FROM_1)
@@ -208,12 +209,12 @@ def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str
 
 
 def _bare(text: str) -> str:
-    """A text as answers repeat it: width, case, space and a full stop aside."""
+    """Fold a text for comparison with answers: width, case, spaces and a final stop do not count."""
     return re.sub(r"\s+", "", fold(text)).rstrip("。．.").casefold()
 
 
 def quoted_of(text: str, options: Pairs) -> list[str] | None:
-    """The label of the only option with that text; of several texts with marks between them, theirs."""
+    """Return the label of the only option with that text; for several texts between marks, their labels."""
     exact = [label for label, option in options if option.strip() == text.strip()]
     hits = exact or [label for label, option in options if _bare(option) == _bare(text)]
     if len(hits) == 1:

@@ -103,11 +103,11 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
 
 
 ANSWERING = 0.8
-"""Of which share of a run of numbers the items must be entries of a key, where no head tells so."""
+"""Share of a run's items that must be key entries for the run to be a key without a head."""
 
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
-    """Runs of the numbering, after questions of the same numbers, of which nearly all items are entries of a key."""
+    """Return runs that repeat earlier question numbers and consist almost wholly of key entries."""
     runs = collected((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
     asked = set[int]()
     answering = set[int]()
@@ -217,7 +217,7 @@ def _is_entry(fields: Fields, *, is_key: bool) -> bool:
 
 
 def _entries(reading: ItemText) -> list[Draft]:
-    """An entry of a key, or one for each of the numbers that it speaks of together: 9～11．ABC."""
+    """Return an entry of a key, or one entry for each number it covers: 9～11．ABC."""
     numbers = range(reading.item.number, reading.item.last + 1)
     entries = [_entry(reading) for _ in numbers]
     for place, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
@@ -271,7 +271,7 @@ def _use_blank(draft: Draft, reading: ItemText) -> None:
 
 
 def _tables_from(pieces: list[ParsedLine]) -> int:
-    """On which line the cells of the first table begin; -1 for one without cells that were read."""
+    """Return the line on which the cells of the first table begin; -1 if its cells were not read."""
     drawn = any(piece.kind is LineKind.TABLE for piece in pieces)
     return next((i for i, piece in enumerate(pieces) if drawn and piece.in_table), -1)
 
@@ -314,7 +314,7 @@ def _flag_shifted(drafts: Sequence[Draft]) -> None:
 
 
 def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
-    """The answer a question states: after a mark, else beside it, else in its blank, else in words."""
+    """Find the stated answer: after a mark, beside the stem, in its blank, or in words, in this order."""
     beside = reading.beside
     labels = [label for label, _ in draft.options]
     if not labels:

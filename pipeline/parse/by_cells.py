@@ -1,4 +1,4 @@
-"""Find columns by their cells, where no header says what they are; and how a column gives its answers. Pure."""
+"""Find columns by their cells where headers do not help, and the encoding of a column's answers. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from schemas.columns import roles_of, vocabulary
 from schemas.dataset import SourceParams
 
 _FEW = 10
-"""Rows from which letters under a header that says nothing are a key."""
+"""Least number of rows for letters under a meaningless header to be a key."""
 
 
 class CellSearch:
@@ -71,7 +71,7 @@ class CellSearch:
         return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
-        """Stop where two columns that both may be the key say different things."""
+        """Stop where two possible key columns contradict each other."""
         for row in self.rows if len(encodings) > 1 else ():
             options = options_of(row, self.found)
             read = [
@@ -89,7 +89,7 @@ class CellSearch:
                     return
 
     def _by_content(self) -> None:
-        """Look into columns without a role, where the cells leave no doubt; and name what must not be overlooked."""
+        """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""
         if not self.found.has_options():
             self._find_lists()
         if "answer" not in self.found.roles and not self.problems:

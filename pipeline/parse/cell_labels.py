@@ -20,7 +20,7 @@ _APART = " \t\n。；;，,、/|$"
 
 
 def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
-    """Return the options of a text by their labels, and the labels of those in which another may stand."""
+    """Return the options of a text by their labels, and the labels of options that may contain another label."""
     _, pairs = cut(value)
     text = broken_lines(value).strip()
     marks, doubtful = _touching(text), _hidden(pairs)
@@ -138,7 +138,7 @@ def _ends_term(text: str, mark: re.Match[str]) -> bool:
 
 
 def _hidden(pairs: Pairs) -> list[str]:
-    """Labels of options in which a label stands that the run lacks, or, apart, one that it has there twice."""
+    """Return labels of options that contain a label missing from the run, or, set apart, one that the run repeats."""
     found = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
         for mark in _P.anywhere.finditer(text):

@@ -23,7 +23,7 @@ ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
 _SEPARATORS = ("||", "|", "；", ";", "\t", "  ")
 """Marks between options without labels, the surest first: 甲|乙|丙."""
 _MOST_PEOPLE = 2**31 - 1
-"""More is a typing error, and would not fit other people's integers."""
+"""Largest number that is read; a larger one is a typing error and overflows 32-bit integers."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Options:
     right: list[str] | None = None
     """Labels of those that the source itself marks as right."""
     cut_at_marks: bool = False
-    """One text without labels was cut at line ends or marks: an option that holds such a mark shifts the others."""
+    """True if unlabelled options were cut at line ends or marks: an option that contains such a mark shifts the
+    others."""
     inside: Sequence[str] = ()
     """Labels of options in which another label may stand: A.甲 B.乙C.丙."""
     named: Mapping[str, str] = field(default_factory=dict)
@@ -147,7 +148,7 @@ def without_label(value: Any, label: str) -> Any:
 
 
 def _option(value: Any) -> str | None:
-    """The text of an option. 无 and None are what an option may say, so only nothing is absent."""
+    """Return the text of an option. 无 and None are valid texts of an option; only an empty cell is absent."""
     return None if value is None or isinstance(value, dict | list) else str(value).strip() or None
 
 

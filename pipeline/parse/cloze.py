@@ -24,7 +24,7 @@ from pipeline.patterns import Patterns
 _P = Patterns("cloze")
 
 SURE = 0.9
-"""The weight from which on a number opens an item of its own, under which blanks may stand."""
+"""Least weight of a number that opens an item of its own; numbered blanks may follow it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from schemas.columns import flags_of, option_of, plain, vocabulary
 
 @dataclass(frozen=True)
 class Unclear:
-    """Why a table can be read in two ways, or in none: the readings, and what to write in ``dataset.toml``."""
+    """A table that can be read in two ways or in none: the readings, and what to write in ``dataset.toml``."""
 
     reason: str
     detail: str
@@ -99,11 +99,12 @@ def options_of(fields: Fields, columns: Columns) -> Options:
 
 
 _LIKE = 60
-"""Likeness (0..100) of a header to the one that would follow the others, from which it is meant: D项目 for D项."""
+"""Least likeness (0..100) of a header to the expected next one for it to be that one: D项目 for D项."""
 _TOLERATED = 0.02
 """Share of keys that may name an option no column holds: typing errors."""
 _SHOWN = 20
-"""Keys from which one that is never named is no option: of four options each is named 1 time in 4."""
+"""Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
+4."""
 
 
 def missing_options(
@@ -217,7 +218,7 @@ def side_by_side(
 def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[str]) -> list[str]:
     """Return the columns side by side that hold the key's text, or are named by it, once in each row.
 
-    None where one among them never does, or one beside them has texts as theirs: it may be an option, or not.
+    None if a column among them never does, or a neighbour has similar texts and may be a further option.
     """
     told = [(row, text) for row in rows if (text := string(first(row, answer)))]
 

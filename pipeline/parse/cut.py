@@ -43,9 +43,9 @@ BOUNDARIES = {
 RIVAL = 1.4
 """The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
 UNCLEAR = 0.3
-"""The weight, by its form alone, up to which a number may be a quantity: 38.5℃, 20支/日."""
+"""Largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日."""
 SHORT = 24
-"""A line shorter than this may be the end of the words before it."""
+"""Width below which a line may be the end of the words before it."""
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
@@ -220,7 +220,7 @@ def _rivals(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Number
 
 
 def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
-    """Return whether a number inside an item may be another's: the next, one below options, a list that lacks its 1."""
+    """Return whether a number inside an item may open another: the next number, one below options, a list without 1."""
     texts = [piece.text for piece in cutting.pieces[item.line : mark.line]]
     listed = runs_on and mark.value != 1
     if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
@@ -229,7 +229,7 @@ def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate,
 
 
 TITLED = 5
-"""The least count of numbers printed as 第1题 with options for these to number the questions."""
+"""Least number of marks like 第1题 with options for this style to number the questions."""
 
 
 def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:
@@ -347,4 +347,4 @@ PASSES: tuple[Callable[[Cutting], None], ...] = (
     _leads,
     _headings,
 )
-"""In this order: each takes what the ones before it left as text."""
+"""Passes in order: each works on the lines that earlier passes left as text."""

@@ -30,9 +30,9 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 BLANKS = 0.6
-"""Of how many items the stem must hold one bracket with letters to be where the paper prints its answers."""
+"""Share of items whose stem must contain one bracket with letters for the paper to print its answers there."""
 SHOWN = 3
-"""In how many stems the bracket must hold the letter that stands behind the mark of the answer too."""
+"""Least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)."""
 LABELLED = 2.3
 """The mean strength of labels with a mark of their own at the starts of lines or columns."""
 
@@ -226,7 +226,7 @@ def take_tag(draft: Draft) -> None:
 
 
 NOTED = 3
-"""The least number of items with such a note for it to be none of an option."""
+"""Least number of items with such a note for the note to be no part of an option."""
 
 
 def take_notes(drafts: Sequence[Draft]) -> None:

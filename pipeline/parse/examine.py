@@ -30,17 +30,17 @@ _P = Patterns("examine")
 FOOT = _P.foot
 
 ALIKE = 0.9
-"""From which share of a section's questions a number of options is the section's own."""
+"""Share of a section's questions that must have the same number of options for it to be the section's usual one."""
 SEVERAL = 3
-"""Of how many questions at least."""
+"""Least number of questions for that."""
 MANY = 10
-"""Of how many where the whole paper is looked at."""
+"""The same for a whole paper."""
 REPEATED = 3
-"""In how many items a line after the options must stand to be a foot: options end alike, lines under them do not."""
+"""Least number of items with the same line after the options for it to be a foot: ends of options do repeat."""
 SHORT = 8
 """Longer lines need to stand in two items only."""
 NEXT = 5
-"""The most numbers by which an answer in an explanation may be ahead to be of a question below: 1. A 肝… 2. 3. D."""
+"""Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 
@@ -139,7 +139,7 @@ def _check_shown(draft: Draft) -> None:
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
-    """Names and texts of what is asked."""
+    """Return the parts of a question by name: stem, options, shared stem."""
     yield "stem", draft.stem
     if draft.shared_stem:
         yield "case", draft.shared_stem
@@ -147,7 +147,7 @@ def _texts(draft: Draft) -> Iterable[tuple[str, str]]:
 
 
 def _flag_texts(draft: Draft, group: str) -> None:
-    """Flag texts that hold what no sound one does, by the rows of a group; of most groups the first text alone."""
+    """Flag texts that match a pattern of a group; in most groups only the first such text."""
     rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
     for name, text in [*_texts(draft), ("explanation", draft.explanation or "")]:
         for row, pattern in rows:
@@ -305,7 +305,7 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
 
 
 def _check_counts(own: Sequence[Draft]) -> None:
-    """Another number of options than nearly all others of its section or paper: some were lost, or are another's."""
+    """Flag an unusual number of options in its section or paper: options were lost, or belong to another question."""
     members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
     # items of one answer may have fewer options than others
     kinds = collected((draft.announced == "X" or len(draft.answer or "") > 1, draft) for draft in members)

@@ -18,10 +18,10 @@ class FieldMarker(StrEnum):
 
     ANSWER = "answer"
     CONCLUSION = "conclusion"
-    """故选C on a line of its own: an answer where no other mark stands before it."""
+    """故选C on a line of its own: an answer if no other mark comes before it."""
     EXPLANATION = "explanation"
     GUESS = "guess"
-    """The answer of a candidate: neither kept nor believed."""
+    """The answer that a candidate gave (考生答案：A); it is not the key and is dropped."""
 
 
 _MARK = re.compile(

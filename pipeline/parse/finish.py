@@ -24,7 +24,7 @@ _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
 
 TracedLines = tuple[Part, str, Sequence[ParsedLine]]
-"""The part that lines are, the rule by which they are, and the lines."""
+"""The role of lines, the rule that gave it, and the lines."""
 
 
 def trace_of_paper(paper: ParsedPaper) -> Trace:
@@ -172,7 +172,7 @@ class _Ids:
         return self.take(question_id(self.sha256, draft.section, number))
 
     def take(self, name: str) -> str:
-        """The name itself, or with the first letter that makes it unique."""
+        """Return the name itself, or the name with the first letter that makes it unique."""
         free = name
         while free in self.taken:
             extra = self.extra[name]

@@ -19,13 +19,13 @@ from pipeline.patterns import Patterns
 _P = Patterns("gates")
 
 HABIT = 10
-"""Answers in the blanks of stems from which, in half of a section, they are its habit."""
+"""Least number of answers in blanks, in half of a section's stems, for the section to print them there."""
 SOME = 3
-"""From this number of items with options on, an item without them in their section is doubtful."""
+"""Least number of items with options in a section for an item without options to be doubtful."""
 
 
 Mismatch = tuple[str, str, str]
-"""A statement of a paper about itself that does not hold: (reason, the head that says it, detail)."""
+"""A statement of a paper about itself that is wrong: (reason, the head that states it, detail)."""
 
 
 @dataclass(frozen=True, slots=True)

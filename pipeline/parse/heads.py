@@ -59,7 +59,7 @@ CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
 SPANNED = 0.7
-"""The weight of such a span: less than a number with a dot, as ranges begin lines of text too."""
+"""Weight of such a span; lower than that of a number with a dot, because ranges also begin lines of text."""
 _FORMS = [(NumberStyle(row["style"]), row["weight"], re.compile(row["pattern"])) for row in _P.rows("forms")]
 
 
@@ -108,7 +108,7 @@ CHINESE = _P.whole("@chinese@")
 _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
 CASE_LINES = 15
-"""The most lines that such a case may have."""
+"""Most lines that such a case may have."""
 
 
 def split_heads(text: str) -> list[str]:

@@ -189,11 +189,11 @@ def _row(
 
 
 EXPLAINED_WITHIN = 12
-"""In how many lines under the head of a key its first explanation must stand."""
+"""Number of lines under the head of a key within which its first explanation must come."""
 ANSWERED_WITHIN = 3
-"""In how many lines under what may be the head of a key its first answer must stand."""
+"""Number of lines under a possible head of a key within which its first answer must come."""
 HEAD_LENGTH = 60
-"""Within how many characters the answers after a head on the same line must begin."""
+"""Number of characters after a head within which answers on the same line must begin."""
 
 
 def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:

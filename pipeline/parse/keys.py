@@ -211,7 +211,7 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatc
 
 
 def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
-    """A key's section that the paper lacks may stand in the one before it, whose answers are then the wrong ones."""
+    """Flag the section before a key section that the paper lacks: it may contain both sections."""
     names = {name for numbers in sections for name in _names(numbers)}
     if not run.head or run.head in names or not any(entry.letters for entry in run.entries.values()):
         return

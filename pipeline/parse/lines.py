@@ -119,7 +119,7 @@ def place_of(piece: ParsedLine) -> tuple[int, int]:
 
 
 MANY = 4
-"""A traditional paper has so many times more traditional characters than simplified ones. A poor scan of one had
+"""Least ratio of traditional to simplified characters in a traditional paper. A poor scan of one had
 2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
 
 

@@ -23,11 +23,11 @@ from schemas.dataset import SourceParams
 
 _COMMAS = (",", "，", "、")
 SAMPLE = 2000
-"""Rows, spread over the table, that columns are judged by; what is certain of these is certain of all."""
+"""Number of rows, spread over the table, by which columns are judged."""
 
 
 def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
-    """Return the mapping of a table's rows, or all that stands against one; what ``dataset.toml`` declares wins."""
+    """Return the mapping of a table's rows, or all objections to one; declarations in ``dataset.toml`` win."""
     search = _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams())
     search.run()
     if search.problems:
@@ -36,7 +36,7 @@ def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Column
 
 
 class _Search(CellSearch):
-    """Finds the mapping step by step and gathers what stands against it."""
+    """Finds the mapping step by step and collects objections to it."""
 
     def run(self) -> None:
         """Take what is declared, then headers, then cells."""

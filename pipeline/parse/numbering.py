@@ -17,10 +17,10 @@ ANNOUNCED = 0.5
 OPENS_OPTIONS = 0.4
 """Added for options after a number: lists inside explanations have none."""
 IN_LIST = 0.5
-"""The share left of the weight of a number that may belong to a list inside a stem or an explanation."""
+"""Factor on the weight of a number that may belong to a list inside a stem or an explanation."""
 OPTIONS_WITHIN = 30
 LIKELY = 0.5
-"""The weight from which on a place ends the item before it, when options are looked for."""
+"""Least weight of a place that ends the item before it, in the search for options."""
 
 
 def weigh(
@@ -261,9 +261,9 @@ def _walk(search: _ChainSearch, marks: Sequence[NumberCandidate]) -> list[Number
 
 
 UNNUMBERED = 3
-"""Items from which a paper may have no numbers at all."""
+"""Least number of items in a paper without any numbers."""
 PLAIN = 0.9
-"""Share of the first options in such a paper that one line alone must part from the answer of the item before."""
+"""Share of first options in such a paper that only one line must separate from the answer of the item before."""
 
 
 def unnumbered(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

@@ -22,7 +22,7 @@ class Role(StrEnum):
     GROUP = "group"
     ANSWERS = "answers"
     RUNNING = "running"
-    """A line of no question, by the model that points."""
+    """A line of no question, as the pointing model says."""
 
 
 HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)

@@ -17,11 +17,11 @@ _P = Patterns("pairing")
 
 _SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400
-"""The length of a document's head, which names its session. Questions below speak of years too."""
+"""The length of a document's head, which names its session. Questions further down mention years too."""
 _ENOUGH = 3
 """Points of evidence in the texts that make a match without a matching name."""
 WHOLE = 0.9
-"""The share of a paper's questions that a key must answer to override another: less may be misread."""
+"""Share of a paper's questions that a key must answer to override another key; a key with fewer may be misread."""
 DIFFERENT = 0.3
 """The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
 agrees by chance; keys corrected after appeals change one in twenty."""
@@ -133,7 +133,7 @@ def _pair(
 
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
-    """Why a key of the right name is another paper's all the same: by its head, its numbers, its answers."""
+    """Return why a key with a matching name belongs to another paper: by its head, its numbers or its answers."""
     differs = _sessions_differ(*(_sessions(one.text[:_TITLE_LENGTH]) for one in (key, paper)))
     if differs:
         return f"{paper.document} says {differs}"

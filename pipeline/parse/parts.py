@@ -278,7 +278,7 @@ def unnumbered(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Itera
 
 
 COPY = 0.8
-"""From which likeness on two questions of one number are one, printed twice: others of a subject reach 0.5."""
+"""Least likeness of two questions with one number to be one question printed twice; others of a subject reach 0.5."""
 SEVERAL = 3
 """The least number of questions printed again."""
 

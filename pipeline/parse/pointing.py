@@ -1,4 +1,4 @@
-"""A language model points at the lines where gates failed: it says which are what, and writes no text of a question.
+"""A language model points at lines where gates failed: it names the role of lines and writes no text of a question.
 
 What it proposes is read by the same code and goes through the same gates; it counts only where none of them objects.
 """

@@ -20,9 +20,10 @@ from schemas.documents import Box
 _P = Patterns("rooms")
 
 FAR, USUAL = 0.9, 0.95
-"""From how many heights of a line more than the usual room (of all but one in 20) on a line may have stood there."""
+"""Extra room, in line heights above the usual (95 % of gaps), at which a line may have been lost."""
 RAGGED = 0.1
-"""Up to which share of pages that end higher, or begin lower, than all others have lost lines; one at least."""
+"""Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
+page."""
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 """The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
 BEFORE_LABEL = 1.5
@@ -140,7 +141,7 @@ class Rooms:
 
 
 def _most(places: Sequence[float]) -> float:
-    """Return the place that nine in ten do not pass: where pages, or columns, usually end."""
+    """Return the 90th percentile of places: the usual end of pages or columns."""
     return sorted(places)[int(0.9 * (len(places) - 1))] if places else 0.0
 
 

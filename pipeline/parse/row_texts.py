@@ -1,4 +1,4 @@
-"""The texts of a row: parts that banks print with stem and options and that are none of them; and what is doubtful."""
+"""Texts of a row: removal of parts that are neither stem nor option, and doubts about the rest."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ Doubts = list[tuple[str, str]]
 """Open points of a row that was read: (reason, detail)."""
 
 _WIDEST = 20
-"""Questions that such a range names at most; a wider one is a quantity."""
+"""Most questions that such a range names; a wider range is a quantity."""
 _NUMBERED = 0.9
-"""Share of stems that begin with a number, each above the one before, from which these are numbers of questions."""
+"""Share of stems that must begin with rising numbers for these to be numbers of questions."""
 _COPIED = 0.8
-"""Share of the end of a stem that its options make up, from which it repeats them."""
+"""Share of the end of a stem that its options must make up for the stem to repeat them."""
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:
@@ -121,7 +121,7 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
 
 
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Texts of option cells that were filled in since nothing belongs there, where several stand at the end."""
+"""Fillers of unused option cells, several of them at the end of a row."""
 
 
 def without_placeholders(options: Options, key: Sequence[str]) -> Options:

@@ -86,7 +86,7 @@ class _Habits:
 
     columns: Columns
     space: str
-    """Within which the source's own ids count."""
+    """Scope in which the source's own ids are unique."""
     percent: bool
     """Accuracies are in percent: a value of the column is above 1, so 1 means 1 %."""
     own_ids: frozenset[str]

@@ -24,18 +24,19 @@ TITLE = _P.title
 CLEAR = 0.6
 """The weight from which on a number that is not 1 opens the questions of an excerpt."""
 RUNNING_PAGES = 3
-"""On how many pages a line that counts the pages must open or close the text to be a running head."""
+"""Least number of pages that a page-counting line must open or close to be a running head."""
 STAMPED = 4
 """The lines from the top or the bottom of a page within which a stamp may stand."""
 REPEATED = 3
 """The least number of times that a refrain comes, word for word."""
 OF_PAGES, OF_ITEMS = 0.5, 0.1
-"""And on which share of the pages, and after which share of the numbered lines: it comes with every page or item, while
+"""Least share of pages, and of numbered lines, with which it must come. It comes with every page or item, while
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
 MOSTLY = 0.8
-"""In which share of its places a line must stand like a refrain: of site text all but those beside a broken item."""
+"""Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
+item."""
 _REFRAIN = 4
-"""Characters of a refrain at least; shorter lines are part of one only beside it: 上一节."""
+"""Least length of a refrain in characters; shorter lines (上一节) count only beside one."""
 
 
 def without_running(lines: list[Line]) -> list[Line]:
@@ -122,7 +123,7 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
 SCATTERED = 5
 """The least number of times that a running line comes in a text without pages, in places of three kinds."""
 _LONG = 8
-"""Characters of such a line at least: an option that is another's last line too is shorter."""
+"""Least length of such a line in characters; an option that is also another option's last line is shorter."""
 
 
 def _without_scattered(lines: list[Line]) -> list[Line]:

@@ -12,7 +12,7 @@ _P = Patterns("text")
 
 CJK = _P.whole("@cjk@")
 READ = 1 << 10
-"""Texts of which what was read in them is remembered: passes and gates ask the same of a line and of its item."""
+"""Size of the cache of parsed texts: passes and gates ask the same of a line and of its item."""
 
 _FOLDED = {
     **COMPATIBILITY,

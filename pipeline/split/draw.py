@@ -78,7 +78,7 @@ def place(state: SplitDraw, unit: int, split: int) -> None:
 
 
 def _gain(state: SplitDraw, content: Contents, split: int) -> int:
-    """By how many questions the strata get nearer to their quotas when a unit moves from train."""
+    """Return the number of questions by which strata get nearer to their quotas when a unit moves from train."""
     gain = 0
     for stratum, count in content:
         row = state.need[stratum]
@@ -96,7 +96,7 @@ def _top_up(state: SplitDraw, split: int) -> None:
 
 
 def _fill_empty(state: SplitDraw, split: int) -> None:
-    """Move the unit that does least harm, so that a small dataset made of groups has every split."""
+    """Move the unit that harms the quotas least, so that a small dataset made of groups has every split."""
     movable = [unit for unit in range(len(state.contents)) if _movable(state, unit)]
     if len(movable) > 1:
         place(state, max(movable, key=lambda unit: _gain(state, state.contents[unit], split)), split)
@@ -107,7 +107,7 @@ def _movable(state: SplitDraw, unit: int) -> bool:
 
 
 Pot = Sequence[int]
-"""Strata whose quotas add up to a total that is to be met: all, or those of a subcategory."""
+"""Strata whose quotas must add up to a total: all strata, or those of a subcategory."""
 
 
 def balance(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
@@ -162,7 +162,7 @@ _ROUNDS = 8
 """Times that a stratum is improved: each takes it as near to its ideal as two moves can."""
 
 _Distance = dict[int, list[int]]
-"""By stratum: questions above its ideal by split, times the questions of its pot."""
+"""Surplus over the ideal by stratum and split, times the number of questions in its pot."""
 
 
 _Kinds = dict[Contents, list[int]]
@@ -190,7 +190,7 @@ def repair(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot
 
 
 class _Repair:
-    """The strata on their way to their ideals."""
+    """The strata while they are improved."""
 
     def __init__(self, state: SplitDraw, weights: dict[int, int], distances: _Distance) -> None:
         self._state, self._weights, self._distances = state, weights, distances
@@ -222,7 +222,7 @@ class _Repair:
         return best
 
     def _possible(self, kinds: _Kinds) -> Iterator[_Move]:
-        """All moves of these kinds of units from where one is."""
+        """Return all moves of units of these kinds."""
         split = self._state.split
         for content, units in kinds.items():
             there = {split[unit] for unit in units}
@@ -242,7 +242,7 @@ class _Repair:
         return sum(self._state.split[unit] == first.source for unit in kinds[first.content]) > 1
 
     def _change(self, moves: tuple[_Move, ...]) -> int:
-        """By how much the sum of squared distances changes."""
+        """Return the change of the sum of squared distances."""
         moved: dict[tuple[int, int], int] = {}
         for move in moves:
             for stratum, count in move.content:

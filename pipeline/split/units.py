@@ -103,7 +103,7 @@ def stratum_name(stratum: Stratum) -> str:
 
 _COLUMNS = ("question_id", "stem", "shared_stem", "options")
 _KEEPS = (TEST, VALIDATION, TRAIN)
-"""Order of splits: where questions of two turn out to belong together, those of the first one stay."""
+"""Order of splits: if questions of two splits prove to belong together, those of the earlier split here stay."""
 
 
 def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
