@@ -1,4 +1,4 @@
-"""Final labels and corrections: what experts' reviews, a measurement and an annotator's label add up to. Pure."""
+"""Final labels and corrections, from experts' reviews, measurements and annotators' labels. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -25,7 +25,7 @@ class Rules:
     adjudicators: frozenset[str] = frozenset()
     """Reviewers whose label is final wherever they give it."""
     majority: bool = True
-    """True where two of three settle it."""
+    """True if two of three experts settle a label."""
 
     def rules(self, review: ExpertReview) -> bool:
         """Return whether a review is a ruling: by an adjudicator, or in the adjudication project."""
@@ -34,7 +34,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Flag:
-    """Something an expert says is wrong with a question."""
+    """An expert's statement that a question is wrong."""
 
     kind: str
     """``wrong_stem``, ``wrong_key``, ``out_of_scope``."""
@@ -167,7 +167,7 @@ def _is_estimate(stated: Annotation | None, measured: str | None, label: str | N
 
 
 class State(StrEnum):
-    """Of a question, all dimensions together; the first that applies."""
+    """State of a question over all its dimensions; the first state that applies."""
 
     DISPUTED = "disputed"
     """Experts disagree in at least one dimension."""
@@ -182,12 +182,12 @@ class State(StrEnum):
 
 
 WAITING = (State.DISPUTED, State.FLAGGED, State.ONE_OF_TWO)
-"""States in which a question waits for a person who has been, or was, asked."""
+"""States in which a question waits for a person who was asked."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A question's state, and who said what."""
+    """A question's state and the opinions on it."""
 
     question_id: str
     state: State
@@ -257,7 +257,7 @@ def standings(
 
 
 def review_status(found: Sequence[Standing]) -> ReviewStatus:
-    """Count where questions stand."""
+    """Count questions by state."""
     states = Counter(standing.state for standing in found)
     labels = Counter((label.dimension, label.status) for standing in found for label in standing.labels)
     names = dict.fromkeys(name for name, _ in labels)

@@ -58,7 +58,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Unlabelled:
-    """A question that got no labels this time; it is asked again on the next run."""
+    """A question that got no labels in this run; the next run asks it again."""
 
     question_id: str
     reason: str
@@ -120,7 +120,7 @@ def difficulty_bin(accuracy: float) -> int:
 
 
 def measured_difficulty(question: Question) -> Verdict | None:
-    """The label that people's answers give; None where nobody's were recorded, or the label set has no difficulty."""
+    """Return the label from people's answers; None without recorded answers, or if the label set has no difficulty."""
     if question.human_accuracy is None or question.respondents == 0 or DIFFICULTY not in dimensions():
         return None
     label = dimensions()[DIFFICULTY].labels[difficulty_bin(question.human_accuracy)]

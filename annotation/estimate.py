@@ -43,7 +43,7 @@ class Estimate:
     """None without prices."""
     currency: str = "USD"
     seconds: float | None = 0.0
-    """None where it is up to the endpoint: a batch may take a day."""
+    """None if only the endpoint knows: a batch may take a day."""
     batch_cost: float | None = 0.0
     """The same through the Batch API."""
     counted: str = ""
@@ -58,7 +58,7 @@ def estimate(
     store: AnswerStore | None = None,
     reviewed: Sequence[Reviewed] = (),
 ) -> Estimate:
-    """Reckon requests, tokens, cost and time of annotating; asks nobody and needs no key."""
+    """Estimate requests, tokens, cost and time of annotating; sends no request and needs no key."""
     options = params.llm
     chosen = params.chosen(len(reviewed))
     if chosen != "llm":

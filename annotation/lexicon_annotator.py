@@ -18,7 +18,7 @@ WEAK = 1.0
 
 
 class LabelTerms(BaseModel, extra="forbid", frozen=True):
-    """Terms that speak for a label."""
+    """Terms that indicate a label."""
 
     name: str
     base: float = 0.0
@@ -26,7 +26,7 @@ class LabelTerms(BaseModel, extra="forbid", frozen=True):
     strong: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
-    """Words that hold a term by chance and say nothing."""
+    """Words that contain a term by chance and do not count."""
     exam: tuple[str, ...] = ()
     """Words in the exam's name that settle the label."""
     links: Mapping[str, Mapping[str, float]] = Field(default_factory=dict, alias="from")

@@ -82,7 +82,7 @@ class AnnotateParams(Params):
         return self.llm.shots > 0 if asks else self.annotator != "lexicon"
 
     def ignores(self) -> frozenset[str]:
-        """Without examples or learning, what experts review changes nothing."""
+        """Inputs that cannot change the labels: reviews, if neither examples nor learning use them."""
         return frozenset() if self.learns() else frozenset({"reviews/pulled"})
 
     def semantic(self) -> dict[str, Any]:
@@ -189,6 +189,6 @@ class CalibrateParams(Params):
     )
 
     def semantic(self) -> dict[str, Any]:
-        """With what the other annotations say in place of where they lie."""
+        """Return the parameters with hashes of the other annotations in place of their paths."""
         others = [file_digest(path, "[calibrate] others") for path in self.others]
         return super().semantic() | {"others": others}

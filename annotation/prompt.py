@@ -18,7 +18,7 @@ from schemas.wording import SPECIAL_TOKENS
 
 ALL_AT_ONCE = "label.v3.zh.md"
 ONE_AT_A_TIME = "dimension.v2.zh.md"
-"""Stays as it is, since tokens are compared with it; its longer wording is paid five times over."""
+"""Unchanged, since token counts were measured with it; short, since it is sent once for each dimension."""
 GENERAL = "label.general.v1.zh.md"
 """For label sets of other subjects than CMExam's."""
 MOST_EXPLANATION = 400

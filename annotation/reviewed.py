@@ -1,4 +1,4 @@
-"""Questions whose labels experts have reviewed: what ``learned`` learns from, and what prompts show as examples."""
+"""Questions with labels reviewed by experts: training data of ``learned``, and examples in prompts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from schemas.taxonomy import LabelName, dimensions
 
 _OUTWEIGHS = 1000  # votes
 _SPOILT = {"wrong_stem", "out_of_scope"}
-"""Flags that say that a question is none to learn from; a wrong key says nothing about its labels."""
+"""Flags of questions that must not be learned from; a wrong key does not affect the labels."""
 
 
 @dataclass(frozen=True)

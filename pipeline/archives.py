@@ -29,15 +29,15 @@ MEMBERS = 20_000
 SIZE = 8_000_000_000
 """Bytes that an archive may unpack to: about a minute of work."""
 RATIO = 200
-"""Times its size that an archive may unpack to, beyond ``SMALL``: JSON and CSV take up to 30 times, bombs 1,000."""
+"""Largest ratio of unpacked to packed size, above ``SMALL``: JSON and CSV reach 30, bombs 1,000."""
 SMALL = 100_000_000
 _ENTRY = 1000
-"""Bytes that an entry of the directory may take on average: a directory is read whole into memory."""
+"""Largest average size in bytes of an entry of the directory, which is read whole into memory."""
 _LEFTOVER = 3600
 """Seconds after which what a killed process left is removed."""
 _BY_HAND = "unpack what you need of it into this folder"
 _RULES = "1"
-"""Part of the name of a copy: count it up when other members are taken or names are made otherwise."""
+"""Version in the name of a copy; raise it when the choice of members or their names change."""
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
@@ -45,7 +45,7 @@ _SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
 
 
 _EXPANSION = 4
-"""Times ``max_file_mb`` that the contents of a DOCX or XLSX may take; their XML takes about ten times its archive."""
+"""Factor on ``max_file_mb`` for the unpacked contents of a DOCX or XLSX; their XML is about ten times the archive."""
 
 
 def check_archive(path: Path, max_file_mb: int) -> None:
@@ -271,7 +271,7 @@ def _copy(container: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None
 
 
 def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    """A member's content; no more of it than the directory tells, whatever it unpacks to."""
+    """Return a member's content, at most as many bytes as the directory states."""
     try:
         with container.open(info) as member:
             while block := member.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Characters that look the same to a reader: what each may be folded to, for all who fold text."""
+"""Characters that look the same to a reader, and the characters they are folded to; shared by all folding of text."""
 
 import unicodedata
 
@@ -28,7 +28,7 @@ INVISIBLE: tuple[int, ...] = (
 """Soft hyphens, joiners, marks of direction, variation selectors: they change nothing that is printed."""
 
 UNREADABLE = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U0010ffff]"
-"""Matches what no reader can see the meaning of: controls, private use, U+FFFD; for Python's and for Rust's regular
+"""Matches characters without a visible meaning: controls, private use, U+FFFD; for Python's and for Rust's regular
 expressions."""
 
 

@@ -24,13 +24,13 @@ Section = TypeVar("Section", bound=Params)
 _VARIABLE = "BUILD_DATASET_"
 """Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
-"""Problems of whole sections, whose values are not for messages, and those whose message says it all."""
+"""Types of problems whose message must not, or need not, quote the value: those of whole sections."""
 _RESERVED = {
     *ReleaseRow.model_fields,
     *Question.model_fields,
     *("overall", "length", "label_status", "split", "flags", "note"),
 }
-"""Names of columns, slices and fields of the experts' screen."""
+"""Reserved names: columns, slices and fields of the experts' screen."""
 _FULL_WIDTH = re.compile("[“”‘’＂＝]")
 """Quotes and signs of a Chinese keyboard, which TOML does not take: ``title = “期末”``."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
@@ -198,7 +198,7 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
 
 
 def _hint(text: str, error: str) -> str:
-    """Return what to do about the mistakes that are made most, where the text of a file shows one."""
+    """Return advice on the most frequent mistakes, if the text of a file shows one."""
     at = re.search(r"at line (\d+)", error)
     line = text.splitlines()[int(at[1]) - 1] if at else ""
     if _FULL_WIDTH.search(line):

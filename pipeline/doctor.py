@@ -1,4 +1,4 @@
-"""Checks of this machine and configuration: installed, reachable or missing; and what stops a run before it begins."""
+"""Checks of this machine and configuration: parts installed, reachable or missing; checks before a run."""
 
 import os
 import platform
@@ -28,9 +28,9 @@ class CheckState(StrEnum):
 
     OK = "ok"
     ABSENT = "absent"
-    """Not there, and not needed for what is configured."""
+    """Not installed or reachable, and not needed with this configuration."""
     WRONG = "wrong"
-    """Not there, or not right, and needed."""
+    """Missing or wrong, and needed."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _label_studio(config: ConfigBase | None) -> Check:
 
 
 def _language_model(params: AnnotateParams) -> Check:
-    """The model that annotates: named, and does its server answer at all? Its key is not sent for this."""
+    """Check that a model for annotation is named and its server answers; its key is not sent."""
     if params.chosen() == "lexicon":
         remedy = "name one in [annotate.llm] model"
         return Check("language model", CheckState.ABSENT, "none named: the offline lexicon labels", remedy)

@@ -1,6 +1,6 @@
 """Outcomes of every source file: questions kept, merged into another file, rejected, waiting. Pure.
 
-The end of a command, ``status`` and the report tell of the same numbers.
+The end of a run, ``status`` and the report show the same numbers.
 """
 
 import json
@@ -19,7 +19,7 @@ from schemas.wording import Notice, in_both_languages, reason_names, remedy
 STAGES = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 TABLES = ("ocr/documents", "parse/questions", "dedup/merges")
-"""Further tables that are read, beside rejects and review of these stages and of ``ocr``."""
+"""Further tables that are read, in addition to rejects and review of these stages and of ``ocr``."""
 
 Read = Callable[[str], pl.DataFrame | None]
 """A table by ``stage/name``; None where it was not made."""

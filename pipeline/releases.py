@@ -1,4 +1,4 @@
-"""Releases: what was published before. Its questions keep their splits, and a new release is compared with it."""
+"""Earlier releases. Their questions keep their splits, and a new release is compared with the previous one."""
 
 import re
 from collections import Counter, defaultdict
@@ -113,12 +113,12 @@ def content_of(rows: pl.DataFrame) -> pl.Series:
 
 @dataclass(frozen=True)
 class Pair:
-    """A released question and the one that it is now."""
+    """A released question and its present form."""
 
     old: str
     new: str
     same: bool
-    """Return whether it says the same; otherwise its text was corrected, or its source's id alone is the same."""
+    """Return whether the text is the same; if not, it was corrected, or only the source's id is the same."""
 
 
 def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:

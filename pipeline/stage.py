@@ -52,7 +52,7 @@ class Result:
     describe: Callable[[Mapping[str, Mapping[str, Any]]], dict[str, bytes]] | None = None
     """Makes files that state checksums of the others: called with ``sha256`` and ``bytes`` of each by name."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """Further facts for the manifest, deterministic: costs, agreement, the engine chosen."""
+    """Further deterministic facts for the manifest: costs, agreement, the chosen engine."""
     complete: bool = True
     """False when some items failed in a way that a further run may mend (a server was down)."""
     notes: list[str] = field(default_factory=list)

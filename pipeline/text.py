@@ -1,9 +1,9 @@
-"""Text as it should be stored: the same to a reader, without what typesetting and OCR left in it.
+"""Text in its stored form: the same to a reader, without traces of typesetting and OCR.
 
-What is unified: full-width letters and digits, compatibility ideographs, glyphs of the Symbol font in the
-private-use area, invisible characters, spaces inside running Chinese. What is kept, because a reader would miss
-it: units (㎍, ℃), superscripts and subscripts (10⁹/L, SO₂), Roman numerals (Ⅱ), comparison signs, blanks
-(（ ） and ____), line breaks, Chinese punctuation.
+Unified are full-width letters and digits, compatibility ideographs, glyphs of the Symbol font in the
+private-use area, invisible characters, spaces inside running Chinese. Kept, because a reader would miss them, are
+units (㎍, ℃), superscripts and subscripts (10⁹/L, SO₂), Roman numerals (Ⅱ), comparison signs, blanks (（ ） and ____),
+line breaks, Chinese punctuation.
 """
 
 import html
@@ -58,7 +58,7 @@ _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
 _BREAK = re.compile(r"<br\s?/?>")
 _MARKUP_ROUNDS = 5
-"""Depth to which tags stand within tags, and entities are written twice (&amp;lt;)."""
+"""Largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)."""
 
 TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""

@@ -38,12 +38,12 @@ class AnnotationRequest(Record):
     """Of the answer that is kept, 0 where there is none; in the currency of the price table; null when no price is
     configured."""
     unusable: int = 0
-    """Calls beside it that were billed and whose answers are of no use."""
+    """Further calls that were billed and gave unusable answers."""
     unusable_cost: float = 0.0
     unseen: int = 0
-    """Calls that may have been billed and whose answers never came."""
+    """Calls without an answer that may have been billed."""
     unseen_cost: float = 0.0
-    """Most that those can have cost."""
+    """Highest possible cost of those calls."""
 
 
 class ExpertReview(Record):
@@ -149,7 +149,7 @@ class Agreement(Record):
 
     dimension: str
     label: str | None
-    """The label against all others; null for all labels of the dimension together."""
+    """The label that is compared with all others; null for all labels of the dimension together."""
     reviewers: str
     """``a & b`` for a pair, ``all`` for all, ``experts & llm:…`` for experts against an annotator."""
     slice: str | None
@@ -204,7 +204,7 @@ class Calibration(Record):
     threshold: float | None
     """Least confidence from which labels are as often right as wanted, by the lower end of the interval."""
     accepted: float | None
-    """Share of labels with at least that confidence: what experts need not look at twice."""
+    """Share of labels with at least that confidence, which experts need not check."""
 
 
 class Confusion(Record):

@@ -154,7 +154,7 @@ class Part(StrEnum):
     COVER = "cover"
     """Title, instructions and whatever else is known to stand before the first question."""
     LEFT_OVER = "left_over"
-    """Text that became part of no item and is not known to be anything else."""
+    """Text that belongs to no item and has no other known role."""
 
 
 class Span(Record):

@@ -237,15 +237,15 @@ class Evidence(Record):
     source: str
     """Source of the evidence: a run, the rule that read the explanation, the ids of copies."""
     answer: list[str] | None
-    """The answer that it speaks for; null where it speaks for none."""
+    """The answer that it supports; null if it supports none."""
     weight: float
-    """Natural logarithm of the likelihood ratio against the key; negative where it speaks for the key."""
+    """Natural logarithm of the likelihood ratio against the key; negative if it supports the key."""
     detail: str
     """One sentence for people."""
 
 
 class AuditItem(Record):
-    """A question with what speaks for and against its key; the most suspicious first."""
+    """A question with the evidence for and against its key; the most suspicious first."""
 
     question_id: str
     content_hash: str
@@ -268,7 +268,7 @@ class AuditItem(Record):
     difficulty_high: float | None = None
     """95 % interval."""
     discrimination: float | None = None
-    """Amount that one standard deviation of ability adds to the log-odds of giving the key; negative is suspicious."""
+    """Increase of the log-odds of giving the key per standard deviation of ability; a negative value is suspicious."""
     discrimination_low: float | None = None
     discrimination_high: float | None = None
     evidence: list[Evidence]
@@ -284,6 +284,6 @@ class AuditRespondent(Record):
     agrees: float
     """Share of its answers that are the key."""
     reliability: float
-    """Share that is right by all evidence together: what its word is weighed by."""
+    """Share of right answers by all evidence together; it weights this respondent."""
     ability: float | None = None
     """Two-parameter logistic model: in standard deviations over the respondents; null below 8 runs."""

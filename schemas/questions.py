@@ -1,4 +1,4 @@
-"""Questions, and what became of everything that is not one."""
+"""Questions, and the outcomes of everything that did not become one."""
 
 from enum import StrEnum
 
@@ -78,7 +78,7 @@ class Question(Record):
 
 
 class TextChange(Record):
-    """A text that tidying changed: with it the text as it was read can be had again."""
+    """A text that tidying changed; it restores the text as it was read."""
 
     question_id: str
     part: str

@@ -28,7 +28,8 @@ class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=Tru
     aliases: tuple[str, ...] = ()
     """Other spellings that are read as this label."""
     words: tuple[str, ...] = ()
-    """Words by which the offline lexicon knows a question of this label; CMExam's are in ``annotation/lexicon``."""
+    """Words by which the offline lexicon recognises a question of this label; CMExam's are in
+    ``annotation/lexicon``."""
     not_words: tuple[str, ...] = ()
     """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
 

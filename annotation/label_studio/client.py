@@ -1,4 +1,4 @@
-"""The connection to Label Studio: what the pipeline asks of it, and what goes wrong in words for users."""
+"""The connection to Label Studio: the requests of the pipeline, and errors in words for users."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def where(column: str, operator: str, value: Any, kind: str = "Number") -> Filte
 
 
 class ReplyLostError(UserError):
-    """A request was sent and no good reply came: what it asked for may have happened, in part or not at all.
+    """A request was sent and no good reply came: it may have been carried out wholly, in part or not at all.
 
-    On SQLite the server runs a request again that met a locked database, whatever half of it was done, and gives up
+    On SQLite the server repeats a request that met a locked database, even if half of it was done, and gives up
     with status 500 after some minutes.
     """
 
@@ -140,7 +140,7 @@ class Studio:
     def tasks(self, project_id: int, *filters: Filter, answers: bool = False) -> Iterator[dict[str, Any]]:
         """Tasks that match all filters, in the order of their ids: ``id``, ``data`` and ``total_annotations``.
 
-        Each page is what follows the last id: pages by number shift when a task goes, and another is passed over.
+        Each page begins after the last id: numbered pages shift when a task is deleted, and a task is skipped.
 
         Args:
             project_id: of the project.
@@ -233,7 +233,7 @@ class Studio:
         return reply.json()
 
     def _act(self, action: str, project_id: int, task_ids: Sequence[int]) -> None:
-        """Do something to tasks, of which there must be some: without any, the server takes all of the project."""
+        """Apply an action to tasks, at least one: without any, the server takes all tasks of the project."""
         with self._told(lost=True):
             self._sdk.actions.create(
                 id=action,

@@ -1,4 +1,4 @@
-"""Comparison of the tasks that are wanted with those that are there, and of the labels that are filled in. Pure.
+"""Comparison of the wanted tasks and labels with those on the server. Pure.
 
 Predictions carry a version, and the project names one. The server deletes predictions one by one, 5 ms each, and
 adds them in one step, 1.5 ms each (CPU; benchmarks/review). So where more than a quarter of an annotator's labels
@@ -29,9 +29,9 @@ class Remote:
     digest: str | None
     arm: str | None
     batch: int
-    """With which it was sent; 0 where it does not say."""
+    """The batch with which it was sent; 0 if unknown."""
     batch_size: int
-    """Questions that were to be sent with it; 0 where it does not say."""
+    """Planned number of questions in that batch; 0 if unknown."""
     annotations: int
     """Submitted ones."""
 
@@ -61,7 +61,7 @@ class Filling:
 
     @property
     def cost(self) -> int:
-        """Time that it takes, in additions."""
+        """Estimated time, in units of one addition."""
         return len(self.added) + _REPLACING * len(self.replaced)
 
 
@@ -72,16 +72,16 @@ class ProjectChanges:
     filling: Filling
     missing: list[ReviewTask] = field(default_factory=list)
     texts: list[tuple[Remote, ReviewTask]] = field(default_factory=list)
-    """Tasks that show something else than they should."""
+    """Tasks whose content is out of date."""
     questions: dict[int, str] = field(default_factory=dict)
     """The question of each task that is there and wanted."""
     last_batch: int = 0
     sizes: dict[int, int] = field(default_factory=dict)
-    """Of batches: questions that were to be sent."""
+    """Planned number of questions by batch."""
     arrived: Counter[int] = field(default_factory=Counter)
-    """By batch: tasks that are there, of whatever question."""
+    """Number of tasks on the server by batch."""
     predictions: Mapping[int, Sequence[Prediction]] = field(default_factory=dict)
-    """Those of each task that is there."""
+    """The predictions of each task on the server."""
 
     @property
     def interrupted(self) -> int:
@@ -89,7 +89,7 @@ class ProjectChanges:
         return max(0, self.sizes.get(self.last_batch, 0) - self.arrived[self.last_batch])
 
     def updated(self) -> set[str]:
-        """Return the questions of whose tasks something is to be changed."""
+        """Return the questions whose tasks need a change."""
         tasks = {remote.task_id for remote, _ in self.texts}
         return {self.questions[each] for each in tasks | {*self.filling.added, *self.filling.replaced}}
 
@@ -107,7 +107,7 @@ def compare(
     predictions: Mapping[int, Sequence[Prediction]],
     version: str,
 ) -> ProjectChanges:
-    """Compare what is wanted with what is there."""
+    """Compare the wanted tasks with those on the server."""
     present: dict[str | None, list[Remote]] = {}
     found = ProjectChanges(Filling(version), predictions=predictions)
     for remote in there:
@@ -135,7 +135,7 @@ def compare(
 def cheapest_filling(
     annotator: str, wanted: Mapping[int, Prediction | None], present: Mapping[int, Sequence[Prediction]]
 ) -> Filling:
-    """Return the least that has to be done for the wanted labels to be filled in."""
+    """Return the cheapest changes that fill in the wanted labels."""
     if not any(wanted.values()):  # a project can name no version without predictions
         return Filling(annotator, replaced={task_id: None for task_id in wanted if present.get(task_id)})
     versions = {str(each.get("model_version")) for own in present.values() for each in own}

@@ -39,7 +39,7 @@ class Base:
 
     @classmethod
     def loads(cls, line: str) -> Base | None:
-        """From that line; None where it is none."""
+        """Read it from that line; None if the line is no such text."""
         try:
             content_hash, text, key = json.loads(line)
         except (ValueError, TypeError):
@@ -59,7 +59,7 @@ def text_of(question: Question) -> str:
 
 
 def with_proposals(base: Base, proposals: Iterable[Correction]) -> Base:
-    """The same with what people proposed for this text; where two differ on a field, it stays as it is."""
+    """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
     proposed: dict[str, set[str | None]] = {}
     for each in proposals:
         if each.content_hash == base.content_hash:
@@ -80,7 +80,7 @@ def name_of(field: str) -> str:
 
 
 def difference(before: str | None, after: str | None) -> str:
-    """Return a change without the text that is the same around it."""
+    """Return a change without the equal text around it."""
     if not before or not after:
         return f"{before or '（无）'} → {after or '（删）'}"
     head = Prefix.similarity(before, after)

@@ -1,4 +1,4 @@
-"""The kinds of projects, and finding a folder's own project among others or making it exactly once.
+"""The kinds of projects; finding a folder's own project, or making it exactly once.
 
 Two experts review, a third adjudicates, one person verifies; experts score answers.
 """
@@ -30,7 +30,7 @@ _TITLE_LENGTH = 50  # characters: what Label Studio allows
 
 
 class NothingToSendError(UserError):
-    """There is nothing to send, and there never was."""
+    """There is nothing to send, and nothing was sent before."""
 
 
 def find(
@@ -111,7 +111,7 @@ def make(
 
 
 def wait_until(count: Callable[[], int], least: int) -> int:
-    """Wait until there are so many and their number does not change any more, but no longer than it can take."""
+    """Wait until the expected number is reached and stays the same, at most for the longest known delay."""
     deadline = time.monotonic() + SETTLE_SECONDS
     before = -1
     while ((found := count()) != before or found < least) and time.monotonic() < deadline:
@@ -121,7 +121,7 @@ def wait_until(count: Callable[[], int], least: int) -> int:
 
 
 def pause(times: float = 1) -> None:
-    """Leave the server some time."""
+    """Pause, so that the server can finish its work."""
     time.sleep(min(SETTLE_PAUSE * times, SETTLE_SECONDS))
 
 

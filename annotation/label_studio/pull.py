@@ -44,7 +44,7 @@ class SeenAnnotation(Record):
     answer: str | None = None
     """JSON in the form of an import; null where it was pulled before that was kept."""
     gone: bool | None = None
-    """True where the server has it no more."""
+    """True if it is gone from the server."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Pulled:
         return found
 
     def with_addresses(self, people: Mapping[int, str]) -> Pulled:
-        """Return it with everybody under the address of today, under which their next answers come."""
+        """Return it with everybody's present address, because their next answers will carry it."""
         names = {name: people[user] for user, name in self.people.items() if people.get(user, name) != name}
         if not names:
             return self
@@ -113,9 +113,9 @@ class PullReport:
     third_experts: tuple[str, ...]
     """Questions that more people reviewed than were asked."""
     kept: int = 0
-    """Annotations that are gone from the server and stay here, in all."""
+    """Number of all annotations that are gone from the server and are kept here."""
     newly_gone: int = 0
-    """Those of them that were still there the last time."""
+    """Number of those that the previous pull still found."""
     remedy: str | None = None
     """The command, where the whole project is gone, that makes it anew."""
 

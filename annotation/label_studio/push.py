@@ -1,4 +1,4 @@
-"""Sending questions to Label Studio, each exactly once, whatever the server loses on the way."""
+"""Sending questions to Label Studio, each exactly once, even if the server loses requests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class PushReport:
     """Questions whose text or filled-in labels changed since they were sent."""
     unchanged: int
     later: int
-    """Questions that were not sent, since only so many were wanted."""
+    """Questions that were not sent because of the given limit."""
     changed_after_review: tuple[str, ...]
     """Ids of updated questions that an expert had already reviewed as they were."""
     duplicates_removed: int
@@ -47,11 +47,11 @@ class PushReport:
     withdrawn: int
     """Tasks that nobody had answered and that no longer need an answer."""
     others: int
-    """Tasks in the project that are no question of this dataset any more; they are left alone."""
+    """Tasks of questions that left this dataset; they stay in the project."""
     replies_lost: int
-    """Requests whose reply did not come, and which were reconciled."""
+    """Requests without a reply; their effect was looked up."""
     mended: int = 0
-    """Times that less was there than had been sent, and was put right."""
+    """Number of times that tasks were lost on the server and sent again."""
     restored: int = 0
     """Answers that had been pulled earlier and went back to the server with their questions."""
 
@@ -154,7 +154,7 @@ def _chosen(
 
 @dataclass
 class _Push:
-    """A push at work: what it has met on the way."""
+    """A push in progress, with its counts."""
 
     studio: Studio
     kind: Kind
@@ -171,14 +171,14 @@ class _Push:
         return list(map(Remote.of, self.studio.tasks(self.project.id)))
 
     def compared(self, there: Sequence[Remote]) -> ProjectChanges:
-        """Return what is to be done."""
+        """Return the changes that are needed."""
         present = self.studio.predictions(self.project.id) if there else {}
         return compare(self.tasks, there, present, self.version)
 
     def until_whole(
         self, there: list[Remote], found: ProjectChanges, chosen: Sequence[ReviewTask]
     ) -> list[Remote]:
-        """Send and update until all that is wanted is there; return the tasks that are there then."""
+        """Send and update until all wanted tasks are on the server; return the tasks found there at the end."""
         by_id = {each.question_id: each for each in chosen}
         missing = list(chosen)
         while self.mended < _ROUNDS and self.lost < _ROUNDS:
@@ -223,7 +223,7 @@ class _Push:
             studio.update_task(remote.task_id, task.data)
 
     def _name_version(self, found: ProjectChanges) -> None:
-        """Say whose labels are filled in, now that they are there: before, the server refuses the name."""
+        """Name the annotator of the filled-in labels, now that they exist: earlier the server refuses the name."""
         version = found.filling.version
         if self.project.model_version != version and any(task.prediction for task in self.tasks):
             self.studio.update_project(self.project.id, model_version=version)
@@ -240,7 +240,7 @@ class _Push:
 
 
 def _check_labels(kind: Kind, tasks: Iterable[ReviewTask]) -> None:
-    """Refuse labels that the screen does not offer: Label Studio takes them without a word.
+    """Refuse labels that the screen does not offer: Label Studio accepts them without an error.
 
     The SDK's own check took two thirds of our CPU time of a push: 1.4 s of 2.2 s for 10,000 questions.
 

@@ -39,7 +39,7 @@ Changes = dict[str, tuple[str | None, str | None]]
 
 @dataclass
 class PulledRows:
-    """Rows that annotations add up to."""
+    """Rows of reviews, corrections and scores, read from annotations."""
 
     reviews: list[ExpertReview] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The screens of reviewers, adjudicators, verifiers and scorers: Label Studio's configuration from templates. Pure.
 
-Results carry the Chinese name of a label; its English name shows on hover. Nothing scrolls at 1440 by 900 but a text
-that is too long, and that on its own.
+Results carry the Chinese name of a label; its English name shows on hover. At 1440 by 900 pixels nothing scrolls
+except a column whose text is too long.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _CHORDS = ("shift", "alt")
 _CODES = "abcdefghijklmnopqrstuvwxyz123456789"
 """Of the labels of a long list, in their order: the n-th chapter of the ICD has the n-th letter."""
 _NONE = "0"
-"""Of the label "not applicable", which comes last."""
+"""Key of the label "not applicable", which comes last."""
 SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
 """Of each aspect: a row of the keyboard, its leftmost key the worst score."""
 

@@ -59,7 +59,7 @@ class Account:
     email: str
     password: str
     token: str
-    """For the API: 40 hex digits."""
+    """Token for the API: 40 hex digits."""
     admin: bool = False
 
 
@@ -253,7 +253,7 @@ app = typer.Typer(help="Install, start and stop Label Studio for the experts' re
 
 _CREDENTIALS = "credentials.json"
 _PREPARED = ".prepared"
-"""Written when the database and its accounts are whole: making them can be interrupted."""
+"""File that is written when the database and its accounts are complete; setting them up can be interrupted."""
 _ADMIN = "admin@localhost.localdomain"
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]

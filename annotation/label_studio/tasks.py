@@ -44,7 +44,7 @@ class ReviewTask:
     arm: str = PREFILLED
     batch: str = "1"
     answers: tuple[Mapping[str, Any], ...] = ()
-    """Annotations that it had before, as they are imported."""
+    """Earlier annotations, in the form of an import."""
 
     def sent(
         self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int = 0
@@ -192,7 +192,7 @@ def adjudication_tasks(
     crops: Mapping[str, str],
     seed: int,
 ) -> list[ReviewTask]:
-    """Return what waits for the third expert, who sees what was said and not who said it.
+    """Return the tasks of the third expert, who sees the opinions and no names.
 
     Labels that all experts agree on are filled in; the others are left open, so that nothing is decided by accident.
     The fields for corrections, which show when their flag is set, hold what was proposed. Who is 甲 and who is 乙 is
@@ -225,7 +225,7 @@ def adjudication_tasks(
 def verification_tasks(
     items: Iterable[tuple[ReviewItem, Question]], *, crops: Mapping[str, str]
 ) -> list[ReviewTask]:
-    """Return what waits since it was read or cut badly, with the reasons; a question that waits twice is one task."""
+    """Return tasks for badly read or cut questions, with the reasons; a question that waits twice is one task."""
     tasks = []
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):

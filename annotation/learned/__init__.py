@@ -1,4 +1,4 @@
 """Learning labels from questions that experts have reviewed."""
 
 LEAST = 20
-"""Reviewed questions below which nothing is learned: of all, and of one dimension."""
+"""Least number of reviewed questions for learning: in all, and in one dimension."""

@@ -36,7 +36,7 @@ class Classifier:
 
         self._seen = {item.question.content_hash: row for row, item in enumerate(reviewed)}
         self.accuracy: dict[str, float] = {}
-        """By dimension, the share of reviewed questions that models which had not seen them got right."""
+        """Cross-validated accuracy by dimension."""
         self._models: dict[str, DimensionModel] = {}
         self._rows: dict[str, dict[int, int]] = {}
         self._text: TextFeatures | None = None
@@ -106,7 +106,7 @@ def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[st
 
 
 def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict | None:
-    """The likeliest label; None where nothing speaks for one more than for another."""
+    """Return the likeliest label; None if all are equally likely."""
     best = int(probabilities.argmax())
     if len(probabilities) > 1 and probabilities[best] == probabilities.min():
         return None
@@ -119,8 +119,8 @@ NAME = "learned"
 class LearnedAnnotator(Annotator):
     """A classifier of each dimension but difficulty, which the text does not tell (.35, always saying easy: .35).
 
-    A question that it learned from is labelled by a model that had not seen it: what it says of reviewed
-    questions is as good and as sure as what it says of others, and never an echo of the experts.
+    A question that it learned from is labelled by a model that had not seen it: so its labels of reviewed questions
+    are as good as those of other questions, and no echo of the experts.
     """
 
     def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None, name: str = NAME) -> None:

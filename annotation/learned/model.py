@@ -1,4 +1,4 @@
-"""The classifier of one dimension: three opinions, weighed by how they did on questions they had not seen."""
+"""The classifier of one dimension: three opinions, weighted by their results on questions they had not seen."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_ALIKE = 0.95
 Learning disciplines from 300 questions that are all dentistry gave .05 on the rest of CMExam, the lexicon .66.
 """
 _NEAR = 1.2
-"""Nearness, as a multiple of what is usual, from which on what was learned is trusted in full."""
+"""Nearness, as a multiple of the usual one, from which the learned opinions are trusted in full."""
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3
 _LEAST_FAR = 0.1  # weight of the lexicon on questions unlike all that were reviewed
@@ -194,7 +194,7 @@ def folds_of(keys: Sequence[str]) -> NDArray[np.intp]:
 
 
 LANDMARKS = 800
-"""Most questions that the text features are spanned by.
+"""Largest number of questions that span the text features.
 
 Up to here they are exact: a linear classifier needs no more directions than there are questions to learn from.
 """

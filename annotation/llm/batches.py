@@ -75,7 +75,7 @@ class _BatchRun:
         self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
         """By token, in the order in which they were added; kept in the store so that no kill loses one."""
         self._asked = dict(self.missing)
-        """By key, what is still to be answered, as it is asked: the second time with a hint."""
+        """Open requests by key, in the form in which they are sent: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
         self._queue_is_full = False
 
@@ -111,7 +111,7 @@ class _BatchRun:
         return batch
 
     def _affordable(self, open_keys: set[str]) -> dict[str, ChatRequest]:
-        """Those not under way, as many as can go when all that is under way costs the most it can."""
+        """Return requests not yet submitted, as many as the cap allows if every open request costs its maximum."""
         waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
         if self.options.max_cost is None:
             return waiting
@@ -166,7 +166,7 @@ class _BatchRun:
             time.sleep(self.options.poll)
 
     def _collect(self, batch: Batch, ended: Any) -> Ended:
-        """Store every good answer of a batch, then forget it; rows worth another attempt are still asked for."""
+        """Store every good answer of a batch, then forget the batch; failed rows worth a retry stay open."""
         if ended.status == "failed":
             self._save(replace(batch, keys=()))  # it will never give an answer any more
             self._refused(ended)
@@ -271,7 +271,7 @@ class BatchRow:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that was, or was about to be, submitted."""
+    """A batch that was submitted, or was about to be."""
 
     token: str
     """Our name for it, which the endpoint keeps as metadata: how a batch is found again whose id never arrived."""

@@ -1,4 +1,4 @@
-"""A spending cap that holds also with many requests in flight."""
+"""A spending cap that also holds with many requests in flight."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from annotation.llm.options import LlmOptions
 
 
 class Budget:
-    """Lets a request go only when its worst case still fits under the cap.
+    """Sends a request only if its worst case still fits under the cap.
 
-    What is in flight is reserved at its worst case; a request that would fit only if those turn out cheaper
-    waits for them. Once one request did not fit, none goes any more.
+    Requests in flight are reserved at their worst case; a request that fits only if they turn out cheaper waits for
+    them. After one request did not fit, no other is sent.
     """
 
     def __init__(self, cap: float | None, spent: float) -> None:
@@ -51,7 +51,7 @@ class Budget:
 
 
 def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
-    """Most tokens of one request and its answer: no tokenizer makes more than a token of a byte of UTF-8."""
+    """Most tokens of one request and its answer: no tokenizer makes more than one token from a byte of UTF-8."""
     body = json.dumps(request.body(options) | options.extra_body, ensure_ascii=False, default=dict)
     text, pictures = _PICTURE.subn("", body)
     return len(text.encode()) + pictures * PICTURE_TOKENS, options.max_tokens

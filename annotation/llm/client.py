@@ -1,4 +1,4 @@
-"""Asks an OpenAI-compatible endpoint many things at once, and pays for none of them twice."""
+"""Sends many requests to an OpenAI-compatible endpoint at once, and pays for none of them twice."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _NO_COMPLETION = BadAnswerError(Reason.MALFORMED_JSON, "not a chat completion")
 _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
 _WRONG_FORM_AFTER = 5
-"""Requests refused for their form, with none accepted, after which the form is to blame."""
+"""Number of refusals without any acceptance after which the form of requests is at fault."""
 _UNUSABLE_AFTER = 10
-"""Replies in a row that are paid and of no use, with none of use before, after which the rest is not asked: the
-endpoint, the model and the options do not fit together."""
+"""Number of paid but unusable replies in a row, without a usable one before, after which the rest is not sent:
+endpoint, model and options do not fit together."""
 _UNUSABLE_LATER = 60
-"""The same after some were of use: one question in four then fails by itself, and so many in a row do not."""
+"""The same after some usable replies: single questions fail (up to one in four), but not this many in a row."""
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
 
 
@@ -211,7 +211,7 @@ class _ClientRun:
                 return answer_of(request, value, self.options, stored=False)
 
     def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
-        """Stop where nothing that is paid is of use. Refusals do not count: they come with the subject."""
+        """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
         self.unusable += bad.reason is not Reason.REFUSED
         if self.unusable >= (_UNUSABLE_LATER if self.answered else _UNUSABLE_AFTER):
             raise UserError(
@@ -220,7 +220,7 @@ class _ClientRun:
             )
 
     async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
-        """One completion, with as many attempts as help."""
+        """Ask for one completion, with retries as long as they may help."""
         body = request.body(self.options)
         worst = worst_cost(request, self.options)
         attempt = 0
@@ -276,7 +276,7 @@ class _ClientRun:
         return completion
 
     async def _read_headers(self, response: Any) -> None:
-        """Take in a response's headers, before its body is read."""
+        """Record a response's headers, before its body is read."""
         if response.is_success:
             self._pace.update_limits(response.headers)
 

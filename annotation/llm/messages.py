@@ -1,4 +1,4 @@
-"""Requests to a model, and reading its answers: endpoints take liberties with the form of a completion."""
+"""Requests to a model, and reading of its answers: endpoints deviate from the form of a completion."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Answer:
     cost: float | None
     """At the prices of the options; zero where ``shared``; None where unknown."""
     stored: bool
-    """True where it was there before: nothing was asked."""
+    """True if it came from the store: no request was sent."""
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     shared: bool = False
@@ -189,7 +189,7 @@ _SECRET = re.compile(r"\b(?:sk|key|Bearer)[-_ ][\w-]{6,}")
 _ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}
 """Other names of a whole answer's end."""
 _MOST_TOKENS = 10**8
-"""More tokens than any request has: an endpoint that says so is mistaken."""
+"""Upper bound on plausible token counts; an endpoint that reports more is wrong."""
 
 
 def words(completion: object, options: LlmOptions, most: int = 160) -> str:

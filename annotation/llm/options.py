@@ -57,7 +57,7 @@ class Endpoint(Params):
     def _takes_key(self) -> bool:
         """OpenAI's own endpoint, and one for which a variable was named.
 
-        Anybody else's server must not be handed the key that lies around for OpenAI's.
+        A server of anybody else must not get the key that was set for OpenAI's.
         """
         return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
 
@@ -108,7 +108,7 @@ class LlmOptions(Endpoint):
 
 
 def connected(options: Endpoint, kind: str, http_client: Any) -> Any:
-    """A client of the openai SDK that sends nothing twice by itself: what is sent twice is paid twice.
+    """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
     Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
     the SDK's names begin.

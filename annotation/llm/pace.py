@@ -19,26 +19,23 @@ from annotation.llm.options import LlmOptions
 from schemas.errors import UserError
 
 LONGEST_WAIT = 300.0
-"""Seconds; an endpoint that asks for more is taken as failed for now."""
+"""Longest wait in seconds; an endpoint that asks for more counts as failed."""
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 30.0
 _APART = 0.002
 """Seconds between the first requests, before an answer tells how long one takes; about the CPU time of one."""
 _EVENLY = 0.9
-"""Of the distance at which requests would follow each other evenly, what is kept between any two.
-
-An event loop works on all that arrived at once turn by turn, so requests that begin together end and begin together
-for ever, in ever larger clumps, each waiting for the work on all of them.
-"""
+"""Share of the even spacing of requests that is kept between any two. Without it requests that start together also
+end together, and the event loop handles them in ever larger groups."""
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNKNOWN_RESET = 1.0
 _SAME_LIMIT = 1.0
-"""Seconds within which rate limits are one and the same: they meet all requests in flight."""
+"""Seconds within which several rate-limit errors count as one: they hit all requests in flight."""
 
 
 class Pace:
-    """Lets requests go as fast as the endpoint takes them, and holds back all of them while it asks to wait.
+    """Sends requests as fast as the endpoint takes them, and holds all of them back while it asks to wait.
 
     At most ``most`` are in flight; a rate limit halves that, and each round of answers adds one again
     (additive increase, multiplicative decrease, as in TCP: Chiu and Jain 1989). Where the endpoint tells what
@@ -95,7 +92,7 @@ class Pace:
                 raise
 
     def leave(self) -> None:
-        """A request ended, in whatever way: let others go."""
+        """Note that a request ended, in whatever way, and let others start."""
         self._in_flight -= 1
         free = self.limit - self._in_flight
         while free > 0 and self._queue:
@@ -104,13 +101,13 @@ class Pace:
                 free -= 1
 
     def record_latency(self, tokens: int | None, seconds: float) -> None:
-        """Take in what an answered request took; the fastest says how close requests may follow each other."""
+        """Record the latency of an answered request; the lowest one sets the spacing of requests."""
         self._tokens = tokens
         self._fastest = min(self._fastest, seconds)
         self._apart = _EVENLY * self._fastest / self._most
 
     def update_limits(self, headers: Mapping[str, str]) -> None:
-        """Take in that a request was answered, and what the response's headers say about what is left."""
+        """Record an answered request and the remaining quota in the response's headers."""
         self._limit = min(self._most, self._limit + 1 / self._limit)
         self._left = math.inf
         for kind, each in (("requests", 1), ("tokens", self._tokens)):
@@ -169,7 +166,7 @@ _RETRIED_STATUS = {408, 409, 425}
 _GATEWAY = {502, 504, 524}
 """A gateway gave up on a server that may have worked, and charged, behind it."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-"""Errors before a request is on its way; afterwards it may have been worked on."""
+"""Errors before a request was sent; after later ones the endpoint may have worked on it."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def aspects() -> tuple[Aspect, ...]:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """Everything that stands on the screen; nothing says who wrote the answer."""
+    """Everything on the screen of a scorer; nothing names the author of the answer."""
 
     case: str
     """The patient's case; of an exam question the question itself."""

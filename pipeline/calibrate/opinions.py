@@ -33,7 +33,7 @@ _SAID = [*KEY, "label", "confidence"]
 
 @dataclass(frozen=True)
 class Opinions:
-    """Everybody's labels of the questions that are compared: a row a question and dimension."""
+    """Labels of all annotators for the compared questions: a row for each question and dimension."""
 
     questions: int
     experts: pl.DataFrame

@@ -30,7 +30,7 @@ class Point(NamedTuple):
     accepted: int
     accepted_right: int
     right: int
-    """Of all, when a more expensive annotator labels the rest."""
+    """Number of all labels that are right if a more expensive annotator labels the rest."""
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:

@@ -156,7 +156,7 @@ def _of_the_machine(error: OSError) -> str:
 
 
 def _report() -> str:
-    """Write the traceback of the error in hand to a file of its own and return its path.
+    """Write the traceback of the present error to a new file and return its path.
 
     It holds the command's name and no values: neither arguments nor variables, which may be secret or somebody's text.
     """

@@ -168,7 +168,7 @@ def _command(stage: Stage) -> Callable[..., None]:
 
 
 def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
-    """Say that options given on the command line hold for this command only."""
+    """Tell the user that options on the command line hold for this command only."""
     fields = stage.params.model_fields
     told = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
     if told:

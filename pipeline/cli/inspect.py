@@ -1,4 +1,4 @@
-"""``status``, ``explain`` and ``inspect``: what is there, and why."""
+"""``status``, ``list``, ``explain`` and ``inspect``: views of a build."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
 
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
-    """Show how a tabular file is read; whether it is one."""
+    """Show how a tabular file is read; return False for other files."""
     from pipeline.inspect.bank import find_bank, look
     from pipeline.parse.stage import declared_for
 
@@ -231,7 +231,7 @@ def _line(text: str) -> str:
 
 
 def _tell_others(console: Console, reasons: Mapping[str, int], wanted: str | None) -> None:
-    """Name the reasons that occur, where none has the one that was asked for."""
+    """Name the existing reasons if the requested one does not occur."""
     if wanted and reasons:
         say(f"no reason {wanted} here; there are {reason_line(reasons)}", console=console)
 

@@ -44,7 +44,7 @@ def say(text: str, style: str | None = None, *, console: Console | None = None) 
 
 
 def warn(text: str, console: Console | None = None) -> None:
-    """Print a line that somebody should see to."""
+    """Print a line that asks for attention."""
     say(text, "yellow", console=console)
 
 
@@ -89,7 +89,7 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
 
 
 def tell_files(console: Console, config: ConfigBase, most: int) -> None:
-    """Print a line a file, red where no question of it is left, and the remedies of those that lost much.
+    """Print a line for each file, red if no question of it is left, and remedies for files that lost many.
 
     Args:
         console: to print to.
@@ -123,7 +123,7 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
 
 
 def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
-    """Say after which stage no question was left, and why; whether that is so."""
+    """Name the stage after which no question was left, with the reasons; return whether there is one."""
     for report in reports:
         counts, reasons = report.manifest["counts"], report.manifest["reasons"]
         if counts["in"] and not counts["kept"]:

@@ -92,7 +92,7 @@ def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> N
 
 
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
-    """Say what would be uploaded, or upload it."""
+    """Print what would be uploaded, or upload it."""
     if find_spec("huggingface_hub") is None:
         raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
     from pipeline.export.release import plan

@@ -38,7 +38,7 @@ def read(
     multiple: bool | None = None,
     answer_first: bool | None = None,
 ) -> tuple[Outcome, Extraction]:
-    """Read an output and say what became of the question.
+    """Read an output and return the outcome of the question.
 
     Args:
         text: the raw output.
@@ -71,7 +71,7 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
 
 
 def _holds(extraction: Extraction, *, answer_first: bool | None) -> bool:
-    """Return whether a finding would stand whatever the rest of a cut-off text had said."""
+    """Return whether a finding holds even though the text was cut off."""
     return extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
 
 
@@ -208,7 +208,7 @@ def facts(askings: Mapping[str, Asking]) -> dict[str, Any]:
 
 
 def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Asking]:
-    """From a manifest; runs that it does not tell of are models of their own."""
+    """Read it from a manifest; a run without an entry is a model of its own."""
     known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
     return {run: Asking(**found) for run, found in known.items()}
 

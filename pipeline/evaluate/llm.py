@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Consulted:
-    """The number and the cost of what models were asked, and what they gave no usable reply on."""
+    """Number and cost of requests to models, and the items without a usable reply."""
 
     requests: int = 0
     cost: float | None = 0.0
     waiting: list[ReviewItem] = field(default_factory=list)
-    """It is asked again on the next run."""
+    """The next run asks it again."""
 
     def ask(
         self,

@@ -113,7 +113,7 @@ class Prompt:
 
 
 def waiting(prompt_id: str, reason: str, detail: str) -> ReviewItem:
-    """Return the item of a prompt that is asked again on the next run."""
+    """Return the review item of a failed prompt; the next run asks it again."""
     question_id = prompt_id.partition("#")[0].partition("~")[0]
     return ReviewItem(
         item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail
@@ -248,7 +248,7 @@ def filled(template: str, question: ReleaseRow, **more: str) -> str:
 
 
 def _exam(question: ReleaseRow) -> str:
-    """中国医师考试中执业医师考试的; empty where the exam is not known, as nothing may be invented."""
+    """中国医师考试中执业医师考试的; empty if the exam is unknown."""
     if question.exam_type is None:
         return ""
     within = ""

@@ -70,9 +70,9 @@ class _Outcomes:
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The provenance of each run's model, see ``told_of``."""
     ended: dict[str, UserError] = field(default_factory=dict)
-    """Runs that could not go on, and why."""
+    """Runs that stopped early, and the reasons."""
     stray: int = 0
-    """Experts' scores of answers that no run gave."""
+    """Experts' scores of answers that no run gives any more."""
     reader: Consulted = field(default_factory=Consulted)
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
@@ -144,7 +144,7 @@ def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
 
 
 def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
-    """Ask one model and add what came of it, in the order of its prompts."""
+    """Ask one model and add its results, in the order of its prompts."""
     given: dict[str, Generation] = {}
     try:
         for one in each.backend.generate(each.work.prompts, advance):

@@ -185,7 +185,7 @@ class Submitted:
     """A row a question of the key, in its order: ``id, answer, model_answer, extracted, rule, correct``."""
     scores: Sequence[Score]
     missing: int
-    """Questions that the submission says nothing of; they count as not answered."""
+    """Questions missing from the submission; they count as not answered."""
 
     @property
     def evaluated(self) -> Evaluated:
@@ -263,7 +263,7 @@ def predictions_of(build: Path) -> list[Prediction]:
 
 
 class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
-    """A row of either file; what else it says is passed over."""
+    """A row of either file; other fields are ignored."""
 
     id: str | int
     option: dict[str, str | None] | None = None

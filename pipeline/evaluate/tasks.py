@@ -194,7 +194,7 @@ class AnswerWork:
 
 
 def _versions(items: Sequence[Graded]) -> list[Versions]:
-    """All that was asked of each question, together."""
+    """Return the graded answers to all versions of each question, grouped."""
     found: dict[str, list[Graded]] = {}
     for item in items:
         found.setdefault(item.item_id, []).append(item)

@@ -1,4 +1,4 @@
-"""Tuning by recipe: one command, that goes on where it was stopped."""
+"""Tuning by recipe: one command, which continues after an interruption."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from schemas.params import Params
 from schemas.release import ReleaseRow
 
 IGNORED = -100
-"""The label of tokens that are read and not learned."""
+"""Label of tokens that are read but not learned."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Usable:
     written: list[TokenSequence]
     too_long: int
     incomplete: int
-    """Without a key, or without an explanation where that is what is learned."""
+    """Number of questions without a key, or without an explanation if explanations are learned."""
 
 
 def to_write(
@@ -170,7 +170,7 @@ def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, 
 
 
 def _note_what_is_asked(out: Path, asked: dict[str, Any]) -> None:
-    """Checkpoints of another training must not be gone on from."""
+    """Refuse checkpoints of another training."""
     note = out / "checkpoints" / "asked.json"
     if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
         raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")

@@ -44,7 +44,7 @@ class TableView:
     told: list[str]
     """Why it is stopped, or that it has no key."""
     ends: Counter[str]
-    """Rows by what becomes of them: ``kept``, or the reason."""
+    """Rows by outcome: ``kept``, or the reason."""
     samples: list[Sample]
 
 

@@ -151,7 +151,7 @@ def _method(page: Page) -> str:
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
-    """Put pictures behind the boxes; what stands in the way is returned as notes."""
+    """Put pictures behind the boxes; return notes on pages without one."""
     boxed = [sheet for sheet in view.sheets if not sheet.texts and sheet.page.width > 0]
     if not boxed:
         return ["This format has no pages to show: its lines stand on the left."] if view.sheets else []

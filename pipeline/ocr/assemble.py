@@ -1,4 +1,4 @@
-"""From what was read to the tables, document by document: running heads and feet, and the exam of a paper."""
+"""Puts pages together to tables, document by document: running heads and feet, and the exam of a paper."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ class Exam:
 
 
 def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
-    """The manifest's word, else what the document's folders name in Chinese or English."""
+    """Return the exam by the manifest, else by the names of the document's folders, Chinese or English."""
     if document in manifest:
         return manifest[document]
     return from_folders(PurePosixPath(document).parts[:-1])

@@ -29,9 +29,9 @@ _PER_BYTE = 12
 def bounded(path: Path | None, seconds: float | None = None) -> Iterator[None]:
     """Hold what is done inside to ``seconds`` of processor time and, where a file is read, to ``MEMORY``.
 
-    Over its time the process is killed by SIGPROF, which the executor tells as ``timeout``. A timer counts what is used
-    from now on. RLIMIT_CPU counts clock ticks since the process began, which on a busy virtual machine may be a third
-    more than what it used, so an old worker would be killed at once.
+    Over its time the process is killed by SIGPROF, which the executor reports as ``timeout``. A timer counts what is
+    used from now on. RLIMIT_CPU counts clock ticks since the process began, which on a busy virtual machine may be a
+    third more than what it used, so an old worker would be killed at once.
 
     Raises:
         UnreadableDocument: ``too_large``, more memory was asked for.

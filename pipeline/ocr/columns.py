@@ -1,4 +1,4 @@
-"""Is a page set in two columns, and where is the gutter? Pure."""
+"""Finds the gutter of a page in two columns. Pure."""
 
 import re
 import unicodedata
@@ -23,8 +23,8 @@ MIN_ROWS = 6
 """Fewer rows on one side make no column, unless numbers and labels say so."""
 
 MIN_STEPS = 2
-"""By how many steps 1, 2 or A, B the numbers and labels must run better down the columns than along the rows, or
-the other way: a page's last lines are few, and their order tells them from options side by side."""
+"""Least difference in well-ordered steps (1, 2 or A, B) between reading down the columns and along the rows that
+decides between the two, also on pages with few lines."""
 
 MAX_CROSSING = 0.25
 """Share of rows that may span both columns: titles, instructions, wide figures."""
@@ -122,7 +122,7 @@ _BEFORE_A = ord("A") - 1
 
 
 def _step(step: int, far: int = 9) -> float:
-    """Return what a step is worth: 1 by one, nothing by ``far`` or less, else -0.5."""
+    """Return the score of a step: 1 for a step by one, 0 up to ``far``, else -0.5."""
     if step == 1:
         return 1.0
     return 0.0 if 0 < step <= far else -0.5

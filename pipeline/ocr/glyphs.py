@@ -1,4 +1,4 @@
-"""Characters of text layers: what a glyph means to a reader."""
+"""Characters of text layers, as a reader understands their glyphs."""
 
 import re
 import tomllib

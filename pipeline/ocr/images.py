@@ -1,4 +1,4 @@
-"""Images of pages: cleaned before recognition; what on them is ink but no text."""
+"""Images of pages: cleaning before recognition; ink that is no text."""
 
 from collections.abc import Iterable, Sequence
 
@@ -63,7 +63,7 @@ _WHITE = 250
 """Lightness of most of a page that was never on paper."""
 
 _PEAK = 12
-"""Times as common as the middling grey that the watermark's own is: of a page with noise, or blurred, none is."""
+"""Least ratio of the watermark's grey to the median grey in the histogram; noisy or blurred pages have no such peak."""
 
 
 def remove_flat_watermark(pixels: Pixels) -> Pixels:
@@ -167,10 +167,11 @@ and 151 on the two pages of a telephone's photograph."""
 
 
 def legibility(pixels: Pixels) -> float:
-    """Return how far an engine's confidence can be believed on this page, 0.5..1.
+    """Return the factor by which an engine's confidence on this page is reduced, 0.5..1.
 
     Engines are as sure of photographs as of scans (mean 0.98 and 0.97 on a photograph in which words are
-    misread), because they rate what they found, not what shadow or blur hid. Dark paper tells them apart.
+    misread), because they rate what they found, not what shadow or blur hid. Photographs are recognised by their dark
+    paper.
     """
     return float(np.clip(np.percentile(_background(pixels), 1) / _LIT, 0.5, 1.0))
 

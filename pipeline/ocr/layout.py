@@ -84,8 +84,8 @@ _OPENS = re.compile(r"[(（【\[]?(?:[A-Ka-k]|\d{1,3})\s?[)）】\].．、:：]\
 """An option or an item with its text: labels of figures have none (A., 12), or no mark."""
 
 OVER_TEXT = 2
-"""Rows of text that go on outside of a figure, or open options in it, from which on it lies over text: one alone may
-touch its white margin."""
+"""Least number of text rows that cross a figure's edge, or open options inside, for the figure to lie over text: a
+single row may touch its white margin."""
 
 
 def _labels(runs: Sequence[Run], figures: Sequence[Rect]) -> list[Run]:
@@ -102,7 +102,7 @@ def _labels(runs: Sequence[Run], figures: Sequence[Rect]) -> list[Run]:
 
 
 APART = 0.05
-"""White space in em that a rule between two cells leaves at least; the frame of a seal cuts 10⁹ without any."""
+"""Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
 
 _EDGE = 0.1
 """Share of the page's height at top and bottom where running heads and footers stand."""
@@ -284,7 +284,7 @@ def _script(run: Run, main: Run, last: Run | None) -> str:
 
 
 _SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
-"""Signs that are a script also where hardly smaller than the line. Labels may be so too, set higher: 1. B."""
+"""Signs that are super- or subscripts even at nearly the size of the line. Raised labels (1. B.) do not match."""
 
 
 def _joint(last: Run, run: Run, before: str, after: str) -> str:

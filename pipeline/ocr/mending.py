@@ -1,4 +1,4 @@
-"""Two readings of the same lines: one mends what the other lost, and shows where they differ in what matters."""
+"""Two readings of the same lines: one restores characters that the other lost, and relevant differences are kept."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""PyMuPDF without what it would load on import and which is not asked here: its layout model and its Markdown writer.
+"""PyMuPDF without two unused packages that it would import: its layout model and its Markdown writer.
 
 PyMuPDF 2.0 imports ``pymupdf.layout`` and ``pymupdf4llm`` when they are installed, and with them ONNX Runtime, networkx
 and psutil: most of a second of processor time and 60 MB for every worker.

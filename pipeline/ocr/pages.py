@@ -57,7 +57,7 @@ class TextLayerReader:
 
 
 class Recognition(ChosenEngine):
-    """Recognises pages, or lines of them, by an engine."""
+    """Recognises pages, or lines of them, with an engine."""
 
     def key(self, job: Job) -> str:
         """See ``PageMethod.key``."""

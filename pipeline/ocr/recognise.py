@@ -138,8 +138,8 @@ def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     if len(words) < 3:
         return 0, words
     if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):
-        # Engines turn lines that stand on end and may read them with confidence: the page is turned anyway,
-        # because its rows run from top to bottom.
+        # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
+        # run from top to bottom.
         return max((_turned(engine, pixels, angle) for angle in (90, 270)), key=_readability)
     if mean_confidence(words) < _DOUBT:
         return max((0, words), _turned(engine, pixels, 180), key=_readability)
@@ -151,7 +151,7 @@ def _turned(engine: OcrEngine, pixels: Pixels, angle: int) -> tuple[int, list[Wo
 
 
 def _readability(attempt: tuple[int, list[Word]]) -> float:
-    """Confidence first, but a few sure words do not outweigh a page of them."""
+    """Return the mean confidence, lowered for fewer than 20 characters: a few sure words do not outweigh a page."""
     words = attempt[1]
     return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
 

@@ -219,8 +219,8 @@ def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:
 
 
 PROSE = 10
-"""Ideographs, or twice as many letters, of one line inside a picture from which on the picture lies under text: labels
-in figures are shorter. A stamp over a page has ten and more of nearly every line that crosses it."""
+"""Least number of ideographs (letters count half) of one line inside a picture that lies under text: labels in
+figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
 
 
 def _pictures(images: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:

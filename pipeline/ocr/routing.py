@@ -1,4 +1,4 @@
-"""The way a page is read: by its text layer where that holds what is printed, by OCR otherwise, and why."""
+"""Chooses how a page is read: by its text layer if that holds the printed text, otherwise by OCR, with the reason."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ Info = dict[str, Any]
 def why_ocr(
     page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info], params: OcrParams
 ) -> str | None:
-    """Why a page should be read by OCR; None when its text layer says what is printed.
+    """Return the reason to read a page by OCR; None if its text layer holds the printed text.
 
     The reason is ``forced``, what ``why_unsound`` says, ``text_under_image`` or ``text_in_image``. ``max_pixels``
     bounds the images that are decoded for a look.
@@ -64,7 +64,7 @@ _HOLE = 6
 
 
 class DigitShapes:
-    """Tells fonts whose text layer says another digit than they print: a 3 that is copied as 8.
+    """Detects fonts that print another digit than their text layer holds: a 3 that is copied as 8.
 
     It counts the white areas that an outline encloses. That tells 53 of the 90 exchanges of one digit for another, and
     fonts made to mislead exchange all ten. Each font and value is looked at once a document.
@@ -195,8 +195,8 @@ def is_mojibake(text: str) -> bool:
     return sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)
 
 
-# Does a text layer cover the text that is printed? Ink that looks like lines of text, and is none of the layer's, is
-# text that only OCR can read: a scan with a digital head, a page half of which is a picture.
+# Coverage of the printed text by the text layer. Ink that looks like lines of text and is not in the layer can only
+# be read by OCR: a scan with a digital head, a page half of which is a picture.
 
 DPI = 100
 """Resolution at which lines are looked for: type of 6 pt is 8 pixels high."""

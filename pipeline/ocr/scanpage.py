@@ -1,4 +1,4 @@
-"""Words recognised on a page to its lines: straightened, laid out, watermarks left out. Pure."""
+"""Lines of a page from its recognised words: straightened, laid out, watermarks left out. Pure."""
 
 from collections.abc import Sequence
 from math import atan2, cos, degrees, hypot, radians, sin

@@ -38,8 +38,8 @@ _ALONE = 1 / 3
 With workers three pages ahead, a paper of such pages is given up after some 15 s."""
 
 _HANG = 10
-"""Times ``page_timeout`` by the clock after which work that takes no processor time is given up. Processor time is what
-limits work: on a busy machine the clock lost sound pages."""
+"""Factor on ``page_timeout`` for the limit by the clock, which ends work that takes no processor time. The main limit
+is processor time: on a busy machine a limit by the clock lost sound pages."""
 
 _OUTSIDE = ("killed", "io_error")
 """Reasons that lie in the machine: a file that was given up for one of them is looked at again by the next run."""
@@ -147,7 +147,7 @@ def _timed_out(reading: DocumentState) -> bool:
 
 
 def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
-    """Return what the manifest names and the raw folder does not hold: most often a typing error."""
+    """Return a note on files that the manifest names and the raw folder lacks: most often typing errors."""
     missing = sorted(set(manifest) - set(documents))
     return [f"{MANIFEST} names {len(missing)} files that are not there: {_some(missing)}"] if missing else []
 
@@ -223,7 +223,7 @@ def _read_text(readings: Sequence[DocumentState], store: PageStore, context: Con
 def _recognise(
     by: Recognition, jobs: Sequence[Job], store: PageStore, context: Context, *, required: bool
 ) -> bool:
-    """Have an engine read pages or lines that are not in the store; whether all were read.
+    """Have an engine read pages or lines that are not in the store; return whether all were read.
 
     A page that it cannot read is lost where it is ``required``.
     """

@@ -142,7 +142,7 @@ def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
 
 
 def _steps_back(chars: list[Char]) -> bool:
-    """Return whether a character begins before the middle of the one before: it may be printed again."""
+    """Return whether a character begins before the middle of the previous one: it may be printed twice."""
     return any(2 * after[1] < before[1] + before[2] for before, after in pairwise(chars))
 
 

@@ -26,15 +26,15 @@ _GAP = 1.2
 _LINE = 1.2
 """From line to line."""
 _TEXT = 13.0
-"""A column of text that would be wider is set in lines of this width."""
+"""Largest width of a column of text, in em; longer texts are broken into lines."""
 _NAME = 5.0
-"""Heads are not set narrower than that."""
+"""Least width of a head, in em."""
 _LEGIBLE = 0.7
-"""No smaller than so much of the page's type: 7 of 10 pt."""
+"""Least scale of a legible table: 7 pt in an article of 10 pt."""
 _SLACK = 1.06
-"""Widths are estimates: XeLaTeX set rows 4 % wider, and no box scales a long table."""
+"""Safety factor on estimated widths: XeLaTeX set rows 4 % wider, and long tables cannot be scaled."""
 _GOOD = 0.8
-"""A table of that size is not turned to make it larger."""
+"""Scale from which a table is not turned to become larger."""
 _SIZES = {"normalsize": 1.0, "small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}
 
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
@@ -63,7 +63,7 @@ class _Column:
 
     @property
     def kind(self) -> str:
-        """In the preamble of a tabular."""
+        """Specification of the column in the preamble of a tabular."""
         if not self.is_text:
             return "r"
         return f">{{\\raggedright\\arraybackslash}}p{{{_TEXT:g}em}}" if self.width >= _TEXT else "l"
@@ -175,7 +175,7 @@ def _escape(text: str) -> str:
 
 @cache
 def _escapes() -> dict[int, str]:
-    """Characters that mean something to LaTeX, and control characters."""
+    """Characters with a meaning in LaTeX, and control characters."""
     named = tomllib.loads((files("pipeline.rendering") / "templates" / "latex.toml").read_text("utf-8"))
     return {**dict.fromkeys((*range(0x20), 0x7F), " "), **{ord(key): text for key, text in named.items()}}
 

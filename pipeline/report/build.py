@@ -1,4 +1,4 @@
-"""Results of the stages before the report, as far as they have run, and the form of a section of its page."""
+"""Results of the stages before the report, as far as they have run; the form of a section of the page."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from schemas.wording import Notice, counted
 
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 _QUESTIONS = ("items", "questions")
-"""Units that share one scale: questions, before and after they are known to be such."""
+"""Units that share one scale: questions, and items that may become questions."""
 _SOURCES = 200
 """Rows of the table of source files."""
 _ALARMS = 12

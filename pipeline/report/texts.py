@@ -17,7 +17,7 @@ to 100 % of their lines right, those below 71 to 99 %."""
 _PAGES = 30
 """Doubtful pages listed."""
 _TIES = ("survivor", "group")
-"""Kinds that say nothing of a difference."""
+"""Kinds that name no difference."""
 _MEMBERS = 40
 """Members of one cluster that are compared for the pair to show."""
 _COLUMNS = ("question_id", "document", "number", "pages", "stem", "shared_stem", "options", "answer")
@@ -155,7 +155,7 @@ def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFram
 
 
 def _merged_pairs(merges: pl.DataFrame, most: int) -> list[Pair]:
-    """The least alike first: where a wrong merge would stand."""
+    """Sort rows by similarity, the lowest first: wrong merges are found there."""
     chosen = merges.sort("score", "question_id").head(most)
     columns = chosen.select("survivor_id", "question_id", "score", "reason")
     return [

@@ -35,7 +35,7 @@ class Control:
     """An expert's answers to gold questions and probes."""
 
     gold: int = 0
-    """Labels given to gold questions."""
+    """Number of labels given to gold questions."""
     right: int = 0
     interval: Interval | None = None
     """95 % of the share that is right; labels of one question are a cluster."""

@@ -241,12 +241,12 @@ def pull(
 
 
 def unknown_people(params: ReviewParams, build: Path) -> list[str]:
-    """Return those whose word is to count, by the configuration, and who had no account at the last pull."""
+    """Return configured people who had no account at the last pull."""
     known = {name for pulled in read_all(build) for name in pulled.people.values()}
     return sorted({*params.reviewers, *params.adjudicators} - known)
 
 
 def to_apply(build: Path) -> bool:
-    """Return whether there are corrections that count."""
+    """Return whether corrections wait to be applied."""
     path = build / CORRECTIONS
     return path.exists() and not read_table(path).filter(pl.col("status") == "accepted").is_empty()

@@ -36,9 +36,9 @@ CONTROL = "control.parquet"
 _STATE = "state.json"
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30
-"""Of the last pulls that are all kept; of earlier ones, the last of each day."""
+"""Number of recent pulls that are all kept; of earlier ones the last of each day is kept."""
 SHEETS = replace(REVIEW, name="sheets")
-"""Reviews in workbooks: no project, but kept like one."""
+"""Folder of reviews in workbooks, kept like those of a project."""
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
     "corrections": Correction,
@@ -80,7 +80,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
 
 
 def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
-    """Tables first, the state last: what is interrupted between is fetched again, which changes nothing.
+    """Write the tables first and the state last: an interrupted pull is repeated, which changes nothing.
 
     What is new is kept as a snapshot, too, under the moment and a digest.
     """

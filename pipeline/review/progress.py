@@ -20,12 +20,12 @@ from schemas.identity import sha256
 from schemas.taxonomy import dimensions
 
 QUICK = 5.0
-"""Seconds: an exam question of 30 characters with five options and five labels is not read in less."""
+"""Least time in seconds to read an exam question of 30 characters with five options and five labels."""
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
-"""Shares beyond which somebody should look: the best annotator measured is right in .83 of its labels, so nobody who
-reads leaves 99 of 100 as they are."""
+"""Shares beyond which a coordinator should look: the best annotator measured is right in .83 of its labels, so a
+careful reader does not accept 99 of 100."""
 _ENOUGH_PROBES, _MOST_PROBES = 10, 0.5
-"""A wrong proposal that is accepted more often than not was not read; fewer than ten tell nothing."""
+"""Share of accepted wrong proposals that shows careless work, and the least number of proposals to judge by."""
 _FILLED_IN = ("prediction", "prediction-changed")
 _BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
 
@@ -129,7 +129,7 @@ def _shared(question_ids: Sequence[str], answers: pl.DataFrame, experts: int) ->
 
 
 def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
-    """Return for which share of each expert's rows a condition holds; experts without rows are left out."""
+    """Return the share of each expert's rows that meet a condition; experts without rows are left out."""
     return dict(rows.group_by("reviewer").agg(condition.mean()).iter_rows())
 
 

@@ -305,7 +305,7 @@ def _result(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[d
 
 
 def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
-    """Return the rows of answers and of data, cells as text, and when the workbook was saved."""
+    """Return the rows of answers and of data, cells as text, and the time of saving."""
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:
@@ -343,7 +343,7 @@ def _refuse_adjudicator(expert: str, params: ReviewParams) -> None:
 
 
 def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
-    """Return what was taken in with the answers of a workbook, where those are later."""
+    """Return the stored answers, replaced by later ones of a workbook."""
     seen = [
         SeenAnnotation(
             question_id=str(data[QUESTION_ID]),

@@ -36,7 +36,7 @@ from schemas.taxonomy import dimensions
 
 STAGE = "review"
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
-"""The last word on the labels is said, and the question is wrong: somebody has to put it right, in `review verify`."""
+"""Reason of questions with final labels and an error: somebody must correct them in `review verify`."""
 _STAGES = ("parse", "clean", "dedup", "audit", STAGE)
 """Stages whose waiting questions are verified."""
 

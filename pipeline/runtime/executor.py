@@ -99,7 +99,7 @@ class LocalExecutor:
 
 
 def _go_first() -> None:
-    """Let the system end a worker, which costs one item, before the process that has the store and the lock."""
+    """Make the system end a worker, which costs one item, before the main process with its store and lock."""
     with suppress(OSError):  # not Linux
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
 

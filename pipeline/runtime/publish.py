@@ -1,7 +1,7 @@
 """The build folder: its lock, results published in one step, and the ledger of runs.
 
-A result goes into a temporary folder, the manifest last; then the folder is renamed. A manifest says what a result
-is made of and is the same for the same result; what differs from run to run stands in the ledger ``build/runs.jsonl``.
+A result goes into a temporary folder, the manifest last; then the folder is renamed. A manifest describes a result
+and is the same for the same result; facts that differ from run to run are in the ledger ``build/runs.jsonl``.
 """
 
 import json
@@ -207,7 +207,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with a hash of itself, by which one that was edited is known."""
+    """Return a manifest with a hash of itself, which reveals later edits."""
     return {**manifest, "seal": _seal(manifest)}
 
 

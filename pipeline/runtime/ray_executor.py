@@ -276,7 +276,7 @@ def _local(devices: str | None) -> LocalExecutor:
 
 @cache
 def lacks(wanted: Expected) -> str | None:
-    """Return this machine's name and what it has not, or has otherwise; None when results will be the same."""
+    """Describe how this machine differs from the wanted one; None if its results will be the same."""
     here, node = dict(expected(None).versions), platform.node()
     for name, other in wanted.versions:
         if here[name] != other:

@@ -1,4 +1,4 @@
-"""Runs stages: skips what is done, checks that counts add up, publishes, and says what happened."""
+"""Runs stages: skips finished ones, checks that counts add up, publishes results and reports on them."""
 
 import gc
 import platform
@@ -41,8 +41,8 @@ from schemas.taxonomy import cmexam, label_set
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 
 _ALLOCATIONS = 200_000
-"""Python looks after every 700 new objects, and then again at all old ones. Stages make records by the million, none
-in a cycle: parsing 100,000 rows takes 9.3 s of processor time with 700, 7.2 s with this."""
+"""New objects between two runs of the garbage collector; Python's default is 700. Stages make millions of records,
+none in a cycle: parsing 100,000 rows takes 9.3 s of processor time with 700, 7.2 s with this."""
 
 
 class LostItemsError(RuntimeError):
@@ -233,7 +233,7 @@ class Runner:
 
 @contextmanager
 def relaxed_gc() -> Iterator[None]:
-    """Let Python look for garbage in cycles seldom while the block runs."""
+    """Run the garbage collector less often while the block runs."""
     before = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *before[1:])
     try:
@@ -243,7 +243,7 @@ def relaxed_gc() -> Iterator[None]:
 
 
 def _check(stage: Stage, result: Result) -> None:
-    """Hold a result to what every stage promises."""
+    """Check a result: its counts add up and its tables have their columns."""
     if not result.counts.balanced():
         raise LostItemsError(f"{stage.name}: {result.counts} does not add up")
     for name, record in stage.writes.items():

@@ -87,7 +87,7 @@ class ItemStore:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn errors of SQLite into one line; a full or read-only disk reads differently from a damaged file."""
+        """Turn errors of SQLite into one line, with different advice for a full disk and for a damaged file."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -101,7 +101,7 @@ class ItemStore:
 
 
 def _digest(text: str) -> bytes:
-    """Return 8 bytes by which a value that was changed outside this store is known."""
+    """Return a digest of 8 bytes, which reveals a value that was changed outside this store."""
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 

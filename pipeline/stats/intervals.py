@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 _Z95 = 1.959963984540054
 """Two-sided 95 % quantile of the normal distribution."""
 ENOUGH = 30
-"""Observations from which a share says something: with fewer its 95 % interval is wider than ± 18 points (Wilson,
-p = .5)."""
+"""Least number of observations for a useful share: with fewer its 95 % interval is wider than ± 18 points (Wilson, p
+= .5)."""
 _RESAMPLES = 1000
 _SEED = 20230605
 
@@ -68,7 +68,7 @@ def _certain(share: float) -> bool:
 
 
 def _effective_size(sums: Floats, share: float, total: float) -> float:
-    """Return the number of independent units that tell as much; ``sums`` is clusters × (sum, number)."""
+    """Return the number of independent units with the same information; ``sums`` is clusters × (sum, number)."""
     from scipy.stats import t
 
     clusters = len(sums)

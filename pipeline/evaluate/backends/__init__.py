@@ -106,7 +106,7 @@ class RandomBackend:
         self._seed = setting.context.seed if options.seed is None else options.seed
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
-        """See ``Backend``. A guess hangs on the seed and the question alone, not on the order or the limit."""
+        """See ``Backend``. A guess depends on the seed and the question alone, not on the order or the limit."""
         for prompt in prompts:
             draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
             letters = draw.choice(_choices(prompt.asked()))
@@ -157,7 +157,7 @@ class MajorityBackend(Backend):
 
 
 def _choices(question: ReleaseRow) -> list[tuple[str, ...]]:
-    """Every answer that a guess may be."""
+    """Return every possible guess."""
     labels = sorted(option.label for option in question.options)
     if not is_multiple(question) or len(labels) < 2:
         return [(label,) for label in labels]

@@ -20,7 +20,7 @@ from pipeline.evaluate.extraction.rules import (
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "shown"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
-"""Rules that may still find the one answer of a text that states several."""
+"""Rules that may find a single answer even in a text that states several."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
 _HABIT, _FEWEST = 0.75, 20

@@ -34,7 +34,7 @@ class Evaluated:
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:
-        """Runs of which nothing else is known are models of their own."""
+        """A run without further facts is a model of its own."""
         runs = list(dict.fromkeys(score.run for score in self.scores))
         object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
 
@@ -82,7 +82,7 @@ def tables(found: Evaluated) -> list[tuple[str, Table]]:
 
 
 def unreviewed(scores: Sequence[Score]) -> Notice | None:
-    """A warning where labels that the tables go by were not settled by experts."""
+    """Return a warning if the tables use labels that experts have not settled."""
     asked: dict[str, int] = {}
     for score in scores:
         if score.dimension == "label_status" and score.metric == "accuracy" and score.run != HUMAN:
@@ -97,7 +97,7 @@ def unreviewed(scores: Sequence[Score]) -> Notice | None:
 
 
 NOTES = WORDS["notes"]["under_title"].strip()
-"""The reading of the tables' figures, in words."""
+"""Notes on how to read the tables."""
 
 
 def markdown(found: Evaluated, title: str) -> str:

@@ -167,7 +167,7 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
         return mean(score, 2), value(score)
     found = [value(view.accuracy(run, "exam_type", label)) for label in labels]
     known = [share for share in found if share is not None]
-    # An average over fewer categories than another row's would be of another exam.
+    # An average over fewer categories would describe another exam than the other rows.
     average = mean_of(known) if len(known) == len(labels) else None
     return ("–" if average is None else f"{100 * average:.2f}"), average
 

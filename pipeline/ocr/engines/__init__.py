@@ -1,4 +1,4 @@
-"""OCR engines: which one reads, and which version of it. A further engine is a module and a row."""
+"""The OCR engines, and the choice of one. A further engine is a module and a row."""
 
 from functools import cache, cached_property
 from importlib import import_module, metadata

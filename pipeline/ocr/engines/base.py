@@ -29,7 +29,7 @@ class EngineSetup(Protocol):
     requirement: ClassVar[str] = ""
     """The first one as pip takes it."""
     calibrated: ClassVar[bool] = False
-    """True where of lines at confidence c a share c is right, on photographs as on scans."""
+    """True if a share c of lines at confidence c is right, on photographs and scans alike."""
 
     @staticmethod
     def check(params: Any) -> None:

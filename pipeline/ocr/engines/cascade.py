@@ -1,4 +1,4 @@
-"""Reads images of lines: a small quick model first, the better one only where that is unsure."""
+"""Reads images of lines: a small quick model first, the better one only where the first is unsure."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ALIKE = frozenset("0Oo1lI")
 """Characters that differ by little."""
 
 _PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃μ²Ⅱ")
-"""Marks that the quick model knows; of others it takes 0.3~0.7 for 0.3-0.7, and drops what is raised in 10⁹/L."""
+"""Marks that the quick model knows. Others it misreads: 0.3~0.7 as 0.3-0.7, 10⁹/L as 10/L."""
 
 _CONFUSABLES = frozenset(
     "峭肮钉壶啧怅惚偕憧氽诘隍恺芫茆芘莨荬葳籁妃妍呷峋喽冽邃屐螯蟑璁衲桀楣睽瞑靓盹荥胗钰钜铈镖锉鹂鹑蠖蝠蛭蝾螨嫖蠡砥篁"
     "笠箐菀蔸胪朦嵯珈瓒鎏鲨鲮蝙魉髻麋黟"
 )
-"""Characters that it writes, surely, for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫. Left out are
-those that are common, and written for ones that exam papers hardly have: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
+"""Characters that it writes with high confidence for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫.
+Common ones are left out if the unknown character is rare in exam papers: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
 
 _AROUND = 3
 """Sure characters that are read again on each side of unsure ones, as context and to find the place."""
@@ -43,7 +43,7 @@ _HOPELESS = 0.6
 
 
 _REMEMBERED = 2000
-"""Line images whose reading is kept, the latest ones: heads and watermarks of rendered pages come on every page."""
+"""Number of line images whose reading is cached: heads and watermarks of rendered pages repeat on every page."""
 
 
 class Recogniser:
@@ -69,7 +69,7 @@ class Recogniser:
         ]
 
     def _read(self, image: Pixels, starts_line: bool) -> tuple[Glyph, ...]:
-        # Every line is read by itself, so what is remembered is what reading it again would give.
+        # Every line is read by itself, so the cache returns what a second reading would.
         key = blake2b(image.tobytes(), digest_size=16).digest(), starts_line
         found = self._known.pop(key, None)
         if found is None:
@@ -100,8 +100,8 @@ class Cascade:
     def read(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
         """The characters of each image of a line.
 
-        What the good model reads of a part takes the quick one's place only where both agree on the characters
-        beside it; else all of the line is read again.
+        The good model's reading of a part replaces the quick one's only if both agree on the characters beside it;
+        otherwise the whole line is read again.
         """
         found = self._read_quickly(images)
         whole: list[int] = []
@@ -221,7 +221,7 @@ def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePar
 
 
 def _past_spaces(glyphs: Sequence[Glyph], first: int, last: int) -> tuple[int, int]:
-    """The span, wider by the spaces around it: they stand nowhere in particular, and show no place."""
+    """Widen the span by the spaces around it: their positions are vague and mark no place."""
     while first > 0 and glyphs[first - 1].char == " ":
         first -= 1
     while last + 1 < len(glyphs) and glyphs[last + 1].char == " ":

@@ -1,4 +1,4 @@
-"""From a recogniser's probabilities to characters: CTC decoding that knows what is the same and what is unlikely.
+"""From a recogniser's probabilities to characters: CTC decoding that joins equal characters and corrects unlikely ones.
 
 CTC: Graves et al., Connectionist temporal classification, ICML 2006; best path, section 3.2.
 """
@@ -148,7 +148,7 @@ _EM = 3.5
 """Usual width of an ideograph in steps, where a line has too few to measure."""
 
 _SPACED = frozenset(" 、。，．：；")
-"""Characters behind which white space says nothing."""
+"""Characters after which white space is no sign of a lost character."""
 
 _TOO_WIDE = 0.45
 """White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""

@@ -35,7 +35,7 @@ class Network:
 
     @property
     def characters(self) -> list[str]:
-        """Return what a recogniser's file says of its characters; empty when it says nothing."""
+        """Return the characters listed in a recogniser's file; empty if it lists none."""
         return self._characters.split("\n") if self._characters else []
 
 

@@ -53,7 +53,7 @@ def _model(size: str, part: str) -> Path | None:
 
 
 class RapidEngine(OcrEngine):
-    """Detection, then recognition of each line by PP-OCRv6.
+    """Detects lines, then recognises each with PP-OCRv6.
 
     The tiny models find the lines and read them first, and the small recogniser reads again what they are
     unsure of, unless the small ones are to do it all. No direction classifier: it loses whole lines of turned
@@ -75,7 +75,7 @@ class RapidEngine(OcrEngine):
         self._detector = Detector(path, self._backend, params.detection_side)
         good = self._recogniser("small")
         self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
-        # What is read again is hard to read: at its full width 35 of 14,408 characters of scans were wrong, not 40.
+        # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
         self._squeeze = 1.0 if quick else _SQUEEZE
 
     def _recogniser(self, size: str) -> Recogniser:

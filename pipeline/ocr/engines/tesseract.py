@@ -45,7 +45,7 @@ class TesseractEngine(OcrEngine):
 
     @staticmethod
     def models(params: TesseractParams) -> list[str]:  # noqa: ARG004 - every engine's form
-        """The program's version; that of its data is not told by it."""
+        """Return the program's version; it does not report the version of its data."""
         program = which("tesseract")
         return [_version(program)] if program else []
 

@@ -61,7 +61,7 @@ class Engine:
         return "out of memory"
 
     def generate(self, batch: PromptBatch) -> list[Made]:
-        """Continue every prompt of a batch; what is sampled for a prompt hangs on its own seed alone."""
+        """Continue every prompt of a batch; sampling for a prompt depends on its own seed alone."""
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         if options.temperature > 0:
@@ -189,7 +189,7 @@ Done = tuple[PromptBatch, Answers | Full]
 def run_jobs(
     options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
 ) -> Iterator[Done]:
-    """Do every batch; those that did not fit in memory come back as such, to be cut and handed in again by the caller.
+    """Process every batch; a batch that does not fit in memory is returned unprocessed, for the caller to halve.
 
     Args:
         options: the model.

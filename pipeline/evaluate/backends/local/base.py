@@ -27,7 +27,7 @@ from schemas.identity import sha256
 from schemas.questions import Option
 
 Letters = tuple[tuple[str, int], ...]
-"""Option letters and their tokens, of which the likeliest is to be chosen; empty where a text is to be written."""
+"""Option letters with their tokens, of which the likeliest is chosen; empty if the model writes a text."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Choice:
     length: int = 1
     """Divisor of its log-likelihood."""
     alone: tuple[int, ...] = ()
-    """The same continuation after no prompt at all, where its likelihood there is taken off."""
+    """The same continuation without a prompt, if its unconditional likelihood is subtracted."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class PreparedPrompt:
     text: str
     """The prompt as the model reads it."""
     seed: int
-    """Of sampling: hangs on the prompt and the repetition, not on what else is asked."""
+    """Seed of sampling: depends on the prompt and the repetition, not on other prompts."""
 
     @property
     def letters(self) -> Letters:
@@ -253,7 +253,7 @@ class Sequenced:
     """Its place among the prompts to be done."""
     tokens: tuple[int, ...]
     seed: int = 0
-    """Of what is sampled for it."""
+    """Seed of sampling."""
     scored: int = 0
     """Tokens at its end whose likelihood is wanted; 0 where a text, or the next token, is."""
     part: int = 0
@@ -269,7 +269,7 @@ class PromptBatch:
     tails: tuple[Sequenced, ...]
     """The tokens after the head, never empty."""
     letters: Letters = ()
-    """Of which the likeliest is to be chosen."""
+    """Tokens of the letters of which the likeliest is chosen."""
 
     def halves(self) -> tuple[PromptBatch, PromptBatch]:
         """The same prompts in two batches, for when one is too large."""

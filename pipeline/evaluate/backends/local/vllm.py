@@ -134,7 +134,7 @@ def _rank(adapter: str) -> int:
 
 @contextmanager
 def _told(model: str) -> Iterator[None]:
-    """Tells in one line what vLLM complains of; outputs that came before are stored."""
+    """Turn an error of vLLM into one line; earlier outputs are stored."""
     try:
         yield
     except UserError:
