@@ -197,6 +197,9 @@ class _Search(CellSearch):
         self._require_agreement(
             {best: clear[best], **dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)}
         )
+        # A few corrections under a name of the key do not tell how they are given: as the key is.
+        for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
+            self._require_agreement({best: clear[best], name: clear[best]})
 
     def _later_keys(self) -> list[str]:
         """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""

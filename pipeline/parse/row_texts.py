@@ -75,7 +75,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
         ):
             if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
                 before = places[len(text) - len(tail) - 1][0] + 1
-                return stem[:before] + _closing(stem[before:]), False
+                return _P.choices_announced.sub("", stem[:before] + _closing(stem[before:])), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
     start = min(places_of, default=-1)
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)

@@ -245,6 +245,22 @@ def test_a_column_that_may_correct_the_key_stops_the_file_where_they_differ(name
     assert not isinstance(parse(rows).columns, Unclear)
 
 
+def test_a_few_corrections_in_the_numbers_of_the_key_stop_the_file_where_they_differ():
+    rows = [
+        {
+            "question": f"问题{at}",
+            "choices": ["甲", "乙", "丙", "丁"],
+            "answer": at % 4,
+            "correct_answer": None,
+        }
+        for at in range(8)
+    ]
+    rows[2]["correct_answer"] = "3"
+    assert "correct_answer = '3' is D" in parse(rows).columns.detail
+    rows[2]["correct_answer"] = "2"
+    assert not isinstance(parse(rows).columns, Unclear)
+
+
 def test_an_answer_of_a_reader_is_no_option():
     row = {"question": "下列说法正确的是", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
     (_, (question, doubts)), *_ = parse([{**row, "rightAnswer": "A"}, {**row, "rightAnswer": "B"}]).rows

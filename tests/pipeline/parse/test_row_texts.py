@@ -78,6 +78,14 @@ def test_a_stem_that_ends_with_its_options_loses_them(form):
     ]
 
 
+@pytest.mark.parametrize(
+    ("between", "left"), [("？\nAnswer Choices: ", "？"), ("？选项：", "？"), ("的选项：", "的选项：")]
+)
+def test_a_heading_of_the_options_that_a_stem_repeats_goes_with_them(between, left):
+    end = "".join(f"({label}) {text} " for label, text in zip("ABCD", TEXTS, strict=True))
+    assert read(parse(bank("{stem}" + between + end)))[0][0] == STEMS[0] + left
+
+
 def test_a_stem_that_repeats_its_options_in_another_order_waits():
     assert read(parse(bank("{stem}：" + "，".join(TEXTS[::-1]))))[0][3] == ["text_left_over"]
 
