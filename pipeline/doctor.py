@@ -18,7 +18,7 @@ from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
 from pipeline.runtime.executor import available_cores
 from pipeline.runtime.ray_executor import room
-from schemas.errors import UserError
+from schemas.errors import UserError, bad_certificate, trusted_certificates
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 
@@ -98,8 +98,11 @@ def _label_studio(config: ConfigBase | None) -> Check:
         told = "label-studio-sdk is not installed · for expert review"
         return Check("label studio", CheckState.ABSENT, told, EXTRA)
     try:
-        release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
-    except (httpx.HTTPError, ValueError, TypeError, KeyError):
+        with trusted_certificates():
+            release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
+    except (httpx.HTTPError, ValueError, TypeError, KeyError, UserError) as error:
+        if (untrusted := _untrusted(error, url)) is not None:
+            return Check("label studio", CheckState.WRONG, untrusted)
         remedy = f"`{START}` installs it and starts it on loopback"
         return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
     if not os.environ.get(variable):
@@ -119,11 +122,19 @@ def _language_model(params: AnnotateParams) -> Check:
 
     what = f"{params.llm.model} at {params.llm.base_url}"
     try:
-        httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
-    except httpx.HTTPError as error:
+        with trusted_certificates():
+            httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
+    except (httpx.HTTPError, UserError) as error:
+        if (untrusted := _untrusted(error, params.llm.base_url)) is not None:
+            return Check("language model", CheckState.WRONG, untrusted)
         told = f"{what} does not answer ({type(error).__name__})"
         return Check("language model", CheckState.WRONG, told, "is it up?")
     return Check("language model", CheckState.OK, what)
+
+
+def _untrusted(error: Exception, url: str) -> str | None:
+    """Return what is wrong with a server's certificate, or with those that are trusted; None for another error."""
+    return str(error) if isinstance(error, UserError) else bad_certificate(error, url)
 
 
 def _gpu() -> Check:

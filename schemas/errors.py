@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,3 +43,32 @@ def first_problem(error: ValidationError, whole: str = "the row") -> str:
     key = ".".join(map(str, first["loc"])) or whole
     missing = first["type"] == "missing"
     return f"{key} is missing" if missing else f"{key}: {first['msg'].removeprefix('Value error, ')}"
+
+
+@contextmanager
+def trusted_certificates() -> Iterator[None]:
+    """Turn certificates that cannot be read into one line, while a client of HTTP is made: it reads them then.
+
+    Raises:
+        UserError: the file of trusted authorities is not there, or holds no certificates.
+    """
+    try:
+        yield
+    except OSError as error:
+        given = f"SSL_CERT_FILE={os.environ.get('SSL_CERT_FILE', '')}"
+        raise UserError(f"{given}: {error.strerror or error}: name a file of certificates in PEM") from None
+
+
+def bad_certificate(error: BaseException | None, url: str) -> str | None:
+    """Return the message for a server whose certificate cannot be verified; None where another thing went wrong.
+
+    Clients of HTTP wrap what TLS says several times over.
+    """
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    if error is None:
+        return None
+    return (
+        f"the certificate of {url} cannot be verified ({error.verify_message}): if an authority of your own issued it,"
+        " `export SSL_CERT_FILE=FILE`, a file with the certificates of all authorities to trust"
+    )

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from annotation.label_studio.server import EXTRA, START
-from schemas.errors import UserError
+from schemas.errors import UserError, bad_certificate, trusted_certificates
 
 _ONCE = {"max_retries": 0}
 """Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
@@ -72,8 +72,9 @@ class Studio:
         except ImportError:
             raise UserError(f"reviewing in Label Studio needs label-studio-sdk: {EXTRA}") from None
 
-        with self._told():
+        with trusted_certificates():
             self._http = httpx.Client(timeout=timeout, follow_redirects=True)
+        with self._told():
             self._check_server()
             self._sdk = LabelStudio(base_url=self.url, api_key=token, httpx_client=self._http)
             self._sdk.users.whoami()
@@ -95,14 +96,20 @@ class Studio:
             )
         return cls(url, token, key_env=key_env, timeout=timeout)
 
+    @property
     def reviewers(self) -> dict[int, str]:
         """E-mail addresses of its users by id, as of the first time that they are asked for."""
-        return self._reviewers
+        return {user.id: _address(user) for user in self._users}
+
+    @property
+    def accounts(self) -> dict[str, str]:
+        """E-mail addresses by account: a server that was restored or made anew gives an id to another person."""
+        return {f"{user.id} {user.date_joined}": _address(user) for user in self._users}
 
     @cached_property
-    def _reviewers(self) -> dict[int, str]:
+    def _users(self) -> Sequence[Any]:
         with self._told():
-            return {user.id: user.email or f"user {user.id}" for user in self._sdk.users.list()}
+            return self._sdk.users.list()
 
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
@@ -250,6 +257,10 @@ class Studio:
             is_label_studio = False
         if not is_label_studio:
             raise UserError(_stranger(self.url))
+        if not str(reply.url).startswith(f"{self.url}/"):
+            # As from http to https: a redirected POST arrives as a GET, without what was to be saved.
+            there = str(reply.url).removesuffix("/").removesuffix("/api/version")
+            raise UserError(f"{self.url} redirects to {there}: set review.url to that")
 
     @contextmanager
     def _told(self, *, lost: bool = False) -> Iterator[None]:
@@ -258,10 +269,14 @@ class Studio:
 
         try:
             yield
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol):
-            raise UserError(
-                f"Label Studio does not answer at {self.url}: start it with `{START}`, or set review.url"
-            ) from None
+        except (
+            httpx.ConnectError,
+            httpx.ConnectTimeout,
+            httpx.InvalidURL,
+            httpx.UnsupportedProtocol,
+        ) as error:
+            silent = f"Label Studio does not answer at {self.url}: start it with `{START}`, or set review.url"
+            raise UserError(bad_certificate(error, self.url) or silent) from None
         except httpx.TransportError as error:
             kind = ReplyLostError if lost else UserError
             raise kind(
@@ -278,10 +293,10 @@ class Studio:
     def _refusal(self, status: int | None, body: Any) -> str:
         if status is not None and status < 400:
             return _stranger(self.url)
-        if status == 403 and not isinstance(body, dict):
+        if status in _BEFORE and not isinstance(body, dict):
             return (
-                f"something before Label Studio at {self.url} refuses access (403; a firewall or a proxy, since the"
-                " reply is not Label Studio's): ask who runs it"
+                f"something before Label Studio at {self.url} answers {status} (a firewall or a proxy, since the"
+                f" reply is not Label Studio's): {_BEFORE[status]}"
             )
         if status in (401, 403):
             return (
@@ -300,8 +315,22 @@ class Studio:
         ]
 
 
+_BEFORE = {
+    403: "it refuses access; ask who runs it",
+    413: "it takes no request of that size; raise its limit (nginx: client_max_body_size), or lower review.batch",
+    **dict.fromkeys(
+        (502, 503, 504), "Label Studio does not answer it; look whether that runs, and run this again"
+    ),
+}
+"""Remedies for the answers of what stands before the server, which are pages and not JSON."""
+
+
 def _stranger(url: str) -> str:
     return f"what answers at {url} is not Label Studio: set review.url"
+
+
+def _address(user: Any) -> str:
+    return user.email or f"user {user.id}"
 
 
 def _project(found: Any) -> Project:

@@ -62,10 +62,10 @@ class Pulled:
     """The project and the server that it is from."""
     since: str | None = None
     """The latest change that was seen."""
-    people: Mapping[int, str] = field(default_factory=dict)
-    """E-mail addresses by user id, as of then."""
+    people: Mapping[str, str] = field(default_factory=dict)
+    """E-mail addresses by account, as of then, see ``Studio.accounts``."""
 
-    def answers(self, people: Mapping[int, str]) -> dict[str, list[Mapping[str, Any]]]:
+    def answers(self, people: Mapping[str, str]) -> dict[str, list[Mapping[str, Any]]]:
         """Return the latest annotation of each of the ``people`` by question, as they are imported."""
         signed = pl.col("answer").is_not_null() & pl.col("reviewer").is_in([*people.values()])
         rows = self.with_addresses(people).annotations.filter(signed)
@@ -77,9 +77,9 @@ class Pulled:
             found.setdefault(question_id, []).append(json.loads(answer) | author)
         return found
 
-    def with_addresses(self, people: Mapping[int, str]) -> Pulled:
+    def with_addresses(self, people: Mapping[str, str]) -> Pulled:
         """Return it with everybody's present address, because their next answers will carry it."""
-        names = {name: people[user] for user, name in self.people.items() if people.get(user, name) != name}
+        names = {name: people[who] for who, name in self.people.items() if people.get(who, name) != name}
         if not names:
             return self
         return replace(
@@ -144,44 +144,55 @@ def pull(
     if project is None:
         raise no_project(studio, kind, owner, before)
     name = f"{studio.url}/projects/{project.id} {project.created_at}"
-    people = studio.reviewers()
+    people = studio.accounts
     renamed = before.with_addresses(people)
     empty = Pulled(project=name)
     start = empty if full or force or renamed is not before or before.project != name else before
     before = renamed
-    after = _fetch(studio, kind, project, start, people, advance)
+    after = _fetch(studio, kind, project, start, advance)
     if start.since is not None and not _is_whole(studio, project, after):
         start = empty
-        after = _fetch(studio, kind, project, start, people, advance)
+        after = _fetch(studio, kind, project, start, advance)
     if not force:
         after = with_lost(before, after)
     return replace(after, people=people), report_of(kind, before, after, full=start.since is None)
 
 
 def with_lost(before: Pulled, after: Pulled) -> Pulled:
-    """Return what was pulled now, with what was pulled earlier and is gone: nobody's work is lost by deleting it.
+    """Return what was pulled now, with what was pulled earlier and is not there any more: no work is lost so.
 
-    An annotation counts as there, whoever it is now ascribed to, unless the server does not say; and it is not
+    An answer is missed that was deleted, that somebody else signed or sent anew, or that the server knows only as it
+    was before, as after a restore from a backup, which also gives the ids of lost annotations to others. It is not
     missed where its author has given another answer to the question.
     """
-    named = after.annotations.filter(pl.col("reviewer").is_not_null())
+    own = [*_KEY, "reviewer"]
+    signed_now = after.annotations.filter(pl.col("answer").is_not_null())
+    as_late = signed_now.select(*own, later="updated_at")
     missed = (
-        before.annotations.filter(~pl.col("skipped") & pl.col("reviewer").is_not_null())
-        .join(named, on=_KEY, how="anti")
-        .join(named.filter(~pl.col("skipped")), on=["question_id", "reviewer"], how="anti")
+        before.annotations.filter(~pl.col("skipped") & pl.col("answer").is_not_null())
+        .join(as_late, on=own, how="left")
+        .filter((pl.col("later") < pl.col("updated_at")).fill_null(value=True))
+        .drop("later")
     )
+    others = signed_now.filter(~pl.col("skipped")).join(missed, on=own, how="anti")
+    missed = missed.join(others, on=["question_id", "reviewer"], how="anti")
     if missed.is_empty():
         return after
-    there = after.annotations.select(_KEY).with_columns(there=True)
-    missed = missed.join(there, on=_KEY, how="left")
-    missed = missed.with_columns(gone=pl.col("there").is_null()).drop("there")
-    others = after.annotations.join(missed, on=_KEY, how="anti")
-    kept: dict[str, Any] = {"annotations": pl.concat([others, missed]).sort(_KEY)}
+    # The rows of now that these replace: of their author, or of nobody that the server lists.
+    replaced = after.annotations.join(missed.select(_KEY), on=_KEY, how="semi")
+    unsigned = pl.col("reviewer").is_null()
+    replaced = pl.concat([replaced.filter(unsigned), replaced.join(missed, on=own, how="semi")])
+    there = replaced.select(_KEY).with_columns(there=True).unique()
+    missed = (
+        missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
+    )
+    staying = after.annotations.join(replaced, on=own, how="anti", nulls_equal=True)
+    kept: dict[str, Any] = {"annotations": pl.concat([staying, missed]).sort(_KEY)}
     for name, author in (("reviews", "reviewer"), ("corrections", "by")):
-        own: pl.DataFrame = getattr(before, name).join(missed, on=_KEY, how="semi")
-        now: pl.DataFrame = getattr(after, name)
-        lost = own.join(now, on=["question_id", author], how="anti")
-        kept[name] = _sorted(name, pl.concat([now, lost]))
+        mine = missed.select(*_KEY, pl.col("reviewer").alias(author))
+        earlier: pl.DataFrame = getattr(before, name).join(mine, on=mine.columns, how="semi")
+        now: pl.DataFrame = getattr(after, name).join(mine, on=["question_id", author], how="anti")
+        kept[name] = _sorted(name, pl.concat([now, earlier]))
     return replace(after, **kept)
 
 
@@ -201,9 +212,9 @@ def _fetch(
     kind: Kind,
     project: Project,
     start: Pulled,
-    people: Mapping[int, str],
     advance: Callable[[int], object],
 ) -> Pulled:
+    people = studio.reviewers
     seen: dict[str, list[Mapping[str, Any]]] = {}
     data: dict[str, Mapping[str, Any]] = {}
     since = start.since
@@ -283,7 +294,7 @@ def report_of(
     old = before.annotations if before.project == after.project else before.annotations.clear()
     old = old.filter(~_GONE)
     kept = after.annotations.filter(_GONE)
-    there = after.annotations.join(kept, on=_KEY, how="anti")
+    there = after.annotations.filter(~_GONE)
     both = there.join(old, on=_KEY, suffix="_old")
     signed_rows = [
         frame.select("question_id", reviewer=name)

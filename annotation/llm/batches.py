@@ -31,7 +31,7 @@ from annotation.llm.messages import (
 )
 from annotation.llm.options import LlmOptions, connected
 from annotation.llm.pace import Fault, of_status
-from schemas.errors import UserError
+from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ def ended_in_batches(
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
-    from openai import DefaultHttpxClient
-
-    with connected(options, "", DefaultHttpxClient(follow_redirects=False)) as sdk:
+    with connected(options) as sdk:
         yield from _BatchRun(options, store, bills, missing, sdk).ended()
 
 
@@ -247,8 +245,10 @@ class _BatchRun:
                 raise UserError(f"{self.options.base_url} has no Batch API: run without --batch") from None
             fault = of_status(error.status_code, error.code, self.options)
             raise UserError(f"{self.options.base_url}: {fault.detail}: run again to go on") from None
-        except openai.APIConnectionError:
-            raise UserError(f"no connection to {self.options.base_url}: run again to go on") from None
+        except openai.APIConnectionError as error:
+            url = self.options.base_url
+            untrusted = bad_certificate(error, url)
+            raise UserError(untrusted or f"no connection to {url}: run again to go on") from None
 
 
 ENDPOINT: Final = "/v1/chat/completions"

@@ -147,15 +147,10 @@ class _ClientRun:
 
     async def ended(self, missing: Mapping[str, ChatRequest]) -> AsyncGenerator[Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
-        from openai import DefaultAsyncHttpxClient
-
         arrived: asyncio.Queue[tuple[str, Outcome] | Exception] = asyncio.Queue()
         waiting = iter(missing.items())
-        http = DefaultAsyncHttpxClient(
-            follow_redirects=False,  # the key is for this address alone
-            event_hooks={"response": [self._read_headers]},
-        )
-        async with connected(self.options, "Async", http) as sdk:
+        hooks = {"response": [self._read_headers]}
+        async with connected(self.options, "Async", event_hooks=hooks) as sdk:
             count = min(self.options.concurrency, len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(count)]
             try:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotation.llm.messages import AnswerStore
 from annotation.llm.options import Endpoint, connected
-from schemas.errors import UserError
+from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
 _BATCH = 64
@@ -47,14 +47,15 @@ def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: 
 def _ask(texts: list[str], endpoint: Endpoint, option: str) -> list[list[float]]:
     import openai
 
-    http = openai.DefaultHttpxClient(follow_redirects=False)  # the key is for this address alone
-    client = connected(endpoint, "", http).with_options(max_retries=3)
+    client = connected(endpoint).with_options(max_retries=3)
     body: dict[str, Any] = {"model": endpoint.model or "default", "input": texts}
     try:
         rows = client.embeddings.create(**body, encoding_format="float").data
         found = {row.index: row.embedding for row in rows}
         return [found[place] for place in range(len(texts))]
     except (openai.OpenAIError, LookupError, ValueError, AttributeError, TypeError) as error:
+        if (untrusted := bad_certificate(error, endpoint.base_url)) is not None:
+            raise UserError(untrusted) from None
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UserError(
             f"{option} = {endpoint.base_url}: no embeddings came ({said}): start the server, or put the address, the"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from schemas.errors import trusted_certificates
 from schemas.params import Address, Params, VariableName, non_semantic, option
 
 _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
@@ -107,21 +108,24 @@ class LlmOptions(Endpoint):
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
 
 
-def connected(options: Endpoint, kind: str, http_client: Any) -> Any:
+def connected(options: Endpoint, kind: str = "", **settings: Any) -> Any:
     """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
     Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
-    the SDK's names begin.
+    the SDK's names begin; ``settings`` are of the client of HTTP below it.
     """
     import openai
 
-    settings = {
-        "base_url": options.base_url,
-        "timeout": options.timeout,
-        "api_key": options.api_key() or "none",
-    }
-    azure = options.api_version is not None
-    if azure:
-        settings["api_version"] = options.api_version
-    client = getattr(openai, f"{kind}{'Azure' * azure}OpenAI")
-    return client(max_retries=0, http_client=http_client, **settings)
+    with trusted_certificates():
+        # No redirects: the key is for this address alone.
+        http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False, **settings)
+    azure = {"api_version": options.api_version} if options.api_version is not None else {}
+    client = getattr(openai, f"{kind}{'Azure' * bool(azure)}OpenAI")
+    return client(
+        max_retries=0,
+        http_client=http,
+        base_url=options.base_url,
+        timeout=options.timeout,
+        api_key=options.api_key() or "none",
+        **azure,
+    )

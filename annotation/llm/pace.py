@@ -16,7 +16,7 @@ import openai
 
 from annotation.llm.messages import Reason
 from annotation.llm.options import LlmOptions
-from schemas.errors import UserError
+from schemas.errors import UserError, bad_certificate
 
 LONGEST_WAIT = 300.0
 """Longest wait in seconds; an endpoint that asks for more counts as failed."""
@@ -195,8 +195,11 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
     """The fault behind an exception. Texts of providers stay out of it: they may quote keys and questions.
 
     Raises:
-        UserError: no request can succeed: the key is wrong, the model or address does not exist, no credit.
+        UserError: no request can succeed: the key is wrong, the model or address does not exist, no credit, the
+            endpoint's certificate cannot be verified.
     """
+    if (untrusted := bad_certificate(error, options.base_url)) is not None:
+        raise UserError(untrusted) from None
     never_sent = isinstance(error.__cause__, _NEVER_SENT)
     if isinstance(error, openai.APITimeoutError) and not never_sent:
         detail = f"no answer within {options.timeout:g} s"

@@ -79,7 +79,7 @@ def push_to_experts(
     version = model_version(tables["annotations"]["annotator"])
     assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"]))
     gold = {item.question.question_id for item in gold_questions(params.gold)}
-    accounts = {*connect(params).reviewers().values()}
+    accounts = {*connect(params).reviewers.values()}
     reports, notes = [], []
     for expert in params.reviewers:
         kind = of_expert(expert)
@@ -178,7 +178,7 @@ def send(
             version=version,
             batch=params.batch,
             count=count,
-            answers=before.answers(studio.reviewers()),
+            answers=before.answers(studio.accounts),
             adopt=adopt,
             advance=advance,
         )
@@ -217,7 +217,7 @@ def pull(
     kinds = {kind.key: kind for kind in (shared, *KINDS[1:], *expert_kinds(context.build), *experts)}
     listed = studio.projects("[build-dataset ")
     present = {key: find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()}
-    people = studio.reviewers()
+    people = studio.accounts
     reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():

@@ -68,7 +68,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
-        people = {int(user): name for user, name in state.get("people", {}).items()}
+        people = state.get("people", {})
         return Pulled(**tables, project=state["project"], since=state["since"], people=people)
     except FileNotFoundError:
         return Pulled()

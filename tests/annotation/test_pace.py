@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import ssl
 import time
 
+import httpx
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.llm.messages import Reason
-from annotation.llm.pace import Fault, Pace, duration
+from annotation.llm.options import LlmOptions, connected
+from annotation.llm.pace import Fault, Pace, classify, duration
+from schemas.errors import UserError
 
 LIMITED = Fault(Reason.RATE_LIMITED, "429", retry=True, wait=0.0)
 
@@ -142,3 +147,26 @@ def test_a_cancelled_request_does_not_take_another_s_turn():
         return waiting[0].cancelled() and waiting[1].done()
 
     assert asyncio.run(run())
+
+
+def test_a_certificate_that_cannot_be_verified_ends_the_run_with_one_line():
+    refused = ssl.SSLCertVerificationError("certificate verify failed")
+    refused.verify_message = "unable to get local issuer certificate"
+    below = httpx.ConnectError("[SSL]")
+    below.__cause__ = refused
+    error = openai.APIConnectionError(request=httpx.Request("POST", "https://llm.example.org/v1"))
+    error.__cause__ = below
+    with pytest.raises(
+        UserError, match=r"certificate of https://llm.* cannot be verified \(unable.*SSL_CERT_FILE"
+    ):
+        classify(error, LlmOptions(base_url="https://llm.example.org/v1", model="m"))
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_trusted_certificates_that_cannot_be_read_are_told_in_one_line(content, tmp_path, monkeypatch):
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    with pytest.raises(UserError, match=r"SSL_CERT_FILE=.*ca\.pem: .*: name a file of certificates in PEM"):
+        connected(LlmOptions(model="m"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import json
 import os
@@ -127,16 +128,17 @@ class Page:
 
 
 @contextmanager
-def browser() -> Iterator[Page]:
-    """A page in a fresh profile; the browser ends with the block."""
+def browser(trusted: Path | None = None) -> Iterator[Page]:
+    """A page in a fresh profile, which takes the ``trusted`` certificate for good; it ends with the block."""
     assert CHROMIUM, "no Chromium"
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
     profile = tempfile.mkdtemp(prefix="build-dataset-browser-")
+    trust = [f"--ignore-certificate-errors-spki-list={_key_of(trusted)}"] if trusted else []
     # The browser reads from its descriptor 3 and writes to 4; plain sh cannot name descriptors above 9.
     shell = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
     process = subprocess.Popen(
-        ["bash", "-c", shell, CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
+        ["bash", "-c", shell, CHROMIUM, *_FLAGS, *trust, f"--user-data-dir={profile}"],
         pass_fds=(theirs_in, theirs_out),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -151,3 +153,14 @@ def browser() -> Iterator[Page]:
         process.terminate()
         process.wait(timeout=30)
         shutil.rmtree(profile, ignore_errors=True)
+
+
+def _key_of(certificate: Path) -> str:
+    """The hash of a certificate's public key, as Chromium names keys."""
+    public = subprocess.run(
+        ["openssl", "x509", "-in", str(certificate), "-pubkey", "-noout"], capture_output=True, check=True
+    )
+    der = subprocess.run(
+        ["openssl", "pkey", "-pubin", "-outform", "der"], input=public.stdout, capture_output=True, check=True
+    )
+    return base64.b64encode(hashlib.sha256(der.stdout).digest()).decode()

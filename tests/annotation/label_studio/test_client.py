@@ -26,11 +26,11 @@ def server(answer):
 
         def do_GET(self):
             status, body = (200, VERSION) if self.path.startswith("/api/version") else answer(self.path)
-            data = json.dumps(body).encode()
+            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             self.send_response(status)
             if status == 302:
                 self.send_header("location", self.path)
-            self.send_header("content-type", "application/json")
+            self.send_header("content-type", "text/html" if isinstance(body, str) else "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
@@ -76,3 +76,37 @@ def test_tasks_whose_reply_is_lost_are_not_sent_again():
         with pytest.raises(ReplyLostError, match=r"503.*busy"):
             studio.import_tasks(7, [{"data": {"question_id": "题"}}])
     assert [path for path in asked if "import" in path] == ["/api/projects/7/import"]
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [(403, "ask who runs it"), (413, "client_max_body_size"), (502, "look whether that runs")],
+)
+def test_the_page_of_a_proxy_is_told_with_what_to_do(status, remedy):
+    def answer(path):
+        return (200, USER) if "whoami" in path else (status, "<html>nginx</html>")
+
+    with server(answer) as url:
+        studio = Studio(url, "token", key_env="KEY", timeout=5)
+        with pytest.raises(UserError, match=f"answers {status} .*{remedy}"):
+            studio.import_tasks(7, [{}])
+
+
+def test_an_address_that_only_redirects_to_the_server_is_refused():
+    with server(lambda path: (200, USER)) as url:
+
+        class Redirect(BaseHTTPRequestHandler):
+            def log_message(self, *args):
+                pass
+
+            def do_GET(self):
+                self.send_response(301)
+                self.send_header("location", url + self.path)
+                self.end_headers()
+
+        front = ThreadingHTTPServer(("127.0.0.1", 0), Redirect)
+        threading.Thread(target=front.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        with pytest.raises(UserError, match=f"redirects to {url}: set review.url to that"):
+            Studio(f"http://127.0.0.1:{front.server_port}", "token", key_env="KEY", timeout=5)
+        front.shutdown()
+        front.server_close()

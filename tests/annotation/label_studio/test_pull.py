@@ -18,7 +18,11 @@ from schemas.taxonomy import dimensions
 
 PEOPLE = {1: "a@example.org", 2: "b@example.org", 3: "c@example.org"}
 OWNER = Owner("demo", "0123456789ab")
-RESULT = [choice(name, [dimension.zh_names()[0]]) for name, dimension in dimensions().items()]
+NAMES = [dimension.zh_names() for dimension in dimensions().values()]
+RESULT, OTHER = (
+    [choice(name, [labels[place]]) for name, labels in zip(dimensions(), NAMES, strict=True)]
+    for place in (0, 1)
+)
 
 
 @dataclass
@@ -29,6 +33,7 @@ class Studio:
     url: str = "http://studio"
     description: str = REVIEW.marker(OWNER)
     people: dict[int, str] = field(default_factory=lambda: PEOPLE)
+    made: str = "Monday"
     meanwhile: Callable[[], None] | None = None
     """People's work between the first and the second request."""
 
@@ -62,8 +67,13 @@ class Studio:
         count = sum(len(task["annotations"]) for task in self.stored.values())
         return Project(1, "t", "now", "", None, len(self.stored), count, 0, self.description)
 
+    @property
     def reviewers(self) -> dict[int, str]:
         return self.people
+
+    @property
+    def accounts(self) -> dict[str, str]:
+        return {f"{number} since {self.made}": email for number, email in self.people.items()}
 
     def tasks(self, project_id, *filters, answers=False):
         assert answers
@@ -145,14 +155,61 @@ def test_a_person_who_changed_address_or_left_counts_once_and_goes_on_counting()
     assert left.reviews.equals(renamed.reviews)
 
 
+def test_a_server_that_was_restored_gives_lost_ids_to_others_and_nobody_loses_an_answer():
+    studio = Studio()
+    studio.answered(1, 1, second=20)
+    studio.answered(2, 1, 2, second=20)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.answered(1, 2, second=40)
+    studio.stored[1]["annotations"][0]["id"] = 11  # the lost answer's
+    studio.answered(2, 1, second=0)  # as it was before it was changed
+    studio.stored[2]["annotations"][0]["result"] = OTHER
+    for full in (False, True, True):
+        before, report = pull(studio, REVIEW, OWNER, before, full=full)
+        assert report.rejects == {}
+        answers = before.reviews.unique(["question_id", "reviewer"]).sort("question_id", "reviewer")
+        assert answers.select("question_id", "reviewer").rows() == [
+            (question, PEOPLE[who]) for question, who in (("q1", 1), ("q1", 2), ("q2", 1), ("q2", 2))
+        ]
+        assert set(before.reviews["label"]) == {labels[0] for labels in NAMES}, "the change is not taken back"
+        assert report.kept == 2, "one answer to each question is no longer there"
+
+
+def test_people_of_a_server_that_was_made_anew_keep_their_own_work():
+    studio = Studio()
+    studio.answered(1, 1, 2, second=0)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.made, studio.people, studio.stored = "Friday", {1: PEOPLE[2], 2: PEOPLE[1], 3: PEOPLE[3]}, {}
+    after, _ = pull(studio, REVIEW, OWNER, before)
+    assert after.reviews.equals(before.reviews)
+    assert {each["completed_by"]["email"] for each in after.answers(studio.accounts)["q1"]} == {
+        PEOPLE[1],
+        PEOPLE[2],
+    }
+
+
+def test_an_answer_that_somebody_else_sends_anew_stays_as_its_author_gave_it():
+    studio = Studio()
+    studio.answered(1, 1, second=0)
+    before, _ = pull(studio, REVIEW, OWNER, Pulled())
+    studio.answered(1, 1, second=20)
+    studio.stored[1]["annotations"][0] |= {"updated_by": 2, "result": [choice("difficulty", ["难"])]}
+    after, report = pull(studio, REVIEW, OWNER, before)
+    assert after.reviews.equals(before.reviews)
+    assert (dict(report.rejects), report.kept) == ({"another_hand": 1}, 0)
+    studio.answered(1, 1, second=40)
+    again, report = pull(studio, REVIEW, OWNER, after)
+    assert (again.reviews["updated_at"].max(), dict(report.rejects)) == ("2026-01-01T00:00:40.000000Z", {})
+
+
 def test_answers_go_back_with_their_questions_one_a_person():
     studio = Studio()
     studio.answered(1, 1, 2, second=0)
     pulled, _ = pull(studio, REVIEW, OWNER, Pulled())
-    back = pulled.answers(PEOPLE)
+    back = pulled.answers(studio.accounts)
     assert [each["completed_by"]["email"] for each in back["q1"]] == [PEOPLE[1], PEOPLE[2]]
     assert all(each["result"] == RESULT for each in back["q1"])
-    assert list(pulled.answers({2: PEOPLE[2]})) == ["q1"]
+    assert list(pulled.answers({"2": PEOPLE[2]})) == ["q1"]
 
 
 def test_work_that_is_gone_from_the_server_follows_its_author_to_a_new_address():
@@ -161,7 +218,7 @@ def test_work_that_is_gone_from_the_server_follows_its_author_to_a_new_address()
     before, _ = pull(studio, REVIEW, OWNER, Pulled())
     studio.stored.clear()
     studio.people = {**PEOPLE, 1: "new@example.org"}
-    [_, moved] = before.answers(studio.people)["q1"]
+    [_, moved] = before.answers(studio.accounts)["q1"]
     assert moved["completed_by"] == {"email": "new@example.org"}
     studio.answered(1, 1, second=5)
     after, _ = pull(studio, REVIEW, OWNER, before)

@@ -124,14 +124,19 @@ def test_every_pull_that_brings_something_is_kept(tmp_path):
 
 def test_people_keep_their_new_address_where_their_project_is_gone(context, monkeypatch):
     signed = SeenAnnotation(
-        question_id="q", annotation_id=1, updated_at="2026", skipped=False, reviewer="former@x.org"
+        question_id="q",
+        annotation_id=1,
+        updated_at="2026",
+        skipped=False,
+        reviewer="former@x.org",
+        answer="{}",
     )
     before = pulled([review("former@x.org")])
-    before = replace(before, people={1: "former@x.org"}, annotations=SeenAnnotation.to_frame([signed]))
+    before = replace(before, people={"1 then": "former@x.org"}, annotations=SeenAnnotation.to_frame([signed]))
     write_pulled(context.build, REVIEW, before)
-    studio = SimpleNamespace(url="http://x", projects=lambda _: [], reviewers=lambda: {1: "new@x.org"})
+    studio = SimpleNamespace(url="http://x", projects=lambda _: [], accounts={"1 then": "new@x.org"})
     monkeypatch.setattr(exchange, "connect", lambda _: studio)
     with pytest.raises(UserError, match="is gone"):
         exchange.pull(ReviewParams(), context)
     assert list(pl.read_parquet(context.build / "reviews" / "pulled.parquet")["reviewer"]) == ["new@x.org"]
-    assert read_pulled(context.build, REVIEW).people == {1: "new@x.org"}
+    assert read_pulled(context.build, REVIEW).people == {"1 then": "new@x.org"}
