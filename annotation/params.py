@@ -11,7 +11,7 @@ from annotation.learned import LEAST
 from annotation.llm.options import Endpoint, LlmOptions
 from schemas.errors import UserError
 from schemas.identity import file_sha256
-from schemas.params import Address, Params, VariableName, non_semantic, option
+from schemas.params import Address, Params, Person, VariableName, non_semantic, option
 
 
 class AnnotateLlmOptions(LlmOptions):
@@ -115,8 +115,8 @@ def file_digest(path: Path, option: str) -> str:
 class ReviewParams(Params):
     """The ``[review]`` section of ``dataset.toml``."""
 
-    reviewers: list[str] = option([], "E-mails of the experts whose reviews count; everyone's when empty")
-    adjudicators: list[str] = option(
+    reviewers: list[Person] = option([], "E-mails of the experts whose reviews count; everyone's when empty")
+    adjudicators: list[Person] = option(
         [], "E-mails of those whose review settles disputes and flags; they do not enter agreement"
     )
     majority: bool = option(True, "Two of three experts settle a dispute")
@@ -136,7 +136,7 @@ class ReviewParams(Params):
     assign: bool = non_semantic(
         False, "Give each of reviewers a project of their own with their part of the questions"
     )
-    quotas: dict[str, NonNegativeInt] = non_semantic(
+    quotas: dict[Person, NonNegativeInt] = non_semantic(
         {},
         "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest",
     )
@@ -167,6 +167,8 @@ class ReviewParams(Params):
             raise ValueError(
                 f"{both[0]} is among reviewers and adjudicators: nobody rules on their own labels"
             )
+        if len({*self.reviewers}) < len(self.reviewers):
+            raise ValueError("somebody is twice among reviewers (capital letters do not count)")
         if strangers := sorted({*self.quotas} - {*self.reviewers}):
             raise ValueError(f"{strangers[0]} has a quota and is none of reviewers")
         if not self.reviewers and (self.assign or self.quotas):

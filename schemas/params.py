@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
 
@@ -31,6 +31,9 @@ Address = Annotated[str, AfterValidator(_address)]
 """Address of a server, free of secrets, as it appears in manifests and messages."""
 VariableName = Annotated[str, AfterValidator(_variable)]
 """The environment variable that holds a key; the name stands in messages."""
+
+Person = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True)]
+"""An expert's e-mail address or name: ``Zhang@example.org`` is ``zhang@example.org``, or one would be two."""
 
 
 class Params(BaseModel, extra="forbid", frozen=True, defer_build=True):

@@ -109,7 +109,8 @@ class Studio:
     @cached_property
     def _users(self) -> Sequence[Any]:
         with self._told():
-            return self._sdk.users.list()
+            users: Sequence[Any] = self._sdk.users.list()
+        return users
 
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
@@ -157,13 +158,15 @@ class Studio:
         last = 0
         with self._told():
             while True:
-                page = self._page(project_id, [*filters, where("id", "greater", last)], answers=answers)
+                page, total = self._page(
+                    project_id, [*filters, where("id", "greater", last)], answers=answers
+                )
                 for task in page:
                     if task["id"] <= last:
                         raise ValueError("not in the order of ids")
                     last = task["id"]
                     yield task
-                if len(page) < _PAGE:
+                if len(page) >= total or not page:  # a server may give fewer at once than it is asked for
                     return
 
     def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:
@@ -216,7 +219,7 @@ class Studio:
             gone += len(found)
         return gone
 
-    def _page(self, project_id: int, filters: Sequence[Filter], *, answers: bool) -> list[dict[str, Any]]:
+    def _page(self, project_id: int, filters: Sequence[Filter], *, answers: bool) -> tuple[list[Any], int]:
         query = {"filters": {"conjunction": "and", "items": filters}, "ordering": ["tasks:id"]}
         params = {
             "project": project_id,
@@ -226,8 +229,8 @@ class Studio:
             "page_size": _PAGE,
             "resolve_uri": False,
         }
-        found: list[dict[str, Any]] = self._ask("GET", "api/tasks/", params=params)["tasks"]
-        return found
+        found = self._ask("GET", "api/tasks/", params=params)
+        return found["tasks"], found["total"]
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         """Return the server's reply as plain JSON: the SDK would make a model of every part, 1.5 ms a task."""
@@ -330,7 +333,7 @@ def _stranger(url: str) -> str:
 
 
 def _address(user: Any) -> str:
-    return user.email or f"user {user.id}"
+    return (user.email or f"user {user.id}").lower()
 
 
 def _project(found: Any) -> Project:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from annotation.llm.budget import Bills, over_cap, worst_cost
 from annotation.llm.messages import (
+    UNUSABLE_AFTER,
     AnswerStore,
     BadAnswerError,
     ChatRequest,
@@ -26,6 +27,7 @@ from annotation.llm.messages import (
     answer_of,
     billed,
     is_whole,
+    none_is_of_use,
     stored_value,
     with_hint,
 )
@@ -76,6 +78,9 @@ class _BatchRun:
         """Open requests by key, in the form in which they are sent: the second time with a hint."""
         self._attempts: Counter[str] = Counter()
         self._queue_is_full = False
+        self._useful = 0
+        self._useless: list[tuple[str, object]] = []
+        """Answers that are paid and of no use: why, and what was said."""
 
     def ended(self) -> Iterator[Ended]:
         """Yield outcomes, batch by batch."""
@@ -186,6 +191,8 @@ class _BatchRun:
         self._save(replace(batch, keys=others))
         if hopeless is not None:
             raise hopeless
+        if len(self._useless) >= UNUSABLE_AFTER and not self._useful:
+            raise none_is_of_use(len(self._useless), *self._useless[-1], self.options)
         return outcomes
 
     def _refused(self, ended: Any) -> None:
@@ -211,6 +218,7 @@ class _BatchRun:
             del self._asked[key]
             return Failed(request, found.reason, found.detail)
         self.store.put(key, found)
+        self._useful += 1
         del self._asked[key]
         return answer_of(request, found, self.options, stored=False)
 
@@ -223,11 +231,14 @@ class _BatchRun:
         request, usage = self.missing[key], billed(row.body)
         if not is_whole(row.body):
             self.bills.unusable(key, usage, self._asked[key])
+            self._useless.append((_UNREADABLE.detail, row.body))
             return _UNREADABLE
         try:
             return stored_value(row.body, usage, request) | {"batched": True}
         except BadAnswerError as bad:
             self.bills.unusable(key, usage, self._asked[key])
+            if bad.reason is not Reason.REFUSED:
+                self._useless.append((bad.detail, row.body))
             if bad.hint is None or self._asked[key] is not request:
                 return Fault(bad.reason, bad.detail, retry=False)
             self._asked[key] = with_hint(request, row.body, bad.hint)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.llm.batches import ended_in_batches
 from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
 from annotation.llm.messages import (
+    UNUSABLE_AFTER,
     AnswerStore,
     BadAnswerError,
     ChatRequest,
@@ -24,6 +25,7 @@ from annotation.llm.messages import (
     answer_of,
     billed,
     is_whole,
+    none_is_of_use,
     spread,
     stored_value,
     with_hint,
@@ -42,9 +44,6 @@ _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
 _WRONG_FORM_AFTER = 5
 """Number of refusals without any acceptance after which the form of requests is at fault."""
-_UNUSABLE_AFTER = 10
-"""Number of paid but unusable replies in a row, without a usable one before, after which the rest is not sent:
-endpoint, model and options do not fit together."""
 _UNUSABLE_LATER = 60
 """The same after some usable replies: single questions fail (up to one in four), but not this many in a row."""
 _OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
@@ -208,11 +207,8 @@ class _ClientRun:
     def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
         self.unusable += bad.reason is not Reason.REFUSED
-        if self.unusable >= (_UNUSABLE_LATER if self.answered else _UNUSABLE_AFTER):
-            raise UserError(
-                f"{self.unusable} answers of {self.options.model} in a row are of no use ({bad.detail}), and the rest"
-                f" was not asked; it says: {words(completion, self.options)}"
-            )
+        if self.unusable >= (_UNUSABLE_LATER if self.answered else UNUSABLE_AFTER):
+            raise none_is_of_use(self.unusable, bad.detail, completion, self.options)
 
     async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
         """Ask for one completion, with retries as long as they may help."""

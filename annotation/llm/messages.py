@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from annotation.llm.options import LlmOptions
+from schemas.errors import UserError
 from schemas.identity import sha256
 
 Message = Mapping[str, Any]
@@ -202,6 +203,19 @@ def words(completion: object, options: LlmOptions, most: int = 160) -> str:
     text = _SECRET.sub("…", text.replace(key, "…") if key else text)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text[:most] + ("…" if len(text) > most else "")
+
+
+UNUSABLE_AFTER = 10
+"""Number of paid but unusable replies in a row, without a usable one before, after which the rest is not sent:
+endpoint, model and options do not fit together."""
+
+
+def none_is_of_use(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
+    """Return the error that ends a run in which no paid answer is usable."""
+    return UserError(
+        f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked; it says:"
+        f" {words(completion, options)}"
+    )
 
 
 def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:

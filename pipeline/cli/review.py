@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
+_NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
+"""What is left out of the name of an expert's workbook: `zhang / li`; 张医生 stays."""
 
 
 @contextmanager
@@ -93,7 +95,8 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
     """Write the questions that wait for an expert into a workbook, with their labels filled in."""
     from pipeline.review import sheets
 
-    path = out or Path(f"review-{re.sub(r'[^A-Za-z0-9@._-]+', '-', expert)}.xlsx")
+    expert = expert.strip().lower()
+    path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with at_work(config) as runner:
         tables, params = runner.tables(REVIEW), _params(config)
         done = sheets.export(tables, params, runner.context(REVIEW), expert=expert, path=path, count=count)

@@ -9,7 +9,7 @@ from annotation.llm.options import OPENAI_URL, LlmOptions
 from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
-from schemas.params import Address, Params, VariableName, non_semantic, option
+from schemas.params import Address, Params, Person, VariableName, non_semantic, option
 
 _TASK = (
     "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
@@ -203,7 +203,7 @@ class ScoringOptions(Params):
 
     sample: int = non_semantic(320, "Answers of each run that are sent to experts, drawn by lot.", ge=1)
     overlap: int = non_semantic(3, "Experts who score each answer (CMB: three).", ge=1, le=20)
-    experts: list[str] = option([], "E-mails of the experts whose scores count; everyone's when empty.")
+    experts: list[Person] = option([], "E-mails of the experts whose scores count; everyone's when empty.")
 
 
 class EvaluateParams(Params):

@@ -125,7 +125,7 @@ def remember_shown(build: Path, annotations: pl.DataFrame) -> None:
 
 
 def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
-    """Reviews with the label that was filled in when they were made."""
+    """Return reviews with the label that was filled in when they were made."""
     path = build / FOLDER / SHOWN
     if not path.exists():
         return reviews
@@ -134,8 +134,14 @@ def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     at = pl.col("since").str.to_datetime(time_zone="UTC")
     shown = _read(path, ShownLabel).with_columns(at).sort("since")
     made = made.with_columns(at).sort("since")
-    found = made.join_asof(shown, on="since", by=key, check_sortedness=False)
-    return found.sort("place").select(reviews.columns)
+    # What was left as it was is what was shown, also where it was opened, or sent in a workbook, before a later push.
+    left = made.filter(pl.col("origin") == "prediction")
+    left = left.join_asof(
+        shown.with_columns(label="shown"), on="since", by=[*key, "label"], check_sortedness=False
+    ).drop_nulls("shown")
+    others = made.join(left, on="place", how="anti")
+    others = others.join_asof(shown, on="since", by=key, check_sortedness=False)
+    return pl.concat([left.select(others.columns), others]).sort("place").select(reviews.columns)
 
 
 def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> None:

@@ -122,7 +122,7 @@ def read(path: Path, owner: Owner) -> Sheet:
         UserError: it is none of ours, of another folder, or its columns were changed.
     """
     main, stored, saved = _opened(path)
-    expert, dataset, token = stored[0][:3]
+    expert, dataset, token = stored[0][0].lower(), *stored[0][1:3]
     if (dataset, token) != (owner.dataset, owner.token):
         raise UserError(f"{path} is of dataset {dataset} of another folder: import it there")
     known = {row[0]: (json.loads(row[1]), json.loads(row[2])) for row in stored[1:]}
@@ -170,6 +170,11 @@ def export(
     from pipeline.review.exchange import review_tasks
 
     _refuse_adjudicator(expert, params)
+    _refuse_second_name(expert, read_all(context.build))
+    if path.exists():
+        raise UserError(
+            f"{path} is there already, maybe filled in: import it, then move it away, or give --out"
+        )
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
     pulled = pl.concat([pulled, read_control(context.build).select(pulled.columns)])
     out = context.build / FOLDER / _OUT
@@ -339,6 +344,15 @@ def _refuse_adjudicator(expert: str, params: ReviewParams) -> None:
     if expert in params.adjudicators:
         raise UserError(
             f"{expert} is an adjudicator (review.adjudicators), who would rule on their own labels: ask another expert"
+        )
+
+
+def _refuse_second_name(expert: str, everything: Iterable[Pulled]) -> None:
+    known = {address for pulled in everything for address in pulled.people.values()}
+    logins = sorted(each for each in known if each.partition("@")[0] == expert)
+    if logins and "@" not in expert:
+        raise UserError(
+            f"{expert} has the login {logins[0]}: use that name, or both count as two people who agree"
         )
 
 

@@ -6,6 +6,7 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -110,3 +111,16 @@ def test_an_address_that_only_redirects_to_the_server_is_refused():
             Studio(f"http://127.0.0.1:{front.server_port}", "token", key_env="KEY", timeout=5)
         front.shutdown()
         front.server_close()
+
+
+def test_a_server_that_gives_fewer_tasks_at_once_than_asked_for_is_read_to_the_end():
+    def answer(path):
+        if "whoami" in path:
+            return 200, USER
+        last = json.loads(parse_qs(urlsplit(path).query)["query"][0])["filters"]["items"][-1]["value"]
+        rest = [{"id": number, "data": {}} for number in range(last + 1, 8)]
+        return 200, {"tasks": rest[:3], "total": len(rest)}
+
+    with server(answer) as url:
+        found = Studio(url, "token", key_env="KEY", timeout=5).tasks(1)
+        assert [task["id"] for task in found] == [1, 2, 3, 4, 5, 6, 7]

@@ -8,9 +8,13 @@ import subprocess
 import pytest
 from openpyxl import load_workbook
 
+from annotation.label_studio.projects import REVIEW
+from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
 from pipeline.review import sheets
 from pipeline.review import stage as review
+from pipeline.review.control import with_probes
+from pipeline.review.folder import write_pulled
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
 from schemas.errors import UserError
@@ -42,6 +46,7 @@ def tables(context):
 def exported(tables, context, expert="zhang", count=None):
     path = context.build / f"{expert}.xlsx"
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
     done = sheets.export(tables, PARAMS, context, expert=expert, path=path, count=count)
     return path, done
 
@@ -180,6 +185,34 @@ def test_nobody_is_expert_and_adjudicator(tables, context):
         sheets.take_in([path], judge, context)
     with pytest.raises(UserError, match="zhang is an adjudicator"):
         sheets.export(tables, judge, context, expert="zhang", path=path, count=None)
+
+
+def test_a_workbook_that_is_there_is_never_written_over(tables, context):
+    path, _ = exported(tables, context)
+    fill(path, {"q0": {"完成": "是"}})
+    before = path.read_bytes()
+    with pytest.raises(UserError, match="there already"):
+        sheets.export(tables, PARAMS, context, expert="zhang", path=path, count=None)
+    assert path.read_bytes() == before
+
+
+def test_nobody_gets_a_workbook_under_a_second_name(tables, context):
+    path = context.build / "second.xlsx"
+    write_pulled(context.build, REVIEW, Pulled(project="p", people={"1 then": "zhang@example.org"}))
+    with pytest.raises(UserError, match=r"zhang has the login zhang@example\.org"):
+        sheets.export(tables, PARAMS, context, expert="zhang", path=path, count=None)
+    assert sheets.export(tables, PARAMS, context, expert="zhang@example.org", path=path, count=None) == 4
+
+
+def test_a_probe_in_an_old_workbook_stays_a_probe_whatever_was_filled_in_since(tables, context):
+    path, _ = exported({**tables, "annotations": with_probes(tables["annotations"], 1.0, 7)}, context)
+    exported(tables, context, expert="li")  # filled in since: the right labels
+    fill(path, {f"q{n}": {"完成": "是"} for n in range(4)})
+    _, pulled = take_in(context, path)
+    assert {*pulled["label"]} <= {*FIRST.values()}, "a label that is wrong on purpose became an expert's"
+    assert pulled.height == 4 * (len(FIRST) - 1)
+    control = read_table(context.build / "reviews" / "control.parquet")
+    assert control.select("kind", "right").rows() == [("probe", False)] * 4
 
 
 def test_an_assigned_expert_gets_their_own_questions_alone(tables, context):
