@@ -36,6 +36,8 @@ After 300 of CMExam's questions, on 700 others, mean of four draws, accuracy / m
 .668 / .492 and .725 / .452 with these three, .671 / .472 and .732 / .446 without the third, about .67 / .48 and
 .71 / .40 without all (two draws), the lexicon .668 / .479 and .691 / .449.
 """
+_FEW, _MOST_LEVEL = 300, 0.35
+"""Questions below which the power grows, and how far: few examples overstate the frequent labels the more."""
 FOLDS = 5
 MOST_ALIKE = 0.95
 """Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
@@ -88,7 +90,7 @@ class DimensionModel:
     """
 
     def __init__(self, views: Views, labels: NDArray[np.intp], folds: NDArray[np.intp], count: int) -> None:
-        self._count = count
+        self._count, self._learned_from = count, len(labels)
         self._often = np.bincount(labels, minlength=count) + 2.0
         self._usual = float(views.near.mean()) or 1.0
         unseen = np.zeros((4, len(labels), count))
@@ -116,7 +118,8 @@ class DimensionModel:
         return (np.minimum(views.near / self._usual, _NEAR) / _NEAR)[:, None] ** 2
 
     def _level(self, probabilities: Matrix, views: Views) -> Matrix:
-        levelled = probabilities / (self._often / self._often.sum()) ** (_LEVEL * self._trust(views))
+        level = min(max(_LEVEL, _LEVEL * _FEW / self._learned_from), _MOST_LEVEL)
+        levelled = probabilities / (self._often / self._often.sum()) ** (level * self._trust(views))
         return np.asarray(levelled / levelled.sum(axis=1, keepdims=True))
 
     def _opinions(self, fitted: tuple[Opinion, Opinion, Matrix], views: Views) -> Matrix:

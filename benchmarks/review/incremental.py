@@ -1,19 +1,20 @@
 """Measure how long a pull of one change takes among 10,000 questions with 20,000 annotations, in a real Label Studio.
 
-``python -m benchmarks.review.incremental [QUESTIONS] [--without-labels]`` makes a server of its own in a temporary
-folder (Label Studio must be installed: ``make label-studio``), and prints a table.
+``python -m benchmarks.review.incremental [QUESTIONS] [--without-labels] [--postgres]`` makes a server of its own in a
+temporary folder and prints a table. Label Studio must be installed (``make label-studio``); for the last, PostgreSQL.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
-import socket
 import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ import httpx
 import polars as pl
 from rich.console import Console
 
-from annotation.label_studio.server import HOST, Account, Installation, Server, create_accounts, halt, launch
+from annotation.label_studio.server import Account, Installation, Server, create_accounts, halt, launch
 from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
@@ -35,6 +36,8 @@ from schemas.annotations import Annotation, Correction
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 from schemas.taxonomy import dimensions
+from tests.services.label_studio_server import free_port
+from tests.services.remote import Postgres, RemoteInstallation, postgres, settings_of_guide
 
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
 EXPERTS = (Account("zhang@example.org", "p" * 12, "b" * 40), Account("li@example.org", "p" * 12, "c" * 40))
@@ -58,18 +61,22 @@ def main() -> None:
     if not installation.ready():
         sys.exit("Label Studio is not installed: run `make label-studio`")
     os.environ[KEY] = ADMIN.token
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        home, database = folder / "home", None
+        if "--postgres" in sys.argv:
+            database = stack.enter_context(postgres())
+            installation = RemoteInstallation(
+                installation.venv, settings_of_guide("localhost", database.port)
+            )
         create_accounts(installation, home, [ADMIN, *EXPERTS])
-        server = launch(installation, home, _free_port())
-        try:
-            _measure(count, server, home, context_in(Path(folder)))
-        finally:
-            halt(home)
+        server = launch(installation, home, free_port())
+        stack.callback(halt, home)
+        _measure(count, server, home, context_in(folder), database)
 
 
-def _measure(count: int, server: Server, home: Path, context: RunContext) -> None:
-    timed = partial(_timed, server.pid)
+def _measure(count: int, server: Server, home: Path, context: RunContext, database: Postgres | None) -> None:
+    timed = partial(_timed, [server.pid] + ([database.pid] if database else []))
     params = ReviewParams(url=server.url, batch=1000, bootstrap=1000)
     found = _tables(count, FIRST["competency"])
     print(f"| {count:,} questions | wall s | CPU s of ours | of the server |\n| --- | ---: | ---: | ---: |")
@@ -78,7 +85,7 @@ def _measure(count: int, server: Server, home: Path, context: RunContext) -> Non
     assert (again.added, again.updated) == (0, 0)
     if "--without-labels" not in sys.argv:
         _measure_labels(timed, count, params, context)
-    _annotate(home)
+    _annotate(partial(_sqlite, home) if database is None else partial(_postgres, database), database is None)
     timed(
         "first pull, 20,000 annotations" if count == 10_000 else "first pull",
         lambda: exchange.pull(params, context),
@@ -111,21 +118,28 @@ def _measure_labels(timed: Timed, count: int, params: ReviewParams, context: Run
         assert report.added == 0
 
 
-def _timed(server: int, name: str, work: Callable[[], T]) -> T:
-    wall, cpu, theirs = time.perf_counter(), _cpu(), _cpu_of(server)
+def _timed(servers: Sequence[int], name: str, work: Callable[[], T]) -> T:
+    wall, cpu, theirs = time.perf_counter(), _cpu(), _cpu_of(servers)
     result = work()
-    used = (time.perf_counter() - wall, _cpu() - cpu, _cpu_of(server) - theirs)
+    used = (time.perf_counter() - wall, _cpu() - cpu, _cpu_of(servers) - theirs)
     print(f"| {name} | {used[0]:.2f} | {used[1]:.2f} | {used[2]:.2f} |", flush=True)
     return result
 
 
-def _cpu_of(pid: int) -> float:
-    """CPU seconds of a process (Linux alone)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return float("nan")
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def _cpu_of(servers: Sequence[int]) -> float:
+    """CPU seconds of processes and their children, those that ended included (Linux alone)."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        own = int(path.parent.name)
+        if own in servers:
+            ticks += sum(map(int, fields[11:15]))
+        elif int(fields[1]) in servers:
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _cpu() -> float:
@@ -173,39 +187,46 @@ def made(count: int, annotator: str, labels: Callable[[int], Mapping[str, str]])
     return {"questions": Question.to_frame(questions), "annotations": Annotation.to_frame(annotations)}
 
 
-def _annotate(home: Path) -> None:
+def _annotate(execute: Callable[[str], object], is_sqlite: bool) -> None:
     """Two annotations for every task, written into the database: 20,000 requests would take ten minutes."""
-    import json
-
     result = json.dumps([choice(name, [label]) | {"origin": "prediction"} for name, label in FIRST.items()])
-    with sqlite3.connect(next(home.glob("*.sqlite3")), timeout=60) as database:
-        people = [
-            database.execute("select id from htx_user where email = ?", (expert.email,)).fetchone()[0]
-            for expert in EXPERTS
-        ]
-        columns = [row[1:4] for row in database.execute("pragma table_info(task_completion)")]
-        now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
-        for person in people:
-            values = {
-                "result": f"'{result}'",
-                "was_cancelled": "0",
-                "ground_truth": "0",
-                "created_at": f"'{now}'",
-                "updated_at": f"'{now}'",
-                "task_id": "id",
-                "project_id": "project_id",
-                "completed_by_id": str(person),
-                "updated_by_id": str(person),
-                "bulk_created": "0",
-                "result_count": "5",
-                "unique_id": "lower(hex(randomblob(16)))",
-            }
-            wanted = {name: values[name] for name, _, _ in columns if name in values}
-            names, sources = ", ".join(wanted), ", ".join(wanted.values())
-            database.execute(f"insert into task_completion ({names}) select {sources} from task")
-        # As people work, over hours: what is as young as the latest change is read again by the next pull.
+    now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+    for expert in EXPERTS:
+        person = f"(select id from htx_user where email = '{expert.email}')"
+        values = {
+            "result": f"'{result}'",
+            "was_cancelled": "false",
+            "ground_truth": "false",
+            "created_at": f"'{now}'",
+            "updated_at": f"'{now}'",
+            "task_id": "id",
+            "project_id": "project_id",
+            "completed_by_id": person,
+            "updated_by_id": person,
+            "bulk_created": "false",
+            "result_count": "5",
+            "unique_id": "lower(hex(randomblob(16)))" if is_sqlite else "gen_random_uuid()",
+        }
+        if not is_sqlite:
+            values |= {name: f"{values[name]}::timestamptz" for name in ("created_at", "updated_at")}
+            values["result"] += "::jsonb"
+        execute(
+            f"insert into task_completion ({', '.join(values)}) select {', '.join(values.values())} from task"
+        )
+    # As people work, over hours: what is as young as the latest change is read again by the next pull.
+    earlier = f"timestamptz '{now}Z' - interval '1 second' * (60 + id % 36000)"
+    if is_sqlite:
         earlier = f"datetime('{now}', '-' || (60 + id % 36000) || ' seconds')"
-        database.execute(f"update task set total_annotations = 2, is_labeled = 1, updated_at = {earlier}")
+    execute(f"update task set total_annotations = 2, is_labeled = true, updated_at = {earlier}")
+
+
+def _sqlite(home: Path, statement: str) -> None:
+    with sqlite3.connect(next(home.glob("*.sqlite3")), timeout=60) as database:
+        database.execute(statement)
+
+
+def _postgres(database: Postgres, statement: str) -> None:
+    database.run("psql", "--quiet", "--set=ON_ERROR_STOP=1", "-c", statement, "label_studio")
 
 
 def _change(url: str, project: int) -> int:
@@ -220,12 +241,6 @@ def _change(url: str, project: int) -> int:
     http.headers["Authorization"] = f"Token {who.token}"
     http.patch(f"/api/annotations/{own}/", json={"result": result}).raise_for_status()
     return int(own)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":
