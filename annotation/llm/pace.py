@@ -22,11 +22,6 @@ LONGEST_WAIT = 300.0
 """Longest wait in seconds; an endpoint that asks for more counts as failed."""
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 30.0
-_APART = 0.002
-"""Seconds between the first requests, before an answer tells how long one takes; about the CPU time of one."""
-_EVENLY = 0.9
-"""Share of the even spacing of requests that is kept between any two. Without it requests that start together also
-end together, and the event loop handles them in ever larger groups."""
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNKNOWN_RESET = 1.0
@@ -51,9 +46,6 @@ class Pace:
         self._resume = 0.0
         self._slowed = 0.0
         self._tokens: int | None = None
-        self._apart = _APART
-        self._fastest = math.inf
-        self._next = 0.0
         self._in_flight = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
@@ -76,20 +68,7 @@ class Pace:
             else:
                 self._in_flight += 1
                 self._left -= 1
-                await self._keep_apart()
                 return
-
-    async def _keep_apart(self) -> None:
-        """Wait until the request before is far enough ahead."""
-        now = time.monotonic()
-        at = max(now, self._next)
-        self._next = at + self._apart
-        if at > now:
-            try:
-                await asyncio.sleep(at - now)
-            except asyncio.CancelledError:
-                self.leave()
-                raise
 
     def leave(self) -> None:
         """Note that a request ended, in whatever way, and let others start."""
@@ -100,11 +79,9 @@ class Pace:
                 waiter.set_result(None)
                 free -= 1
 
-    def record_latency(self, tokens: int | None, seconds: float) -> None:
-        """Record the latency of an answered request; the lowest one sets the spacing of requests."""
+    def record_tokens(self, tokens: int | None) -> None:
+        """Remember the tokens of an answered request: what is left of a limit of tokens is divided by them."""
         self._tokens = tokens
-        self._fastest = min(self._fastest, seconds)
-        self._apart = _EVENLY * self._fastest / self._most
 
     def update_limits(self, headers: Mapping[str, str]) -> None:
         """Record an answered request and the remaining quota in the response's headers."""

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import ssl
 import time
 
@@ -84,7 +83,7 @@ def test_the_limit_never_falls_below_one_request(monkeypatch):
 def test_no_more_requests_go_than_are_left_until_the_reset(headers):
     async def run() -> list[float]:
         pace = Pace(64, max_retries=0)
-        pace.record_latency(1000, 0.0)
+        pace.record_tokens(1000)
         pace.update_limits(headers)
         start, gone = time.monotonic(), []
 
@@ -98,40 +97,6 @@ def test_no_more_requests_go_than_are_left_until_the_reset(headers):
     gone = asyncio.run(run())
     assert sum(moment < 0.25 for moment in gone) == 2
     assert min(gone[2:]) >= 0.29
-
-
-def test_requests_follow_each_other_nine_tenths_as_far_apart_as_they_would_evenly():
-    async def run() -> list[float]:
-        pace = Pace(8, max_retries=0)
-        pace.record_latency(None, 0.32)
-        pace.record_latency(None, 0.64)  # a slow one does not hold back the others
-        gone = []
-
-        async def one() -> None:
-            await pace.wait_for_turn()
-            gone.append(time.monotonic())
-
-        await asyncio.gather(*(one() for _ in range(6)))
-        return gone
-
-    gone = asyncio.run(run())
-    assert gone[-1] - gone[0] >= 0.15
-    assert all(later - before >= 0.02 for before, later in itertools.pairwise(gone))
-
-
-def test_a_request_cancelled_while_it_keeps_apart_leaves_its_place():
-    async def run() -> None:
-        pace = Pace(2, max_retries=0)
-        pace.record_latency(None, 10.0)
-        await pace.wait_for_turn()
-        held = asyncio.create_task(pace.wait_for_turn())
-        await asyncio.sleep(0)
-        held.cancel()
-        await asyncio.gather(held, return_exceptions=True)
-        pace.leave()
-        assert pace._in_flight == 0
-
-    asyncio.run(run())
 
 
 def test_a_cancelled_request_does_not_take_another_s_turn():
