@@ -10,6 +10,7 @@ from pipeline.parse.draft import (
     ItemText,
     collected,
     pointed_fields,
+    take_marks,
     take_notes,
     take_tag,
     text_of,
@@ -319,7 +320,8 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     labels = [label for label, _ in draft.options]
     if not labels:
         return
-    printed = [*fields.answers, *([beside] if beside else [])]
+    marked = take_marks(draft)
+    printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
@@ -328,7 +330,7 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
         draft.take_answer(said, "option_text")
         draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)
     elif printed:
-        draft.take_answer(printed[0], "inline" if fields.answers else "beside")
+        draft.take_answer(printed[0], "inline" if fields.answers else "beside" if beside else "marked")
         if repeats_answer(draft.explanation or "", printed[0], draft.options):
             draft.explanation = None
         _clear_blank(draft, labels, reading)

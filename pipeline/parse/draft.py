@@ -221,6 +221,8 @@ def take_tag(draft: Draft) -> None:
     found = _P.tag.match(draft.stem)
     if found:
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
+    elif draft.options and (found := _P.tag_behind.search(draft.stem)):
+        draft.tag, draft.stem = found[1], draft.stem[: found.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
 
@@ -240,6 +242,13 @@ def take_notes(drafts: Sequence[Draft]) -> None:
         label, text = draft.options[-1]
         draft.options[-1] = (label, text[: found.start()])
         draft.comment = draft.comment or found[0].strip()
+
+
+def take_marks(draft: Draft) -> str:
+    """Take the marks off the right options, and return their letters: A.甲(正确答案)."""
+    marked = [label for label, text in draft.options if _P.right_option.search(text)]
+    draft.options = [(label, _P.right_option.sub("", text).rstrip()) for label, text in draft.options]
+    return "".join(marked)
 
 
 def pointed_fields(text: str, item: PointedItem) -> Fields:

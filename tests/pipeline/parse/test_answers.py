@@ -43,6 +43,27 @@ def test_an_answer_at_the_question_is_read(parse, printed, letters):
     assert question.options[-1].text == "戊"
 
 
+@pytest.mark.parametrize("mark", ["(正确答案)", "（正確答案）", " (correct answer)"])
+def test_an_option_that_is_marked_as_the_right_one_is_the_answer(parse, mark):
+    question = one(parse(f"1. 下列哪项正确[单选题] *\n{OPTIONS}".replace("丙", f"丙{mark}")))
+    assert (question.stem, question.answer, question.options[2].text) == ("下列哪项正确", ["C"], "丙")
+
+
+def test_a_marked_option_that_is_not_the_stated_answer_waits(parse):
+    outcome = parse(f"1. 下列哪项正确\n{OPTIONS}\n答案：B".replace("丙", "丙(正确答案)"))
+    assert [item.reason for item in outcome.review] == ["answers_disagree"]
+
+
+@pytest.mark.parametrize("word", ["ANSWER: ", "Answer: ", "Ans. ", "Correct answer: "])
+@pytest.mark.parametrize("number", ["", "{}. "])
+def test_lines_of_answers_in_english_are_no_refrain(parse, word, number):
+    items = [
+        f"{number.format(at)}Which sign belongs to disease {at}?\nA. fever\nB. cough\nC. rash\n{word}{'ABC'[at % 3]}"
+        for at in range(1, 9)
+    ]
+    assert ["".join(one.answer) for one in parse("\n".join(items)).questions] == [*"BCABCABC"]
+
+
 @pytest.mark.parametrize("blank", ["（ C ）", "(C)", "（C）。"])
 def test_an_answer_filled_into_the_blank_is_read_and_the_blank_kept(parse, blank):
     question = one(parse(f"1. 首选的是{blank}\n{OPTIONS}"))

@@ -80,7 +80,11 @@ def test_a_short_case_behind_the_last_option_stops_the_question(patient: str) ->
     assert kept(f"1. 甲\n{THREE}\n{patient}\n2. 首先考虑\n{THREE}\n答案 1.A 2.C") == ["2C"]
 
 
-@pytest.mark.parametrize(("before", "after"), [("", " √"), ("√", ""), ("*", "")])
+@pytest.mark.parametrize(("before", "after"), [("", " √"), ("√", ""), ("*", ""), ("", "★"), ("★", "")])
 def test_a_mark_at_the_right_option_is_no_part_of_a_text(before: str, after: str) -> None:
     paper = "\n".join(f"{at}. 关于心的是\nA. 心\n{before}B. 肝{after}\nC. 脾\nD. 肺" for at in (1, 2, 3))
     assert not kept(f"{paper}\n答案\n1.B 2.B 3.B")
+
+
+def test_a_starred_label_of_another_form_is_no_part_of_a_text() -> None:
+    assert not kept("1) 关于心的是\na) 心\n*b) 肝\nc) 脾\nd) 肺\n答案\n1.B")
