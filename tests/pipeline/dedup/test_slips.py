@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.dedup.grams import Vocabulary, bigrams
 from pipeline.dedup.keys import Compared
+from pipeline.dedup.meaning import ASKED, FUNCTION, LIGHT, SUFFIXES
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import agree, compare_stems, match_options, relate
+from pipeline.dedup.relation import agree, compare_stems, match_options, relate, unrelated
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",
@@ -16,7 +21,7 @@ TERMS = (
 CORPUS = [term for line in TERMS for term in line.split()] * 3
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
     made = Vocabulary(enough=10)
     made.add(bigrams([f"\x1f{text}\x1f" for text in CORPUS]))
@@ -116,3 +121,46 @@ def test_texts_with_what_is_met_nowhere_else_are_the_worse_copies() -> None:
     vocabulary.add(bigrams(texts))
     assert vocabulary.rarities(bigrams(texts)).tolist() == [0, 0, 2]
     assert Vocabulary().rarities(bigrams(texts)).tolist() == [0, 0, 0]
+
+
+WORDS = st.sampled_from(
+    sorted(
+        {
+            *ASKED,
+            *LIGHT,
+            *FUNCTION,
+            *map("".join, SUFFIXES),
+            "3天",
+            "不",
+            "男",
+            *CORPUS,
+            *"胃炎红核束楔薄己已",
+        }
+    )
+)
+STEMS = st.lists(WORDS, min_size=3, max_size=7)
+CHANGES = st.lists(st.tuples(st.integers(0, 6), WORDS | st.just("")), max_size=3)
+
+
+@given(
+    stem=STEMS,
+    changes=CHANGES,
+    doubtful=st.booleans(),
+    agreed=st.booleans(),
+    related=st.sampled_from([0.6, 0.8, 1]),
+)
+@settings(max_examples=400)
+def test_what_is_put_aside_early_is_different_by_the_full_comparison_too(
+    vocabulary, stem: list[str], changes: list[tuple[int, str]], doubtful: bool, agreed: bool, related: float
+) -> None:
+    changed = dict(enumerate(stem)) | dict(changes)
+    one = replace(item("".join(stem)), doubtful=doubtful)
+    other, params = item("".join(changed.values())), DedupParams(related=related)
+    if unrelated(one, other, params):
+        assert compare_stems(one, other, vocabulary, params, agreed=agreed).kind == "different"
+
+
+def test_most_chance_pairs_are_put_aside_early() -> None:
+    one, other = item("关于胃炎的病因哪项错误"), item("关于薄束的走行哪项错误")
+    assert unrelated(one, other, DedupParams())
+    assert not unrelated(one, item("关于胄炎的病因哪项错误"), DedupParams())
