@@ -22,13 +22,13 @@ _NUMERALS = dict(zip("一二两三四五六七八九", "1223456789", strict=True
 _COUNTED = {
     f"{numeral}{unit}": digit + UNITS.get(unit, unit)
     for numeral, digit in _NUMERALS.items()
-    for unit in ("年", "个月", "周", "天", "日", "小时", "岁")
+    for unit in ("年", "个月", "周", "天", "日", "小时", "岁", "次")
 } | {
     before + unit: before + UNITS[unit]
     for unit in sorted(UNITS, key=len, reverse=True)
     for before in "0123456789/"
 }
-"""Numerals that count time (近一年 is typed 近1年 too), and units in words; the longer first."""
+"""Numerals that count time and turns (近一年 is typed 近1年 too), and units in words; the longer first."""
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
@@ -69,7 +69,7 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
         _replaced(text, SIGNS)
         .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
-        .str.replace_all(r"([0-9])[~\-〜]([0-9])", "${1}~${2}")
+        .str.replace_all(r"([0-9])[~\-〜]([a-z]?[0-9])", "${1}~${2}")  # 3-5, V1-V4
         .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")
         .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
     )

@@ -32,7 +32,10 @@ def test_typesetting_does_not_make_another_question(make, dedup, copy: str) -> N
     assert result.tables["merges"]["score"].to_list() == [1.0]
 
 
-@pytest.mark.parametrize("head", ["12．", "3、 ", "第8题 ", "【单选题】", "（A1型题）", "5. 〔2分〕"])
+@pytest.mark.parametrize(
+    "head",
+    ["12．", "3、 ", "第8题 ", "【单选题】", "（A1型题）", "5. 〔2分〕", "A2型题 ", "[A3]", "（2017年真题）"],
+)
 def test_what_stands_before_a_stem_does_not_make_another_question(make, dedup, head: str) -> None:
     assert merges(dedup([make("a", CASE), make("b", head + CASE)])) == {"b": ("a", "exact")}
 
@@ -41,6 +44,7 @@ def test_what_stands_before_a_stem_does_not_make_another_question(make, dedup, h
     ("first", "second"),
     [
         ("11、21、16釉质发育不全，致病因素发生于", "11、13、16釉质发育不全，致病因素发生于"),
+        ("按0，1，6月接种的疫苗是", "按0，16月接种的疫苗是"),
         ("第2、3、4鳃弓形成的突起最后形成", "第2、11、4鳃弓形成的突起最后形成"),
         ("3、5岁儿童的体检间隔是", "2、5岁儿童的体检间隔是"),
         ("第1、12对脑神经损伤的表现是", "第11、2对脑神经损伤的表现是"),
@@ -282,6 +286,9 @@ def test_terms_under_one_list_of_options_are_different_questions(
         ("女，35岁。发热2小时，诊断是", "（135～136共用题干）女，35岁。发热2h。1．诊断是"),
         ("另一种常见的诱因是", "另—种常见的诱因是（模拟卷三第47题）"),
         ("口腔粘膜的髙发病变是", "口腔黏膜的高发病变是"),
+        ("尿蛋白>3.5g/d，硬结≥20mm，诊断是", "尿蛋白＞3.5g/天，硬结≧20mm，诊断是"),
+        ("滴速60滴/分，含1,000IU，一次服完，用途是", "滴速60滴/min，含1000IU，1次服完，用途是"),
+        ("按0、1、6月接种，V1～V4导联改变，提示", "按0，1，6月接种，V1-V4导联改变，提示"),
     ],
 )
 def test_cosmetic_copies_are_one(make, dedup, first: str, second: str) -> None:
