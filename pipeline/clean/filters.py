@@ -95,7 +95,7 @@ FILTERS: tuple[Filter, ...] = (
         "needs_figure",
         validity.needs_figure,
         _BESIDE.contains("figure").fill_null(value=False)
-        | _TEXT.str.contains(r"(?i)[图圖像片光]|心[电電]|shown|\bfig|[结結][构構]|structure"),
+        | _TEXT.str.contains(r"(?i)[图圖像片光箭]|心[电電]|shown|\bfig|[结結][构構]|structure"),
     ),
     Filter(
         "needs_table",
@@ -120,7 +120,11 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "truncated",
         validity.truncated,
-        pl.col("stem").str.contains(r"[，、；,;（(《【\[“‘]\s*$") | _NO_TEXT | ~_IN_TURN,
+        pl.col("stem").str.contains(
+            r"(?:[，、；,;（(《【\[“‘]|伴|以及|[并而]且|因此|[从继]而|但是?|又|或)\s*$"
+        )
+        | _NO_TEXT
+        | ~_IN_TURN,
     ),
     Filter("duplicate_options", validity.duplicate_options, _FORMS.n_unique() < _FORMS.len()),
     Filter("every_answer_accepted", validity.every_answer_accepted, _SEVERAL),
