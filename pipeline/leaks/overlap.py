@@ -9,13 +9,15 @@ Paraphrases are found by the meaning that a model behind any endpoint of OpenAI'
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import nlargest
 from itertools import islice
 
 import numpy as np
 import polars as pl
+from rapidfuzz import fuzz
 
 from annotation.llm.embeddings import embed
 from pipeline.dedup.meaning import FILLER
@@ -24,6 +26,8 @@ from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import Places, Tokens, tokenise, windows
 from pipeline.stage import Store
 
+_ASKED = 60
+"""Least likeness (0..100) of a stem to the place of a record that is most like it."""
 LEAST = 8
 """Least number of tokens of a compared question; a shorter run proves nothing."""
 _QUESTIONS = 20_000
@@ -65,14 +69,21 @@ class BenchmarkMatch:
 class Index:
     """The runs of all questions."""
 
-    def __init__(self, texts: Sequence[str], size: int, common: int) -> None:
+    def __init__(self, texts: Sequence[str], size: int, common: int, copied: float = 0.8) -> None:
         """Index the questions.
 
         Args:
             texts: of the questions.
             size: tokens of a run; questions with fewer tokens are one run.
-            common: runs that more questions have are left out.
+            common: runs and lines that more questions have are left out.
+            copied: share of a question that stands line by line in a record from which it is one, without any run.
         """
+        self._texts, self._copied = texts, copied
+        self._lines: dict[str, list[int]] = {}
+        for row, text in enumerate(texts):
+            for line in {_letters(line) for line in nlargest(2, text.split("\n"), key=len)}:
+                self._lines.setdefault(line, []).append(row)
+        self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
         parts: list[pl.DataFrame] = []
         counts: list[Places] = [np.empty(0, np.int64)]
         for start in range(0, len(texts), _QUESTIONS):
@@ -100,7 +111,8 @@ class Index:
         seen = 0
         for block in _blocks(records):
             seen += len(block)
-            for match in self._in_block(block):
+            by_runs = list(self._in_block(block))
+            for match in [*by_runs, *self._by_lines(block, {match.row for match in by_runs})]:
                 best[match.row] = _better(best.get(match.row), match)
         return [best[row] for row in sorted(best)], seen
 
@@ -130,12 +142,29 @@ class Index:
                 line += text.text.count("\n", 0, int(tokens.starts[at]))
             yield BenchmarkMatch(row["row"], row["share"], first, last, line, row["records"], text.text)
 
+    def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
+        """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
+        for record in block:
+            places: dict[int, int] = {}
+            for place, line in enumerate(record.text.split("\n")):
+                for row in self._lines.get(_letters(line), ()):
+                    places.setdefault(row, place)
+            for row, place in places.items():
+                if (share := lines_shared(self._texts[row], record.text)) >= self._copied:
+                    line, records = record.line + place * record.lines, int(row not in counted)
+                    yield BenchmarkMatch(row, share, 0, int(self.tokens[row]), line, records, record.text)
+
 
 def lines_shared(text: str, record: str) -> float:
     """The share of a question that stands in a record line by line, whatever the order: options change places."""
     found = [_letters(line) for line in text.split("\n")]
     there = _letters(record)
     return sum(len(line) for line in found if line in there) / max(1, sum(map(len, found)))
+
+
+def asks_the_same(stem: str, record: str) -> bool:
+    """Return whether a stem, worded alike, stands in a record: one list of options serves many stems."""
+    return fuzz.partial_ratio(_letters(stem), _letters(record), score_cutoff=_ASKED) > 0
 
 
 def is_phrase(span: str) -> bool:

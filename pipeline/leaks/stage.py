@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, is_phrase, lines_shared
+from pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, asks_the_same, is_phrase, lines_shared
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
 from pipeline.rendering.markdown import notes
@@ -78,7 +78,7 @@ def _in_benchmarks(
     whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))[
         "stem"
     ].to_list()
-    index = Index(whole, params.ngram, params.common)
+    index = Index(whole, params.ngram, params.common, params.copied)
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
     phrases = 0
@@ -127,11 +127,12 @@ def _overlap(
     tokens = tokenise([text])
     start, end = int(tokens.starts[match.first]), int(tokens.ends[match.last - 1])
     share = max(match.share, lines_shared(text, match.text))
-    if share < params.copied:
-        often = match.records > params.common
-        if often or is_phrase(text[start:end]) or start >= text.index(stem) + len(stem):
+    copied = share >= params.copied and asks_the_same(stem, match.text)
+    if not copied:
+        asked = text[start : min(end, text.index(stem) + len(stem))]
+        if match.records > params.common or is_phrase(asked):
             return None
-    kind = "copy" if share >= params.copied else "overlap"
+    kind = "copy" if copied else "overlap"
     return _leak(questions, file, match, kind, share, text[start:end], start=start, end=end)
 
 

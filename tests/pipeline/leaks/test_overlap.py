@@ -249,3 +249,35 @@ def test_lists_of_options_and_names_of_laws_are_no_leaks(leaks, tmp_path, ours: 
     found = leaks({"a": ("test", ours, options)}, benchmarks=tmp_path)
     assert found.tables["leaks"].is_empty()
     assert found.facts["benchmarks"]["only_phrases_or_options"] == 1
+
+
+SHORT = "炮制附子的目的是"
+LINES = ("降低毒性", "增强疗效", "便于调剂", "改变归经", "矫臭矫味")
+
+
+@given(order=st.permutations(LINES))
+def test_a_short_question_whose_options_change_places_is_a_copy(order):
+    index = Index(["\n".join((SHORT, *LINES)), "\n".join((OTHER, *OPTIONS))], 13, 10)
+    records = [
+        BenchmarkText(
+            7, "\n".join((SHORT, *(f"{label}. {text}" for label, text in zip("ABCDE", order, strict=True))))
+        )
+    ]
+    matches, _ = index.matches(records)
+    assert [(match.row, match.share, match.line, match.records) for match in matches] == [(0, 1.0, 7, 1)]
+    assert not index.matches([BenchmarkText(7, "\n".join((SHORT, "水制", "火制", "水火共制")))])[0]
+
+
+def test_long_options_under_another_stem_are_no_leak(leaks, tmp_path):
+    folder = tmp_path / "public"
+    folder.mkdir()
+    shared = tuple(
+        f"{part}的黏膜下层{depth}，内含混合性腺体，上皮有角化" for part in "唇颊舌腭" for depth in ("较厚",)
+    )
+    record = cmb("某药的半衰期为4小时，静脉注射后血药浓度降到四分之一需要多久", shared)
+    (folder / "a.json").write_text(json.dumps([record], ensure_ascii=False), encoding="utf-8")
+    asked = {"a": ("test", "下列口腔黏膜的描述正确的是", shared)}
+    assert listed(leaks(asked, benchmarks=folder)) == []
+    record["question"] = "关于口腔黏膜的描述，正确的是"
+    (folder / "a.json").write_text(json.dumps([record], ensure_ascii=False), encoding="utf-8")
+    assert [row[1] for row in listed(leaks(asked, benchmarks=folder))] == ["copy"]
