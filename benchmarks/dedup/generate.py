@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
@@ -112,7 +112,8 @@ def families(bases: list[Question], rng: random.Random) -> Iterator[Made]:
     """Bases, each with its copies and twins; then the same of renamed ones, without end."""
     alphabet = alphabet_of(bases)
     for replica in count():
-        renamed = bases if replica == 0 else [_renamed(base, replica, alphabet) for base in bases]
+        rename = renaming(replica, alphabet)
+        renamed = bases if replica == 0 else [_renamed(base, replica, rename) for base in bases]
         terms = Terms(renamed)
         for base in renamed:
             yield Made(base, "base", base.question_id, base.question_id)
@@ -302,7 +303,13 @@ def _other_options(base: Question, bases: list[Question], rng: random.Random) ->
     return with_texts(base, base.stem, texts)
 
 
-def _renamed(base: Question, replica: int, alphabet: list[str]) -> Question:
+def _renamed(base: Question, replica: int, rename: Callable[[str], str]) -> Question:
+    renamed = with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
+    return renamed.model_copy(update={"question_id": f"{base.question_id}.{replica}"})
+
+
+def renaming(replica: int, alphabet: list[str]) -> Callable[[str], str]:
+    """Return what exchanges the characters of content in a text for others; set phrases and numbers stay."""
     shuffled = alphabet[:]
     random.Random(replica).shuffle(shuffled)
     table = str.maketrans("".join(alphabet), "".join(shuffled))
@@ -314,5 +321,4 @@ def _renamed(base: Question, replica: int, alphabet: list[str]) -> Question:
             end = found.end()
         return "".join([*parts, text[end:].translate(table)])
 
-    renamed = with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
-    return renamed.model_copy(update={"question_id": f"{base.question_id}.{replica}"})
+    return rename

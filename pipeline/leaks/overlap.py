@@ -151,8 +151,8 @@ class Index:
                     places.setdefault(row, place)
             for row, place in places.items():
                 if (share := lines_shared(self._texts[row], record.text)) >= self._copied:
-                    line, records = record.line + place * record.lines, int(row not in counted)
-                    yield BenchmarkMatch(row, share, 0, int(self.tokens[row]), line, records, record.text)
+                    last, at = int(self.tokens[row]), record.line + place * record.lines
+                    yield BenchmarkMatch(row, share, 0, last, at, int(row not in counted), record.text)
 
 
 def lines_shared(text: str, record: str) -> float:
