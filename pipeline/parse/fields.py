@@ -1,6 +1,7 @@
 """Split the text of an item into head, answers and explanation; and the ways in which an answer is told."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -113,8 +114,9 @@ def split_fields(text: str) -> Fields:
             answers.extend(first)
             explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
+    breaks = [found.start() for found in re.finditer("\n", text)]
     places = tuple(
-        MarkerPlace(mark[0].strip(), text.count("\n", 0, mark.end()), answer=_answers(mark)) for mark in marks
+        MarkerPlace(mark[0].strip(), bisect_left(breaks, mark.end()), answer=_answers(mark)) for mark in marks
     )
     return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, places)
 

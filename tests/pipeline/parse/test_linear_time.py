@@ -52,6 +52,12 @@ def test_a_long_run_of_digits_takes_linear_time() -> None:
     assert time.thread_time() - started < _SECONDS
 
 
+def test_many_marks_of_answers_in_one_line_take_linear_time() -> None:
+    started = time.thread_time()
+    fields.split_fields("答：" * 200_000)  # 2 s; 22 s when every mark counted the lines before it
+    assert time.thread_time() - started < 8
+
+
 @pytest.mark.parametrize("part", PAPERS.values(), ids=PAPERS)
 def test_a_paper_of_many_lines_takes_linear_time(part: str) -> None:
     assert paper_growth(part, 1_600)[0] < 1.5  # each box against all others took n^1.9
