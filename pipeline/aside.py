@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.losses import Documents, content_of, from_build
-from pipeline.runtime.publish import read_table
+from pipeline.losses import Documents, content_of
+from pipeline.runtime.publish import find_table
 from schemas.questions import Rejection, ReviewItem
 from schemas.wording import in_both_languages
 
@@ -48,7 +48,7 @@ def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) ->
 
 def documents_of(build: Path) -> Documents:
     """Return the documents that a build's first stage read."""
-    return Documents(from_build(build)("ocr/documents"))
+    return Documents(find_table(build, "ocr/documents"))
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
@@ -69,21 +69,16 @@ def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
     documents = documents_of(build)
     for stage in STAGES:
-        path = build / stage.name / f"{table}.parquet"
-        if path.exists():
-            yield from aside_rows(record.from_frame(read_table(path)), documents)
+        if (found := find_table(build, f"{stage.name}/{table}")) is not None:
+            yield from aside_rows(record.from_frame(found), documents)
 
 
 def _merged(build: Path) -> Iterator[AsideRow]:
-    merges, questions = (build / "dedup" / "merges.parquet", build / "clean" / "questions.parquet")
-    if not merges.exists() or not questions.exists():
+    merges = find_table(build, "dedup/merges")
+    questions = find_table(build, "clean/questions", ["question_id", "document", "stem"])
+    if merges is None or questions is None:
         return
-    frame = read_table(merges).join(
-        read_table(questions, ["question_id", "document", "stem"]),
-        on="question_id",
-        how="left",
-        maintain_order="left",
-    )
+    frame = merges.join(questions, on="question_id", how="left", maintain_order="left")
     for row in frame.with_columns(pl.col("document", "stem").fill_null("")).iter_rows(named=True):
         detail = f"into {row['survivor_id']}: {row['reason']}"
         yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], detail, row["stem"])

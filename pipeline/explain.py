@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.runtime.publish import find_rows, read_table
+from pipeline.runtime.publish import built, find_rows, find_table
 from schemas.documents import Trace
 from schemas.errors import UserError
 from schemas.questions import Region
@@ -86,18 +86,6 @@ def place(build: Path, story: Story) -> tuple[str, list[Region]]:
     raise UserError(f"no box is known of {story.question_id}: {where}")
 
 
-def built(build: Path, name: str) -> pl.DataFrame:
-    """Read a table that has to be there.
-
-    Raises:
-        UserError: it is not.
-    """
-    path = build / f"{name}.parquet"
-    if not path.exists():
-        raise UserError(f"{path} is not there: run `build-dataset run` first")
-    return read_table(path)
-
-
 def _follow(build: Path, stage: str, story: Story) -> None:
     """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
     rows = find_rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
@@ -125,10 +113,8 @@ def set_aside(
     """
     name = pl.col("name")
     for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
-        path = build / stage / f"{table}.parquet"
-        if not path.exists():
+        if (frame := find_table(build, f"{stage}/{table}")) is None:
             continue
-        frame = read_table(path)
         ids = pl.concat_list(*(column for column in ("item_id", "question_ids") if column in frame.columns))
         named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
         for row in named.filter(wanted(name)).iter_rows(named=True):
@@ -170,7 +156,6 @@ def _known_ids(build: Path) -> set[str]:
     known: set[str] = set()
     for stage in STAGES:
         for table, column in (("questions", "question_id"), ("rejects", "item_id"), ("review", "item_id")):
-            path = build / stage.name / f"{table}.parquet"
-            if path.exists():
-                known.update(read_table(path, [column])[column])
+            if (found := find_table(build, f"{stage.name}/{table}", [column])) is not None:
+                known.update(found[column])
     return known

@@ -8,12 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from pipeline.runtime.publish import read_table
 from schemas.wording import Notice, in_both_languages, reason_names, remedy
 
 STAGES = ("parse", "clean", "dedup", "split", "export")
@@ -84,16 +82,6 @@ class SourceLoss:
             f"其中 {count:,} 题因{names.get(reason, reason)}：{chinese}",
             self.lost,
         )
-
-
-def from_build(build: Path) -> Read:
-    """Tables of a build folder."""
-
-    def read(reference: str) -> pl.DataFrame | None:
-        path = build / f"{reference}.parquet"
-        return read_table(path) if path.exists() else None
-
-    return read
 
 
 def losses(read: Read) -> list[SourceLoss]:

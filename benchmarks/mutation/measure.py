@@ -1,8 +1,9 @@
 """Measure how many small wrong changes of the code the nearest tests notice.
 
 A mutant is one change at one place: a comparison, a constant, a boolean operator, an arithmetic operator, a negation or
-a returned value. Places are drawn at random with a seed. Each mutant runs in a copy of the repository against the tests
-nearest to its module, the whole folder of its area, and the golden sample, in this order, until one fails.
+a returned value. Places are drawn at random with a seed. Each mutant runs in a copy of the repository against those
+tests of its folder's mirror that enter its function, the fastest first, until one fails. Changes that can have no
+effect are left out: type annotations, and ``frozen``, ``slots`` and ``strict``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import Any
+
+from benchmarks.mutation.recorder import marked
+from benchmarks.mutation.worker import rewrite
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("pipeline", "annotation", "schemas")
@@ -61,9 +66,11 @@ def mutants(path: Path) -> Iterator[Mutant]:
         name = str(path.relative_to(ROOT))
         return Mutant(name, node.lineno, kind, first, last, source[first:last], after)
 
-    annotations = {id(inner) for node in ast.walk(tree) for inner in _annotation(node)}
+    without_effect = {
+        id(inner) for node in ast.walk(tree) for inner in (*_annotation(node), *_declaration(node))
+    }
     for node in ast.walk(tree):
-        if id(node) in annotations:
+        if id(node) in without_effect:
             continue
         for kind, after in _changes(node, source):
             assert isinstance(node, ast.expr)
@@ -76,6 +83,16 @@ def _annotation(node: ast.AST) -> Iterator[ast.AST]:
         found = getattr(node, name, None)
         if isinstance(found, ast.AST):
             yield from ast.walk(found)
+
+
+DECLARATIONS = {"frozen", "slots", "strict"}
+"""Keywords of ``dataclass`` and ``zip`` that forbid mistakes and change no result of right code."""
+
+
+def _declaration(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the values of such keywords."""
+    if isinstance(node, ast.keyword) and node.arg in DECLARATIONS:
+        yield node.value
 
 
 def _changes(node: ast.AST, source: str) -> Iterator[tuple[str, str]]:
@@ -101,68 +118,91 @@ def _changes(node: ast.AST, source: str) -> Iterator[tuple[str, str]]:
         yield "constant", repr(round(node.value * 1.2 or 0.1, 6))
 
 
-def nearest(path: str) -> list[list[str]]:
-    """Return groups of test paths for a module, nearest first: its own file, those that import it, its area."""
-    module = Path(path)
-    dotted = ".".join(module.with_suffix("").parts)
-    own = ROOT / "tests" / module.parent / f"test_{module.stem}.py"
-    importing = [
-        test
-        for test in sorted((ROOT / "tests").rglob("test_*.py"))
-        if "services" not in test.parts and test != own and _imports(test, dotted)
+OPTIONS = "tests/pipeline/test_options.py"
+"""The test of the defaults and limits of all options, which no function reads."""
+
+
+def tests_of(area: str) -> list[str]:
+    """Return the test files of a folder of modules: its mirror, or the nearest folder above that has one."""
+    folder = ROOT / "tests" / area
+    while not folder.is_dir():
+        folder = folder.parent
+    return [str(test.relative_to(ROOT)) for test in sorted(folder.glob("test_*.py"))]
+
+
+def record(area: str, copy: Path) -> list[dict[str, Any]]:
+    """Return the tests of a folder of modules, each with its seconds and the functions that it enters."""
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted((copy / area).glob("*.py"))}
+    out = copy / "record.json"
+    out.unlink(missing_ok=True)
+    for path, source in sources.items():
+        rewrite(path, marked(source, str(path.relative_to(copy))))
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "benchmarks.mutation.recorder",
     ]
-    area = ROOT / "tests" / module.parent
-    while not area.is_dir():
-        area = area.parent
-    files = sorted(area.glob("test_*.py"))
-    gold = ROOT / "tests/test_sample_gold.py"
-    groups = [
-        [own] if own.exists() else [],
-        importing,
-        [f for f in files if f != own and f not in importing],
-        [gold],
+    environment = {**_environment(copy), "MUTATION_RECORD": str(out)}
+    subprocess.run([*command, *tests_of(area)], cwd=copy, env=environment, capture_output=True, check=False)
+    for path, source in sources.items():
+        rewrite(path, source)
+    found: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
+    return found
+
+
+def nearest(mutant: Mutant, tree: ast.Module, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the tests that enter the function of a mutant, or any function of its module, the fastest first."""
+    inside = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= mutant.line <= (node.end_lineno or 0)
     ]
-    return [[str(test.relative_to(ROOT)) for test in group] for group in groups if group]
+    wanted = f"{mutant.path}:{min(inside)};" if inside else f"{mutant.path}:"
+    hits = [row for row in rows if any(name.startswith(wanted) for name in row["entered"])]
+    found = [row["test"] for row in sorted(hits, key=lambda row: (row["seconds"], row["test"]))]
+    return [*found, OPTIONS] if mutant.path.endswith(("params.py", "options.py")) else found
 
 
-def _imports(test: Path, dotted: str) -> bool:
-    package, _, name = dotted.rpartition(".")
-    text = test.read_text(encoding="utf-8")
-    return f"{dotted} import" in text or f"import {dotted}" in text or f"from {package} import {name}" in text
+def decide(
+    path: str, group: Sequence[Mutant], copy: Path, limit: float, rows: Sequence[dict[str, Any]]
+) -> Iterator[tuple[Mutant, str, str]]:
+    """Yield each mutant of a module with ``killed`` or ``survived``, and the failure that noticed it."""
+    tree = ast.parse((copy / path).read_text(encoding="utf-8"))
+    left = [(mutant, nearest(mutant, tree, rows)) for mutant in group]
+    while left:
+        running = _worker(path, left, copy, limit)
+        assert running.stdout is not None
+        for line in running.stdout:
+            found = json.loads(line)
+            yield left.pop(0)[0], found["verdict"], found["by"]
+        if running.wait() and left:
+            yield left.pop(0)[0], "killed", "the process ended"
 
 
-def decide(mutant: Mutant, copy: Path, limit: float) -> tuple[str, str]:
-    """Return ``killed``, ``survived`` or ``time`` for a mutant, and the test that noticed it."""
-    target = copy / mutant.path
-    source = target.read_text(encoding="utf-8")
-    target.write_text(source[: mutant.start] + mutant.after + source[mutant.end :], encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    until = time.monotonic() + limit
-    try:
-        for tests in nearest(mutant.path):
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-x",
-                "-q",
-                "--no-header",
-                "-p",
-                "no:cacheprovider",
-                *tests,
-            ]
-            done = subprocess.run(
-                command, cwd=copy, env=environment, capture_output=True, text=True,
-                timeout=max(1.0, until - time.monotonic()),
-            )  # fmt: skip
-            if done.returncode not in (0, 5):
-                failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-                return "killed", failed[0][:160] if failed else (done.stdout + done.stderr)[-160:]
-    except subprocess.TimeoutExpired:
-        return "time", ""
-    finally:
-        target.write_text(source, encoding="utf-8")
-    return "survived", ""
+def _environment(copy: Path) -> dict[str, str]:
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+    return {**os.environ, "PYTHONPATH": str(copy), **one}
+
+
+def _worker(
+    path: str, left: Sequence[tuple[Mutant, list[str]]], copy: Path, limit: float
+) -> subprocess.Popen[str]:
+    told = {"path": path, "limit": limit, "mutants": [{**asdict(one), "tests": tests} for one, tests in left]}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.mutation.worker"],
+        cwd=copy, env=_environment(copy), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert running.stdin is not None
+    running.stdin.write(json.dumps(told))
+    running.stdin.close()
+    return running
 
 
 def main() -> None:
@@ -171,28 +211,34 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--under", nargs="*", default=PACKAGES, help="packages or folders to draw from")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds a mutant may take")
+    parser.add_argument(
+        "--limit", type=float, default=600.0, help="seconds after which no more tests are begun"
+    )
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
     given = parser.parse_args()
     paths = sorted(path for part in given.under for path in (ROOT / part).rglob("*.py"))
     every = [mutant for path in paths for mutant in mutants(path)]
     drawn = random.Random(given.seed).sample(every, min(given.sample, len(every)))
+    drawn.sort(key=lambda mutant: mutant.path)
     score: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder, given.out.open("w", encoding="utf-8") as out:
         copy = Path(folder) / "project"
-        shutil.copytree(
-            ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", ".*_cache", "__pycache__")
-        )
-        for index, mutant in enumerate(drawn, 1):
-            verdict, by = decide(mutant, copy, given.limit)
-            score[mutant.kind, verdict] += 1
-            out.write(json.dumps({**asdict(mutant), "verdict": verdict, "by": by}, ensure_ascii=False) + "\n")
-            out.flush()
-            change = f"{mutant.path}:{mutant.line}: {mutant.before[:60]} -> {mutant.after[:60]}"
-            print(f"{index}/{len(drawn)} {verdict:8} {change}", flush=True)
+        left_out = shutil.ignore_patterns(".venv*", ".git", ".*_cache", "__pycache__")
+        shutil.copytree(ROOT, copy, ignore=left_out)
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for path, group in groupby(drawn, key=lambda mutant: mutant.path):
+            area = str(Path(path).parent)
+            rows[area] = rows.get(area) or record(area, copy)
+            for mutant, verdict, by in decide(path, list(group), copy, given.limit, rows[area]):
+                score[mutant.kind, verdict] += 1
+                row = {**asdict(mutant), "verdict": verdict, "by": by}
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                out.flush()
+                change = f"{mutant.path}:{mutant.line}: {mutant.before[:60]} -> {mutant.after[:60]}"
+                print(f"{score.total()}/{len(drawn)} {verdict:8} {change}", flush=True)
     for kind in sorted({kind for kind, _ in score}):
         tried = sum(count for (own, _), count in score.items() if own == kind)
-        noticed = tried - score[kind, "survived"]
+        noticed = score[kind, "killed"]
         print(f"{kind:12} {noticed:4} of {tried:4} noticed ({noticed / tried:.2f})")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,10 +97,10 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
         config: of the dataset; files that lost more than its ``dataset.loss_alarm`` get a warning.
         most: files listed, those that lost the largest share first.
     """
-    from pipeline.losses import alarms, from_build, losses
-    from pipeline.runtime.publish import read_manifest
+    from pipeline.losses import alarms, losses
+    from pipeline.runtime.publish import find_table, read_manifest
 
-    found = losses(from_build(config.dataset.build))
+    found = losses(partial(find_table, config.dataset.build))
     numbers = (Column(name, justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
     table = Table("file", *numbers, Column("mainly", overflow="fold"))
     for loss in found[:most]:

@@ -138,14 +138,11 @@ def finetune(
 ) -> None:
     """Fine-tune a model on the training split, as the papers did."""
     from pipeline.finetune.train import load_recipe, tune
-    from pipeline.runtime.publish import read_table
+    from pipeline.runtime.publish import built
     from schemas.release import ReleaseRow
 
     settings = load_recipe(recipe)
-    path = config.dataset.build / "export" / "train.parquet"
-    if not path.is_file():
-        raise UserError("there is no export to learn from: run `build-dataset run` first")
-    rows = list(ReleaseRow.from_frame(read_table(path)))[:limit]
+    rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]
     done = tune(model, rows, settings, out)
     say(f"{done['learned']} questions learned, loss {done['loss']:.4f}")
     if left := done["too_long"] + done["incomplete"]:

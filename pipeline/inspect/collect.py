@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.explain import Event, built, set_aside
-from pipeline.runtime.publish import find_rows, read_manifest
+from pipeline.explain import Event, set_aside
+from pipeline.runtime.publish import built, find_rows, read_manifest
 from schemas.documents import Document, Line, Page, Span, Step, Trace
 from schemas.errors import UserError
 

@@ -94,10 +94,27 @@ def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
 
 
-def find_rows(build: Path, table: str, wanted: pl.Expr) -> list[dict[str, Any]]:
-    """Return the rows of a table of the build folder that meet a condition; none where it is not built."""
-    path = build / f"{table}.parquet"
-    return read_table(path).filter(wanted).to_dicts() if path.exists() else []
+def find_table(build: Path, name: str, columns: list[str] | None = None) -> pl.DataFrame | None:
+    """Return the table ``stage/name`` of a build folder; None if it was not made."""
+    path = build / f"{name}.parquet"
+    return read_table(path, columns) if path.exists() else None
+
+
+def built(build: Path, name: str) -> pl.DataFrame:
+    """Return a table that has to be there.
+
+    Raises:
+        UserError: it is not.
+    """
+    if (found := find_table(build, name)) is None:
+        raise UserError(f"{build / name}.parquet is not there: run `build-dataset run` first")
+    return found
+
+
+def find_rows(build: Path, name: str, wanted: pl.Expr) -> list[dict[str, Any]]:
+    """Return the rows of a table that meet a condition; none if it was not made."""
+    found = find_table(build, name)
+    return [] if found is None else found.filter(wanted).to_dicts()
 
 
 class Publication:

@@ -179,6 +179,27 @@ def test_figure_questions_can_be_kept() -> None:
 )
 def test_each_flaw_has_its_reason(item: Question, expected: str | None) -> None:
     assert reason(item) == expected
+    [suspects] = suspected(Question.to_frame([item]), CleanParams())
+    assert judge(item, CleanParams(), suspects) == judge(item, CleanParams()), "a prefilter passed over it"
+
+
+@pytest.mark.parametrize(
+    ("item", "detail"),
+    [
+        (question("患者，男，45岁，因发热、"), "the stem ends with “45岁，因发热、”"),
+        (question(options=f"{'甲' * 31} {'甲' * 31}"), f"options A and B both say “{'甲' * 30}”"),
+        (question("治疗首选", "甲 乙", answer=["A", "F", "E"]), "the key E, F is not among AB"),
+        (
+            question("这名患者确诊为单纯性\ue000疱疹病毒性角膜炎首选的药物是"),
+            "U+E000 in “患者确诊为单纯性\ue000疱疹病毒性角膜炎” cannot be read; see the page and correct it",
+        ),
+        (question(options="甲"), "1 of at least 2 options"),
+    ],
+)
+def test_each_reason_comes_with_the_place_in_question(item: Question, detail: str) -> None:
+    found = judge(item, CleanParams())
+    assert found is not None
+    assert found.detail == detail
 
 
 def test_an_option_without_text_is_a_truncated_question() -> None:

@@ -35,6 +35,14 @@ def test_totals_add_up_and_leave_no_split_empty_when_units_go_round(size, units)
         assert min(rows) >= 1
 
 
+def test_no_more_splits_are_filled_than_there_are_units():
+    assert totals_by_share(3, 1, EIGHT) == [3, 0, 0]
+    assert totals_by_share(3, 2, EIGHT) == [2, 0, 1]
+    assert totals_by_share(3, 3, EIGHT) == [1, 1, 1]
+    assert totals_by_share(2, 2, EIGHT) == [1, 0, 1]
+    assert totals_by_share(1, 1, EIGHT) == [1, 0, 0]
+
+
 def test_a_ratio_of_zero_stays_empty():
     assert totals_by_share(10, 10, (Fraction(9, 10), Fraction(0), Fraction(1, 10))) == [9, 0, 1]
 
