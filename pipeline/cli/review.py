@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
 _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
-"""What is left out of the name of an expert's workbook: `zhang / li`; 张医生 stays."""
+"""Characters left out of the name of an expert's workbook: `zhang / li`; 张医生 stays."""
 
 
 @contextmanager
