@@ -55,7 +55,24 @@ _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
 """A character as web pages write it: &gt;300 mg/dL, &nbsp;"""
 _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
-_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
+_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
+_BREAK = re.compile(r" *\n\s*")
+# Not between brackets: （ ） is a blank to be filled in.
+_BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
+_BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
+_SPACED_WORDS = re.compile(
+    rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])"
+)
+
+
+_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
+"""A character as web pages write it: &gt;300 mg/dL, &nbsp;"""
+_SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
+"""SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
+_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
+_APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
+"""Where a paragraph begins or ends beside other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
 _MARKUP_ROUNDS = 5
 """Largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)."""
@@ -90,11 +107,16 @@ def _without_markup(text: str) -> str:
     for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
         before = shown
         shown = _SHIFTED.sub(lambda found: _SHIFTS[found[1]](found[2]), _BREAK.sub("\n", shown))
-        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), _TAGGED.sub(r"\2", shown))
+        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), _TAGGED.sub(_untagged, shown))
         shown = shown.translate(_TABLE)
         if shown == before:
             return shown
     return text
+
+
+def _untagged(found: re.Match[str]) -> str:
+    """Return what stands in a tag; a paragraph is a line of its own: <p>甲</p><p>乙</p>."""
+    return f"\n{found[2]}\n" if found[1] in ("p", "div") else found[2]
 
 
 def _drop_spaces_between_ideographs(text: str) -> str:

@@ -74,7 +74,7 @@ _NO_TEXT = _option("text").list.contains("")
 _SEVERAL = pl.col("accepted_answers").is_not_null()
 _FORMS = pl.col("options").list.eval(pl.element().struct.field("text").str.normalize("NFKC")).list
 # A character that is seldom part of a word: of a wrong decoding (锟斤拷, Ã©), or for private use.
-_SIGNS = r"\(cid:|锟|烫|屯|[Ã-ï]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
+_SIGNS = r"\(cid:|锟|烫|屯|[À-ÿ]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
 
 
 def _too_long(params: CleanParams) -> pl.Expr:

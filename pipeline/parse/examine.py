@@ -76,7 +76,10 @@ def examine(
     _check_groups(drafts)
     _check_announced(drafts)
     _check_feet(own)
+    for draft in own:
+        _check_under_last(draft, edges)
     _check_before_first(outline, own)
+    _check_parts(outline, own)
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
     check_rooms(pieces, heads, drafts, gaps)
     check_rivals(outline.rivals, drafts)
@@ -106,7 +109,6 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
     first = [draft for draft in own if draft.run == own[0].run]
     fields = split_fields("\n".join(lines))
     shared = find_run(fields.head)
-    marks = [mark for at, text in enumerate(lines) if (mark := number_candidate(at, text))]
     if fields.answers and not fields.explanation:
         for draft in first if first[-1].answer is None else ():
             draft.flag(
@@ -118,15 +120,21 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
             draft.flag(
                 "parts_and_options_differ", "options stand before the first question, and may be shared"
             )
-    style = outline.items[0].style if outline.items else ""
-    if (
-        marks
-        and style == NumberStyle.PAREN
-        and marks[-1].weight >= 1
-        and marks[-1].style is not NumberStyle.PAREN
-    ):
-        for draft in first if not INSTRUCTION.search(lines[marks[-1].line]) else ():
-            draft.flag("case_missing", f"it may be a part of {lines[marks[-1].line][:20]!r}")
+
+
+def _check_parts(outline: Outline, own: Sequence[Draft]) -> None:
+    """Flag （1） …, （2） … under a number in another style: 1. 男，35岁 … may be their case."""
+    styles = {id(item.block): item.style for item in reversed(outline.items)}
+    opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
+    for block in outline.blocks:
+        lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
+        marks = [mark for at, text in enumerate(lines) if (mark := number_candidate(at, text))]
+        if not marks or marks[-1].weight < 1 or marks[-1].style is NumberStyle.PAREN:
+            continue
+        told = lines[marks[-1].line]
+        for draft in own if styles.get(id(block)) == NumberStyle.PAREN else ():
+            if draft.block is block and not INSTRUCTION.search(told):
+                draft.flag("case_missing", f"it may be a part of {told[:20]!r}")
 
 
 def _check_shown(draft: Draft) -> None:
@@ -361,12 +369,29 @@ def _check_announced(drafts: Sequence[Draft]) -> None:
                 draft.flag("may_hold_another", f"a head before it was not read: {why}")
 
 
+def _check_under_last(draft: Draft, edges: ColumnEdges) -> None:
+    """Flag a line under the last option that does not go on from it: the line above it ends short of its column.
+
+    D. 丁 / （除外）, or the title of the paper that follows: D. 丁 / 第二套.
+    """
+    if draft.flags or draft.shared_options or draft.suffix:
+        return
+    for above, below in pairwise(_last_option(draft)):
+        short = below.kind not in REGIONS and not below.in_table and edges.ends_short(above)
+        if short and not _P.unfinished.search(above.text) and not _P.goes_on.match(below.text):
+            draft.flag("text_left_over", f"{below.text[:30]!r} stands under the last option")
+            return
+
+
 def _under_options(draft: Draft) -> list[str]:
     """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
+    texts = [piece.text for piece in _last_option(draft)[1:]]
+    return [text for text in texts if len(without_digits(text)) > 3 and not _P.goes_on.match(text)]
+
+
+def _last_option(draft: Draft) -> list[ParsedLine]:
+    """Return the line on which an item's last label stands and those under it, up to its answer."""
     texts = [piece.text for piece in draft.pieces]
     end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
     labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
-    last = max(labels, default=0)
-    return [
-        text for text in texts[last + 1 : end] if len(without_digits(text)) > 3 and not _P.goes_on.match(text)
-    ]
+    return draft.pieces[max(labels, default=0) : end]

@@ -70,9 +70,9 @@ def opens_explanation(line: str) -> bool:
 
 
 def opens_field(text: str) -> bool:
-    """Return whether a line opens an answer or an explanation; 答案 and 解析 alone open what stands under them."""
+    """Return whether a line opens an answer, a guess or an explanation; 答案 and 解析 alone open what is below."""
     below = f"{text}\nA"
-    return opens_explanation(below) or split_fields(below).answered
+    return _MARK.match(below.strip()) is not None or split_fields(below).answered
 
 
 def stated_answers(segment: str) -> tuple[list[str], str]:

@@ -95,6 +95,30 @@ def _check_duplicates(drafts: Sequence[Draft]) -> None:
             draft.flag("duplicate_number", f"number {draft.number} stands twice")
 
 
+def check_shifts(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+    """Flag answers that may be a neighbour's: a key counts on where a paper has a number twice, or leaves one out.
+
+    1 … 5 5 6 … 11 with a key of 12 answers; 1 … 6 8 … 13 with one of 12.
+    """
+    numbered = (one for one in drafts if one.options and one.number is not None and not one.entry)
+    for section, members in collected((draft.section, draft) for draft in numbered).items():
+        times = Counter((draft.number or 0, draft.suffix) for draft in members)
+        last = max(number for number, _ in times)
+        lost = [gap.number for gap in gaps if gap.section == section]
+        beyond, silent = (
+            max(lost, default=0) > last,
+            all(one.answer is None for one in members if one.number == last),
+        )
+        twice = [number for (number, _), count in times.items() if count > 1] if beyond else []
+        left_out = [number for number in lost if number < last] if silent else []
+        first = min([*twice, *left_out], default=last)
+        for draft in members:
+            if (draft.number or 0) > first and any(step.rule == "key_list" for step in draft.steps):
+                draft.flag(
+                    "answers_disagree", f"its key does not end at {last}: behind {first} it may be one off"
+                )
+
+
 def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]) -> None:
     """Flag questions without an answer where most have one, and answers in blanks that are no habit of the paper."""
     blanks = [draft for draft in questions if draft.in_blank]

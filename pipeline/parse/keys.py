@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
+from pipeline.parse.heads import numeral_value
 from pipeline.parse.keylines import KeyLine
 from pipeline.parse.outline import Outline
 from pipeline.patterns import Patterns
@@ -192,9 +193,12 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatc
     waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
     heads = Counter(run.head for run in key.runs if run.head)
+    places = _places(key.runs, sorted(by_section))
     before: list[int] = []
     for run in key.runs:
-        targets = _targets(run, by_section, waiting[run.rule], heads)
+        targets = (
+            places[run.head] if run.head in places else _targets(run, by_section, waiting[run.rule], heads)
+        )
         if not targets:
             _flag_sections(run, [by_section[section] for section in before])
             unmatched.extend((0, number) for number in run.entries)
@@ -208,6 +212,30 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatc
         _correct(correction, drafts)
     _without_note(noted, key.corrections, drafts)
     return unmatched
+
+
+def _places(runs: Sequence[KeyRun], sections: Sequence[int]) -> dict[str, list[int]]:
+    """The section of every head that counts the papers of a file: 第二套答案, 试卷一参考答案, B卷.
+
+    Where a file has another number of sections than that, the order of the heads has to be that of the sections;
+    otherwise nobody knows whose answers they are, and they are nobody's.
+    """
+    counted = {run.head: place for run in runs if (place := _place(run.head))}
+    order = list(counted.values())
+    if len(sections) < 2 or (len(counted) < 2 and len(sections) != max(order, default=0)):
+        return {}
+    if len(sections) == max(order) == len({run.head for run in runs}) or len(counted) == 1:
+        return {head: [sections[place - 1]] for head, place in counted.items()}
+    return {} if order == sorted(order) else {head: [] for head in counted}
+
+
+def _place(head: str) -> int:
+    """The number by which a head counts its paper, from 1; 0 without one."""
+    found = _P.counts_papers.search(head)
+    told = next(filter(None, found.groups()), "") if found else ""
+    if told.isdecimal():
+        return int(told)
+    return ord(told) - ord("A") + 1 if told.isascii() and told else numeral_value(told) or 0
 
 
 def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
@@ -258,7 +286,7 @@ def _targets(
 
 def _names(numbers: dict[int, list[Draft]]) -> set[str]:
     """The heads a section of the paper stands under."""
-    return {draft.block.name for drafts in numbers.values() for draft in drafts}
+    return {draft.block.name for drafts in numbers.values() for draft in drafts if not draft.block.is_key}
 
 
 def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, replace: bool) -> Unmatched:

@@ -13,6 +13,7 @@ from pipeline.parse.gates import (
     Mismatch,
     check_answers,
     check_questions,
+    check_shifts,
     count_mismatches,
     gaps,
     unread_keys,
@@ -129,6 +130,7 @@ def judge(paper: ParsedPaper) -> None:
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.silent, paper.keyed)
     paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
+    check_shifts(paper.drafts, paper.gaps)
     examine(paper.pieces, paper.outline, paper.drafts, paper.gaps)
     paper.mismatches = count_mismatches(paper.drafts)
     paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.silent, paper.keyed))

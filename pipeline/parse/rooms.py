@@ -31,14 +31,21 @@ BEFORE_LABEL = 1.5
 CASE_LINES = 2
 """The room that the head of a shared text and its text take at least."""
 
+WIDEST = 0.98
+"""The share of lines without boxes that are no wider than the paper: a few may be, as addresses are."""
+SHORT_OF = 0.6
+"""Up to which part of its column a line is too short to go on below: a long word that did not fit left 0.35 free."""
+
 LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
 
 
 class ColumnEdges:
-    """The right edges of the columns of a paper."""
+    """The right edges of the columns of a paper; of one without layout, the width of its widest lines."""
 
-    def __init__(self, pieces: Iterable[ParsedLine]) -> None:
+    def __init__(self, pieces: Sequence[ParsedLine]) -> None:
+        widths = sorted(_width(piece.text) for piece in pieces if piece.box is None)
+        self.widest = widths[int(WIDEST * (len(widths) - 1))] if widths else 0
         boxes = sorted((piece.box.x0, piece.box.x1) for piece in pieces if piece.box)
         self.starts = [start for start, _ in boxes]
         self.ends = list(accumulate((end for _, end in boxes), max))
@@ -46,6 +53,17 @@ class ColumnEdges:
     def of(self, box: Box) -> float:
         """Return the farthest end of the lines that stand over or under a box."""
         return self.ends[bisect_left(self.starts, box.x1) - 1]
+
+    def ends_short(self, piece: ParsedLine) -> bool:
+        """Return whether a line has so much room left that the one under it does not go on from it."""
+        if piece.box is None:
+            return _width(piece.text) < SHORT_OF * self.widest
+        return piece.box.x1 - piece.box.x0 < SHORT_OF * (self.of(piece.box) - piece.box.x0)
+
+
+def _width(text: str) -> int:
+    """Return the width of a text in half characters."""
+    return len(text) + sum(char > "\u2e7f" for char in text)
 
 
 def is_whole(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -142,8 +143,37 @@ def questions_of(
     habits = _Habits.of(fields, columns, document.document + part)
     pairs = list(zip(rows, loaded, strict=True))
     own = {row.row: name for row, found in pairs if (name := habits.own_id(found))}
-    read: list[Read] = [(row, _question(found, row, document, habits)) for row, found in pairs]
+    read = _case_written_once(
+        [(row, _question(found, row, document, habits)) for row, found in pairs], columns
+    )
     return SourceTable(document, sheet, columns, read, own, part)
+
+
+_ON_A_CASE = 8
+"""Questions below a case that is written at its first question alone, at most."""
+
+
+def _case_written_once(read: list[Read], columns: Columns) -> list[Read]:
+    """Doubt the rows without a case below one whose case no other row has: it may be theirs too.
+
+    Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at
+    each of their questions.
+    """
+    if "shared" not in columns.roles or "group" in columns.roles:
+        return read
+    cases = [None if isinstance(found, RowError) else found[0].shared_stem for _, found in read]
+    if any(one is not None and one == other for one, other in pairwise(cases)):
+        return read
+    last: int | None = None
+    for at, (row, found) in enumerate(read):
+        if cases[at] or isinstance(found, RowError):
+            last = at if cases[at] else last
+            continue
+        on_a_case = "type" not in columns.roles or found[0].question_type is QuestionType.A3_A4
+        if last is not None and at - last <= _ON_A_CASE and on_a_case:
+            why = ("case_missing", f"the case of row {read[last][0].row} may be its own too")
+            read[at] = row, (found[0], [*found[1], why])
+    return read
 
 
 def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) -> list[SourceTable]:

@@ -279,9 +279,10 @@ def delimiter(text: str) -> str:
     return max(",\t;|", key=first.count)
 
 
-def _headers(line: str) -> int:
-    """Return how many cells of a line are known headers, whatever delimits them."""
-    return sum(bool(roles_of(cell) or option_of(cell)) for cell in re.split(r"[,\t;|]", line[:2000]))
+def _headers(line: str) -> tuple[int, int]:
+    """Return how many cells of a line are known headers, whatever delimits them; letters, as of a key, count least."""
+    cells = re.split(r"[,\t;|]", line[:2000])
+    return sum(bool(roles_of(cell)) for cell in cells), sum(option_of(cell) is not None for cell in cells)
 
 
 class ParquetReader:

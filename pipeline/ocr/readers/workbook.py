@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
@@ -25,11 +26,17 @@ _DAMAGE = (zipfile.BadZipFile, OSError, NotImplementedError, zlib.error, EOFErro
 MAX_CELLS = 60_000_000
 """Cells of the rectangle that a sheet's cells span: libraries lay it out whole (XFD1048576 alone would take 549 GB)."""
 _REFERENCE = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"']")
+_CELL, _STYLE = re.compile(rb"<(?:\w+:)?c\s[^<>]{0,200}>"), re.compile(rb"\bs\s*=\s*[\"'](\d{1,6})[\"']")
+"""The beginning of a cell, <c r="B2" s="3">, and its style."""
+_LITERAL = re.compile(r'"[^"]*"|\\.')
+"""Text in a format, which changes no number: 0"%" shows 5 as 5%."""
 _FORMULA = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
 )
 """A formula without a value: <c r="D2"><f>CHAR(65)</f></c>."""
 _BLOCK = 1 << 20
+_WHOLE = 1e15
+"""From here on spreadsheets round, and show powers of ten: 6.02E+22."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 
@@ -60,12 +67,15 @@ class XlsxReader:
             check_archive(path, params.max_file_mb)
         elif "EncryptedPackage".encode("utf-16-le") in data:
             raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
-        pictures, rich = _inside(path) if is_zip else ({}, {})
+        pictures, shown, rich = _inside(path) if is_zip else ({}, {}, {})
         try:
             book = CalamineWorkbook.from_filelike(BytesIO(data))
             hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
             sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
-            grids = {name: _grid(sheet, pictures.get(name, ()), rich) for name, sheet in sheets.items()}
+            grids = {
+                name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich)
+                for name, sheet in sheets.items()
+            }
         except Exception as error:  # the library's errors have no common class
             raise UnreadableDocument("broken", f"not a readable workbook: {str(error)[:200]}") from error
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
@@ -73,9 +83,21 @@ class XlsxReader:
         yield from every_table(filled, frozenset(params.columns), told)
 
 
-def _grid(sheet: Any, pictures: tuple[Place, ...], rich: dict[str, str]) -> list[list[str]]:
+def _grid(
+    sheet: Any, pictures: tuple[Place, ...], shown: dict[Place, str], rich: dict[str, str]
+) -> list[list[str]]:
     """The cells of a sheet as text; merged cells have their text in each row that they span."""
-    grid = [[_text(value, rich) for value in row] for row in sheet.to_python(skip_empty_area=False)]
+    values = sheet.to_python(skip_empty_area=False)
+    grid = [[_text(value, rich) for value in row] for row in values]
+    for (at, column), sign in shown.items():
+        if (
+            at < len(values)
+            and column < len(values[at])
+            and isinstance(number := values[at][column], int | float)
+        ):
+            grid[at][column] = (
+                _text(round(100 * number, 10), rich) + "%" if sign == "%" else _fraction(number)
+            )
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in grid[top + 1 : bottom + 1]:
             row[left] = grid[top][left]
@@ -87,25 +109,35 @@ def _grid(sheet: Any, pictures: tuple[Place, ...], rich: dict[str, str]) -> list
     return grid
 
 
+def _fraction(number: float) -> str:
+    """A number as a format of fractions shows it: 0.5 is 1/2, 1.25 is 1 1/4."""
+    whole, part = divmod(abs(Fraction(number).limit_denominator(99)), 1)
+    told = f"{whole} {part}" if whole and part else str(part or whole)
+    return f"-{told}" if number < 0 else told
+
+
 def _text(value: Any, rich: dict[str, str]) -> str:
     """A cell as it is shown, number formats aside: 2.0 is 2; a date keeps its time, which the parser knows it by."""
     if isinstance(value, str):
         return rich.get(value, value)
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{Decimal(repr(value)):f}"
+        if value.is_integer() and abs(value) < _WHOLE:
+            return str(int(value))
+        return f"{Decimal(repr(value)):f}" if abs(value) < _WHOLE else repr(value).upper()
     if isinstance(value, date) and not isinstance(value, datetime):
         return f"{value} 00:00:00"
     return str(value) if isinstance(value, datetime | time | timedelta) else str(value).upper()
 
 
-def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, str]]:
-    """Return what the library leaves out: pictures by sheet, and texts with raised or lowered characters.
+def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Place, str]], dict[str, str]]:
+    """Return what the library leaves out: pictures and formats by sheet, and texts with raised or lowered characters.
 
     Raises:
         UnreadableDocument: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
             was never calculated: its cell would be empty.
     """
     pictures: dict[str, tuple[Place, ...]] = {}
+    shown: dict[str, dict[Place, str]] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             members = set(archive.namelist())
@@ -113,17 +145,41 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, str]]:
                 if name.startswith("xl/worksheets/") and name.endswith(".xml"):
                     with archive.open(name) as stream:
                         _check_sheet(stream, basename(name))
-            links = _links(archive, "xl/workbook.xml")
+            links, formats = _links(archive, "xl/workbook.xml"), _formats(archive)
             for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
                 part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
                 drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
                 places = [place for one in drawings if one in members for place in _anchors(archive, one)]
                 pictures[sheet.get("name", "")] = tuple(places)
+                if formats and part in members:
+                    shown[sheet.get("name", "")] = _formatted(archive.read(part), formats)
             parts = [name for name in members if name.startswith(("xl/sharedStrings", "xl/worksheets/sheet"))]
             rich = _rich_texts(_parsed(archive, name) for name in parts if b"vertAlign" in archive.read(name))
     except _DAMAGE as error:
         raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
-    return pictures, rich
+    return pictures, shown, rich
+
+
+def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
+    """The styles of cells whose numbers are shown as percent or as fractions, 0.5 as 50% or 1/2, by their number."""
+    if "xl/styles.xml" not in archive.namelist():
+        return {}
+    styles = _parsed(archive, "xl/styles.xml")
+    codes = {"9": "%", "10": "%", "12": "?/?", "13": "?/?"}  # those that every workbook has
+    codes |= {one.get("numFmtId"): one.get("formatCode", "") for one in styles.iter(f"{_MAIN}numFmt")}
+    cells = [codes.get(style.get("numFmtId"), "") for style in styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
+    signs = [next((sign for sign in ("%", "?/") if sign in _LITERAL.sub("", code)), "") for code in cells]
+    return {str(at).encode(): sign for at, sign in enumerate(signs) if sign}
+
+
+def _formatted(sheet: bytes, formats: dict[bytes, str]) -> dict[Place, str]:
+    """The cells of a sheet that have one of these styles."""
+    found = ((_REFERENCE.search(cell[0]), _STYLE.search(cell[0])) for cell in _CELL.finditer(sheet))
+    return {
+        (int(place[2]) - 1, _column(place[1]) - 1): formats[style[1]]
+        for place, style in found
+        if place and style and style[1] in formats
+    }
 
 
 def _check_sheet(stream: IO[bytes], sheet: str) -> None:

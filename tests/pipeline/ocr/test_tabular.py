@@ -59,6 +59,12 @@ def test_delimiters(tmp_path, separator):
     assert rows(path) == [{"Question": "题干", "Answer": "B"}]
 
 
+def test_letters_of_keys_are_no_headers(tmp_path):
+    lines = ["题干\t选项\t答案", *["其中有\tA:甲|B:乙|C:丙|D:丁|E:戊\tA,B,C,D,E"] * 3]
+    path = write(tmp_path / "a.tsv", "\n".join(lines))
+    assert rows(path)[0]["答案"] == "A,B,C,D,E"
+
+
 def test_empty_cells_are_null_and_cells_beyond_the_header_are_kept(tmp_path):
     path = write(tmp_path / "a.csv", "Question,Answer\n题干,\n\n另一题,A,多余\n")
     assert rows(path) == [

@@ -128,3 +128,25 @@ def test_a_workbook_of_excel_97_is_read_under_the_name_of_a_new_one(book, tmp_pa
     assert [*find_reader(old, OcrParams()).rows(old, OcrParams(), [])] == [
         *find_reader(tmp_path / "new.xlsx", OcrParams()).rows(tmp_path / "new.xlsx", OcrParams(), [])
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (0.25, "0%", "25%"),
+        (0.125, "0.00%", "12.5%"),
+        (0.07, "0%", "7%"),
+        (5, '0"%"', "5"),
+        (0.5, "# ?/?", "1/2"),
+        (1.25, "# ??/??", "1 1/4"),
+        (-1 / 3, "# ?/?", "-1/3"),
+        (6.02e23, "General", "6.02E+23"),
+        (1.5e-7, "General", "0.00000015"),
+    ],
+)
+def test_a_number_is_read_as_its_format_shows_it(book, tmp_path, number, code, shown):
+    sheet = book.active
+    sheet["C3"], sheet["C3"].number_format = number, code
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    found = source.rows[1][1]
+    assert not isinstance(found, RowError) and found[0].options[0].text == shown

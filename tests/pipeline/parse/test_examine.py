@@ -59,7 +59,7 @@ def test_a_key_against_its_explanation_waits(parse, stem, explanation, key, agai
 
 def test_the_question_before_a_lost_number_waits_unless_it_is_shown_to_be_alone(parse):
     swallowed = parse(f"{THREE}\n第4项的题干没有编号\n{items(5, 6)}")
-    assert waits(swallowed, 3) == ["may_hold_another"]
+    assert waits(swallowed, 3) == ["text_left_over", "may_hold_another"]
     assert told(parse(f"{THREE}\n{items(5, 6)}")) == ["1-", "2-", "3-", "5-", "6-", "? missing_number"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,19 @@ from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items, told
 
 LETTERS = st.lists(st.sampled_from("ABCD"), min_size=3, max_size=9)
+LONG = st.lists(st.sampled_from("ABCD"), min_size=7, max_size=9)
 THREE = "A. 心\nB. 肝\nC. 脾"
+TOPICS = (
+    "心率的范围",
+    "尿量的多少",
+    "血糖何时升高",
+    "胆汁的去处",
+    "神经损伤的表现",
+    "骨折如何固定",
+    "疫苗的剂量",
+    "发热的原因",
+    "肝的大小",
+)
 
 
 def outcome(text: str) -> list[str]:
@@ -88,3 +102,73 @@ def test_a_mark_at_the_right_option_is_no_part_of_a_text(before: str, after: str
 
 def test_a_starred_label_of_another_form_is_no_part_of_a_text() -> None:
     assert not kept("1) 关于心的是\na) 心\n*b) 肝\nc) 脾\nd) 肺\n答案\n1.B")
+
+
+@settings(max_examples=15, deadline=None)
+@given(LETTERS, st.data(), st.sampled_from(["（除外）", "第二套", "内科学模拟卷", "本套题共九题"]))
+def test_a_line_under_the_last_option_that_does_not_go_on_from_it_stops_the_question(
+    letters: list[str], data: st.DataObject, line: str
+) -> None:
+    at = data.draw(st.integers(1, len(letters)))
+    asked = [
+        f"{items(number)}\n{line}" if number == at else items(number) for number in range(1, len(letters) + 1)
+    ]
+    key = " ".join(f"{number}.{letter}" for number, letter in enumerate(letters, 1))
+    found = kept("\n".join([*asked, "参考答案", key]))
+    assert found == [f"{number}{letter}" for number, letter in enumerate(letters, 1) if number != at]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(LONG, min_size=2, max_size=4),
+    st.randoms(use_true_random=False),
+    st.sampled_from(["第{}套", "模拟试卷{}"]),
+)
+def test_keys_of_several_papers_go_to_the_paper_that_their_heads_count(
+    papers: list[list[str]], random: Random, head: str
+) -> None:
+    names = [head.format(numeral) for numeral in "一二三四"[: len(papers)]]
+    asked = [
+        "\n".join(
+            [name, *(f"{at}. {name}问{topic}\n{FOUR}" for at, topic in enumerate(TOPICS[: len(key)], 1))]
+        )
+        for name, key in zip(names, papers, strict=True)
+    ]
+    rows = [" ".join(f"{at}.{letter}" for at, letter in enumerate(key, 1)) for key in papers]
+    keys = [f"{name}答案\n{row}" for name, row in zip(names, rows, strict=True)]
+    random.shuffle(keys)
+    # The title of the next paper stands under the last option of each but the last.
+    sure = [key[:-1] for key in papers[:-1]] + [papers[-1]]
+    right = [f"{at}{letter}" for key in sure for at, letter in enumerate(key, 1)]
+    assert kept("\n".join([*asked, *keys])) == right
+
+
+@settings(max_examples=15, deadline=None)
+@given(LETTERS, st.data(), st.booleans())
+def test_a_key_that_counts_on_where_a_number_comes_twice_or_not_at_all_answers_none_behind_it(
+    letters: list[str], data: st.DataObject, twice: bool
+) -> None:
+    at = data.draw(st.integers(2, len(letters) - 1))
+    numbers = [number - 1 if twice and number > at else number for number in range(1, len(letters) + 1)]
+    numbers = numbers if twice else [number + (number > at) for number in numbers]
+    key = " ".join(f"{number}.{letter}" for number, letter in enumerate(letters, 1))
+    found = kept("\n".join([*(items(number) for number in numbers), "参考答案", key]))
+    assert found == [
+        f"{number}{letter}" for number, letter in enumerate(letters, 1) if number < at + (not twice)
+    ]
+
+
+def test_parts_under_a_case_that_has_the_number_of_the_item_wait() -> None:
+    parts = "".join(f"（{number}）首先考虑的是（ A ）\n{THREE}\n" for number in (1, 2))
+    assert not kept(f"案例分析题\n1. 男，45岁，发热3天。\n{parts}2. 女，30岁，腹痛。\n{parts}")
+
+
+@pytest.mark.parametrize(
+    "line", ["版权所有 © 2020", "✂-----------------", "更多资料请关注公众号：某某", "加QQ群 12345678 获取"]
+)
+def test_what_a_site_prints_under_an_explanation_is_no_part_of_it(line: str) -> None:
+    paper = read_paper(
+        "paper.pdf", lines_of(f"{items(1)}\n答案：A\n解析：因为如此。\n{line}\n{items(2)}\n答案：B")
+    )
+    judge(paper)
+    assert [draft.explanation for draft in paper.questions] == ["因为如此。", None]

@@ -112,7 +112,8 @@ def test_ranges_that_leave_lines_out_are_no_answer(ask):
 def test_a_running_line_that_comes_again_may_be_left_out(ask):
     head = "某省统一测验用卷"
     paper = PAPER.replace("没有编号", f"{head}\n没有编号").replace("5. 第5项", f"{head}\n5. 第5项")
-    result, _ = ask({"questions": [question(2, 1), question(3, 7), question(4, 12)], "none": [6, 17]}, paper)
+    shown = [question(2, 1), question(3, 7), question(4, 12), question(5, 18)]
+    result, _ = ask({"questions": shown, "none": [6, 17]}, paper)
     assert kept(result) == {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}
 
 

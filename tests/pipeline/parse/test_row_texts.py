@@ -273,3 +273,21 @@ def test_names_of_species_are_no_labels():
         {"question": STEMS[0], "options": ["E.coli", "C. difficile", "A族链球菌", "B、C均是"], "answer": "B"}
     ]
     assert read(parse(rows))[0][1:] == (rows[0]["options"], ["B"], [])
+
+
+CASE = "男，45岁，胸痛3小时。"
+
+
+@pytest.mark.parametrize(
+    ("cases", "more", "waiting"),
+    [
+        ([CASE, "", ""], {}, [False, True, True]),
+        (["", CASE, ""], {}, [False, False, True]),
+        ([CASE, CASE, ""], {}, [False, False, False]),
+        ([CASE, "", ""], {"题型": "A1"}, [False, False, False]),
+        ([CASE, "", ""], {"题组": "1"}, [False, False, False]),
+    ],
+)
+def test_rows_below_a_case_that_stands_once_may_be_on_it(cases, more, waiting):
+    rows = [{"病例": case, **one, **more} for case, one in zip(cases, bank(), strict=False)]
+    assert ["case_missing" in found[3] for found in read(parse(rows))] == waiting
