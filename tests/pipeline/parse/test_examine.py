@@ -180,7 +180,7 @@ def test_lines_left_of_another_question_make_it_wait(parse):
     assert waits(parse(f"{items(1, 2)}\n{roman}"), 3) == []
 
 
-@pytest.mark.parametrize("foot", ["扫码关注获取更多真题", "关注公众号领取资料"])
+@pytest.mark.parametrize("foot", ["扫码关注获取更多真题", "好题在微信公众号某某"])
 def test_what_a_site_prints_once_makes_its_question_wait(parse, foot):
     assert waits(parse(f"{items(1, 2)}\n{foot}\n{items(3)}"), 2) == ["foot_inside"]
 

@@ -164,7 +164,14 @@ def test_parts_under_a_case_that_has_the_number_of_the_item_wait() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["版权所有 © 2020", "✂-----------------", "更多资料请关注公众号：某某", "加QQ群 12345678 获取"]
+    "line",
+    [
+        "版权所有 © 2020",
+        "✂-----------------",
+        "更多资料请关注公众号：某某",
+        "加QQ群 12345678 获取",
+        "关注公众号领取资料",
+    ],
 )
 def test_what_a_site_prints_under_an_explanation_is_no_part_of_it(line: str) -> None:
     paper = read_paper(
