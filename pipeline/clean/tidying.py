@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from pipeline.characters import UNREADABLE
+from pipeline.releases import content_of
 from pipeline.text import TIDIABLE, tidy
-from schemas.identity import content_hash
 from schemas.questions import TextChange
 
 _OPTIONAL = ("shared_stem", "explanation", "comment")
@@ -78,11 +78,4 @@ def _with_options(questions: pl.DataFrame, options: pl.DataFrame, ids: pl.Series
 def _rehashed(questions: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
     """The questions with ``content_hash`` anew for those with these ``ids``."""
     changed = questions.filter(pl.col("question_id").is_in(ids.unique().implode()))
-    texts = changed.select(
-        "question_id", "stem", "shared_stem", pl.col("options").list.eval(pl.element().struct.field("text"))
-    )
-    hashes = [(name, content_hash(stem, said, shared)) for name, stem, shared, said in texts.iter_rows()]
-    names = ["question_id", "content_hash"]
-    return questions.update(
-        pl.DataFrame(hashes, schema=dict.fromkeys(names, pl.String), orient="row"), on="question_id"
-    )
+    return questions.update(changed.select("question_id", content_hash=content_of(changed)), on="question_id")

@@ -150,8 +150,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
         inside, starts = np.unique(grams.rows, return_index=True)
         if len(inside):
             signatures = _signatures(_mixed(grams.codes), starts, banding.bands * banding.rows, seed)
-            made = [_band_keys(signatures, band, banding.rows) for band in range(banding.bands)]
-            keys.append(np.stack(made))
+            keys.append(_band_keys(signatures.reshape(banding.bands, banding.rows, -1)))
             present.append(inside + before)
         before += len(part)
     codes: NDArray[np.int64] = np.empty(0, np.int64)
@@ -159,8 +158,10 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
         return codes.reshape(0, 2)
     rows = np.concatenate(present)
     for band in range(banding.bands):
-        found = _bucket_pairs(np.concatenate([part[band] for part in keys]), rows)
-        codes = np.union1d(codes, found)
+        buckets = np.concatenate([part[band] for part in keys])
+        order = np.argsort(buckets, kind="stable")
+        pairs = equal_pairs(buckets[order], rows[order], _WINDOW)
+        codes = np.union1d(codes, np.concatenate([codes[:0], *(one << 32 | other for one, other in pairs)]))
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
 
 
@@ -201,19 +202,13 @@ def _signatures(
     return out
 
 
-def _band_keys(signatures: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
-    keys = np.zeros(signatures.shape[1], np.uint64)
-    for row in range(band * rows, (band + 1) * rows):
-        keys = (keys ^ signatures[row]) * np.uint64(0x9E3779B97F4A7C15)
+def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """The keys of buckets, (bands, texts), of signatures as (bands, rows, texts)."""
+    keys = np.zeros((len(signatures), signatures.shape[2]), np.uint64)
+    for row in signatures.swapaxes(0, 1):
+        keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     return keys
-
-
-def _bucket_pairs(keys: NDArray[np.uint64], present: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Pairs of texts with equal keys, each as ``smaller << 32 | larger``."""
-    order = np.argsort(keys, kind="stable")
-    pairs = equal_pairs(keys[order], present[order], _WINDOW)
-    return np.concatenate([np.empty(0, np.int64), *(one << 32 | other for one, other in pairs)])
 
 
 def equal_pairs(

@@ -63,8 +63,9 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)
-    text = _simplified(text.str.normalize("NFKC")).str.to_lowercase().str.replace_all(r"\s+", "")
-    text = text.str.replace_many(_COUNTED, leftmost=True)
+    simple = _simple_forms()
+    text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values())).str.to_lowercase()
+    text = text.str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
     return (
         _replaced(text, SIGNS)
         .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")
@@ -75,19 +76,13 @@ def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
     )
 
 
-def _simplified(text: pl.Expr) -> pl.Expr:
-    """A text with every traditional or variant character in its simplified form, so that two banks share items.
+@cache
+def _simple_forms() -> dict[str, str]:
+    """Traditional character → simplified one, by OpenCC's first choice; variants of one word.
 
     Character by character, so that keys stay comparable place by place; words that Taiwan and the mainland call
     otherwise (軟體 / 软件) stay different.
     """
-    table = _simple_forms()
-    return text.str.replace_many(list(table), list(table.values()))
-
-
-@cache
-def _simple_forms() -> dict[str, str]:
-    """Traditional character → simplified one, by OpenCC's first choice; variants of one word."""
     from opencc import OpenCC
 
     characters = [chr(code) for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000))]

@@ -232,11 +232,8 @@ def described(first: str, second: str, most: int = 3) -> str:
 
 def opposite_pair(first: str, second: str) -> str | None:
     """``左/右`` when ``first`` has a character whose opposite ``second`` has."""
-    for one in first:
-        for other in second:
-            if one + other in _OPPOSITE:
-                return f"{one}/{other}"
-    return None
+    pairs = (f"{one}/{other}" for one in first for other in second if one + other in _OPPOSITE)
+    return next(pairs, None)
 
 
 def letters_exchanged(first: str, second: str) -> str | None:

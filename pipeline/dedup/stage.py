@@ -114,7 +114,8 @@ class Resolver:
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         disputes = DisjointSets()
         for leader, copies in followers.items():
-            if self._in_conflict(leader, copies):
+            said = [translated(self._items[row].keys, how.labels) for row, how in copies.items()]
+            if any_contradict([self._items[leader].keys, *said]):
                 disputes.union(leader, leader)
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
@@ -133,10 +134,6 @@ class Resolver:
         same = [(leader, found) for leader, found in related if found is not None and found.same_text]
         return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
 
-    def _in_conflict(self, leader: int, copies: dict[int, Relation]) -> bool:
-        keys = [translated(self._items[row].keys, relation.labels) for row, relation in copies.items()]
-        return any_contradict([self._items[leader].keys, *keys])
-
 
 KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
 """Reasons for a question to belong to its cluster, the most telling first: the kind of its relation to another member;
@@ -154,7 +151,9 @@ def clusters(
     sets, kinds = DisjointSets(), _kinds(edges := list(edges))
     for one, other, _ in edges:
         sets.union(one, other)
-    _tie_groups(sets, groups)
+    # A group of which a member has relatives stays together, so that merging one member leaves none behind.
+    touched = {groups[row] for found in sets.members() for row in found}
+    sets.union_equal((row, group) for row, group in enumerate(groups) if group in touched)
     missing = set(gone)
     rows = sorted(
         (ids[row], ids[members[0]], kinds.get(row, "group"))
@@ -173,12 +172,6 @@ def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
         for row in (one, other):
             found[row] = min(found.get(row, shown), shown, key=KINDS.index)
     return found
-
-
-def _tie_groups(sets: DisjointSets, groups: Sequence[str | None]) -> None:
-    """Join each group of which a member has relatives, so that merging one member leaves none behind."""
-    touched = {groups[row] for found in sets.members() for row in found}
-    sets.union_equal((row, group) for row, group in enumerate(groups) if group in touched)
 
 
 STAGE = "dedup"

@@ -113,7 +113,10 @@ class Index:
             seen += len(block)
             by_runs = list(self._in_block(block))
             for match in [*by_runs, *self._by_lines(block, {match.row for match in by_runs})]:
-                best[match.row] = _better(best.get(match.row), match)
+                known = best.get(match.row, match)  # with the larger share, the first where both are alike
+                chosen = match if match.share > known.share else known
+                more = 0 if known is match else known.records
+                best[match.row] = replace(chosen, records=match.records + more)
         return [best[row] for row in sorted(best)], seen
 
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
@@ -175,14 +178,6 @@ def is_phrase(span: str) -> bool:
 def _letters(text: str) -> str:
     """Fold a text as ``tokenise`` does, without breaks."""
     return _NO_LETTER.sub("", _LABEL.sub("", unicodedata.normalize("NFKC", text))).lower()
-
-
-def _better(known: BenchmarkMatch | None, match: BenchmarkMatch) -> BenchmarkMatch:
-    """The match with the larger share, the first where both are alike; records of both are counted."""
-    if known is None:
-        return match
-    chosen = match if match.share > known.share else known
-    return replace(chosen, records=known.records + match.records)
 
 
 def _longest(places: Places, size: int) -> tuple[int, int, int]:
