@@ -121,7 +121,11 @@ def hard_cases() -> None:
     right = sum(
         "".join(
             extract(
-                case["text"], options[case["options"]], case["multiple"], case.get("answer_first")
+                case["text"],
+                options[case["options"]],
+                case["multiple"],
+                case.get("answer_first"),
+                stem=case.get("stem"),
             ).letters
             or ()
         )
@@ -162,7 +166,8 @@ def by_hand() -> None:
 
 
 def _known(row: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    return "".join(extract(row["text"], options, row["multiple"]).letters or ())
+    found = extract(row["text"], options, row["multiple"], stem=row.get("stem"))
+    return "".join(found.letters or ())
 
 
 def _ours(text: str, options: Mapping[str, str], *, several: bool) -> str:

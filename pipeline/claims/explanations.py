@@ -51,7 +51,7 @@ def stated(explanation: str | None, stem: str, options: Mapping[str, str], *, se
     if not explanation or not options:
         return None
     text = fold(explanation)
-    wrong = _asks_for_wrong(stem)
+    wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
     said = _decided(marks, options, several=several, wrong=wrong)
     if said is not None:
@@ -135,6 +135,8 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
     return Stated(chosen, rule, marks.detail) if chosen else None
 
 
-def _asks_for_wrong(stem: str) -> bool:
-    asked = _P.inclusive.sub("", "".join(fold(stem).split())[-_ENDS:])
-    return meaning(asked).asks_for_wrong % 2 == 1
+def asks_for_wrong(stem: str) -> bool:
+    """Return whether a stem asks for what is wrong: 错误的是, 除…外, EXCEPT."""
+    folded = fold(stem)
+    asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
+    return meaning(asked).asks_for_wrong % 2 == 1 or _P.asks_for_wrong.search(folded) is not None

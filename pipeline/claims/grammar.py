@@ -48,6 +48,7 @@ _P = Patterns("grammar", files("pipeline.claims"))
 _WORDS = _P.rows("words")
 CODES = {f"w{at}": row["code"] for at, row in enumerate(_WORDS)}
 LEXICON = re.compile("|".join(f"(?P<w{at}>{row['pattern']})" for at, row in enumerate(_WORDS)), re.ASCII)
+_FORBIDDEN = [(row["code"], re.compile(row["pattern"])) for row in _P.rows("forbidden")]
 PRODUCTIONS = [
     Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _P.rows("claims")
 ]
@@ -80,6 +81,10 @@ class Text:
     text: str
     options: Mapping[str, str]
     multiple: bool | None = None
+    wrong: bool | None = None
+    """Whether its question asks for what is wrong; None where that is not known."""
+    stem: str = ""
+    """Of its question, folded; empty where that is not known."""
 
     @cached_property
     def mentions(self) -> list[Mention]:
@@ -117,6 +122,11 @@ class Text:
             code = "T" if mention.text else "L"
             yield code.lower() if mention.weak else code, mention.start, mention.end, mention
         masked = "".join([*parts, self.text[end:]])
+        if _P.forbids.search(self.stem):
+            for code, pattern in _FORBIDDEN:
+                for match in pattern.finditer(masked):
+                    yield code, match.start(), match.end(), None
+                masked = pattern.sub(lambda found: _MASK * len(found.group()), masked)
         for match in LEXICON.finditer(masked):
             if match.end() > match.start():
                 yield CODES[match.lastgroup or ""], match.start(), match.end(), None
@@ -136,7 +146,20 @@ class Text:
             first, mention = self.words[match.start()], self.mention_at(match)
             if mention is not None and not self._is_supposed(match.start(), row.kind):
                 end = max(mention.end, self.words[match.end() - 1][2])
-                yield Claim(mention.labels, row.stance, row.kind, first[1], end, mention)
+                kind, stance = row.kind, row.stance
+                if kind == "counter" and self.wrong is False:
+                    kind, stance = "judged", Stance.DENIED
+                elif kind == "concluded" and self.wrong and self.calls_right(first[1], mention):
+                    kind, stance = "judged", Stance.ASSERTED
+                yield Claim(mention.labels, stance, kind, first[1], end, mention)
+
+    def calls_right(self, start: int, mention: Mention) -> bool:
+        """Return whether words from ``start`` call options right, where the question asks for what is wrong."""
+        found = _P.calls_right.search(self.text, start, mention.start)
+        several = (
+            len(mention.labels) > 1 and not self.multiple
+        )  # 正确的选项有A、B、D; 正确的选项是C is the answer
+        return found is not None and (several or bool(found["statement"] or found["statement_en"]))
 
     def _is_supposed(self, at: int, kind: str) -> bool:
         """Return whether a claim at a place is about another question, or holds only under a condition."""
@@ -183,25 +206,48 @@ class Text:
             if mention is not None:
                 said |= dict.fromkeys(mention.labels, marked_right)
                 places += [mention.start, mention.end]
+        parallel = self._parallel()
         for item in self.items:
             verdict = re.search(r"[WRXV]", self.codes[item.first : item.last])
-            if verdict and not self.marked:
-                said[item.label] = verdict.group() == "R"
+            is_right = verdict.group() == "R" if verdict else parallel.get(item.label)
+            if is_right is not None and not self.marked:
+                said[item.label] = is_right
                 places += [item.start, item.end]
         for claim in (claim for claim in self.claims if claim.kind == "judged"):
             for label in claim.labels:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P.all_except.finditer(self.codes):
-            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd"))][3]
+            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "none"))][3]
             if mention is not None:
-                excepted_is_right = match["said"] in ("W", "X") or match["is"] == "R" or bool(match["out"])
+                excepted_is_right = bool(
+                    match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]
+                )
                 said = {label: (label in mention.labels) is excepted_is_right for label in self.options}
                 places += [mention.start, mention.end]
+        said |= self._others(said)
         right, wrong = (
             tuple(sorted(label for label in said if said[label] is value)) for value in (True, False)
         )
         return OptionVerdicts(right, wrong, min(places, default=0), max(places, default=0))
+
+    def _others(self, said: Mapping[str, bool]) -> dict[str, bool]:
+        """Return the verdict on a list of all that nothing was said of: A、B、E均属于β-内酰胺类,C、D不属于."""
+        for mention in self.mentions if self.multiple is not False else ():
+            of_all = _P.of_all.match(self.text, mention.end)
+            rest = set(self.options) - set(mention.labels)
+            if len(mention.labels) > 1 and rest == set(said) and of_all and not of_all["negated"]:
+                return dict.fromkeys(mention.labels, not any(said.values()))
+        return {}
+
+    def _parallel(self) -> dict[str, bool]:
+        """Return which options are said to be it, where each item says so first: A:是并发症 … D:不是并发症."""
+        opens = {
+            item.label: re.match(r"[LT][:|,]?T?[:|,]?(?P<said>[in])", self.codes[item.first : item.last])
+            for item in self.items
+        }
+        said = {label: found["said"] == "i" for label, found in opens.items() if found}
+        return said if len(said) == len(self.options) and len({*said.values()}) == 2 else {}
 
     @cached_property
     def answer(self) -> tuple[str, ...] | None:

@@ -34,6 +34,10 @@ class Mention:
     """With its letter and the text of its option."""
 
 
+_ALIKE = str.maketrans("、~—−", ",---")
+"""Signs that stand for each other in options: 60~100 is quoted as 60-100."""
+
+
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
     """All options that a folded text names, in order; those of a list together.
 
@@ -65,7 +69,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = "".join(text[at] for at in kept).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
-    compact = compact.replace("、", ",")
+    compact = compact.translate(_ALIKE)
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, body in options.items():
@@ -100,7 +104,7 @@ def _broken(compact: str, needle: str) -> int:
 
 
 def _compact(text: str) -> str:
-    return "".join(text.split()).lower().replace("、", ",")
+    return "".join(text.split()).lower().translate(_ALIKE)
 
 
 def _common(text: str) -> bool:
@@ -242,7 +246,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         gap = text[end : each.start]
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
-        if _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
+        alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+        if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose
     return None
 

@@ -37,6 +37,7 @@ def read(
     *,
     multiple: bool | None = None,
     answer_first: bool | None = None,
+    stem: str | None = None,
 ) -> tuple[Outcome, Extraction]:
     """Read an output and return the outcome of the question.
 
@@ -46,13 +47,14 @@ def read(
         options: option texts by label.
         multiple: see ``extract``.
         answer_first: see ``extract``; False also means that the opening of a text that was cut off is no answer.
+        stem: see ``extract``.
 
     Returns:
         The outcome, and the extraction, which is empty unless the outcome is ``answered``.
     """
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
-    extraction = extract(text, options, multiple, answer_first)
+    extraction = extract(text, options, multiple, answer_first, stem=stem)
     if finish == "length" and not _holds(extraction, answer_first=answer_first):
         return Outcome.TRUNCATED, Extraction()
     if extraction.letters is not None:
@@ -144,7 +146,9 @@ def _read(asked: ReleaseRow, made: Generation, *, answer_first: bool | None) -> 
         return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
     options = {option.label: option.text for option in asked.options}
     multiple = is_multiple(asked)
-    return read(made.text, made.finish, options, multiple=multiple, answer_first=answer_first)
+    return read(
+        made.text, made.finish, options, multiple=multiple, answer_first=answer_first, stem=asked.stem
+    )
 
 
 @dataclass(frozen=True)

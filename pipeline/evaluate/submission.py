@@ -97,7 +97,7 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     known = _OutputRow.model_validate(row)
     multiple = _multiple(known.question_type)
     first = answer_first if known.answer_first is None else known.answer_first
-    extraction = extract(known.raw_output or "", known.options, multiple, first)
+    extraction = extract(known.raw_output or "", known.options, multiple, first, stem=known.question)
     letters = extraction.letters
     return {
         **row,
@@ -266,6 +266,7 @@ class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
     """A row of either file; other fields are ignored."""
 
     id: str | int
+    question: str | None = None
     option: dict[str, str | None] | None = None
     question_type: str | None = None
     exam_type: str | None = None
@@ -339,6 +340,7 @@ def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
         "options": options,
         "answer": item.answer,
         "raw_output": given.model_answer if given else None,
+        "question": item.question or (given.question if given else None),
         "question_type": item.question_type,
         "letters": answer,
     }

@@ -101,6 +101,7 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[Rele
             "answer": "".join(row.answer),
             "accepted": sorted("".join(sorted(answer)) for answer in accepted(row)),
             "several": is_multiple(row),
+            "stem": row.stem,
             "options": {option.label: option.text for option in row.options},
             "target": target,
         }

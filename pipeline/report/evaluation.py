@@ -10,10 +10,9 @@ import polars as pl
 from markupsafe import Markup
 
 from annotation.rubric import aspects
-from pipeline.evaluate.extraction import Extraction, extract, shown
+from pipeline.evaluate.extraction import shown
 from pipeline.evaluate.grading import from_facts
 from pipeline.evaluate.judging.scores import EXPERT
-from pipeline.evaluate.prompting import is_multiple
 from pipeline.evaluate.results.build import NOTES, Evaluated, groups, unreviewed
 from pipeline.evaluate.results.figures import judge_plots, plots
 from pipeline.evaluate.results.papers import table_name
@@ -222,26 +221,16 @@ def _card(
         "kind": kind,
         "right": frozenset().union(*keys) if keys else frozenset(),
         "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
-        "answers": [(one, _answer(one, question, limit, whole)) for one in predictions],
+        "answers": [(one, _answer(one, limit, whole)) for one in predictions],
     }
 
 
-def _answer(prediction: Prediction, question: ReleaseRow, limit: int, whole: int) -> Unfolding | None:
+def _answer(prediction: Prediction, limit: int, whole: int) -> Unfolding | None:
     """Return a model's output with the place marked from which its answer was read."""
     if prediction.raw_output is None:
         return None
-    found = _read_again(prediction, question)
-    return unfolding(prediction.raw_output, limit, whole, found.span if found else None)
-
-
-def _read_again(prediction: Prediction, question: ReleaseRow) -> Extraction | None:
-    """The reading that gave what was stored: its span is not stored, as it follows from the text."""
-    options: Mapping[str, str] = {option.label: option.text for option in question.options}
-    for answer_first in (None, True, False):
-        found = extract(prediction.raw_output or "", options, is_multiple(question), answer_first)
-        if found.rule == prediction.rule and list(found.letters or ()) == (prediction.extracted or []):
-            return found
-    return None
+    start, end = prediction.span or (0, 0)
+    return unfolding(prediction.raw_output, limit, whole, (start, end) if prediction.span else None)
 
 
 def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str, Any]], int]:

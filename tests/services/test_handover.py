@@ -147,7 +147,7 @@ def test_inspect_reads_the_same_answers(context, exported, model):
         text, about = sample["output"]["choices"][0]["message"]["content"], sample["metadata"]
         ours_of_it = found[sample["id"]]
         assert text.strip() == ours_of_it["raw_output"].strip()
-        read = extract(text, about["options"], about["several"], None)
+        read = extract(text, about["options"], about["several"], stem=about["stem"])
         assert sample["scores"]["stated"]["answer"] == "".join(read.letters or ())
         # `evaluate` knows that an output was cut off, and then trusts the surest rules alone.
         if ours_of_it["outcome"] == "answered":

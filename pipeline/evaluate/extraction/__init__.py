@@ -5,22 +5,30 @@ list, the opening is taken; where there is nothing but the list, the list stays,
 judged 2,268 outputs of two models (10 of 10 right lists with such an opening, 5 of 6 without).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
+from itertools import pairwise
 
 from pipeline.claims import Text, fold, shown, spoken
+from pipeline.claims.explanations import asks_for_wrong
 from pipeline.evaluate.extraction.rules import (
     RULES,
+    FoundAnswer,
     ReadingTask,
-    contradicts_itself,
+    is_own,
     opens_with,
-    repeats_question,
 )
+from pipeline.patterns import Patterns
 
+_P = Patterns("answers", files("pipeline.claims"))
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "shown"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
 """Rules that may find a single answer even in a text that states several."""
+_WEAK = ("head", "quoted", "only_letter", "first_listed", "suggested")
+"""Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
 _HABIT, _FEWEST = 0.75, 20
@@ -43,7 +51,12 @@ class Extraction:
 
 
 def extract(
-    text: str, options: Mapping[str, str], multiple: bool | None = None, answer_first: bool | None = None
+    text: str,
+    options: Mapping[str, str],
+    multiple: bool | None = None,
+    answer_first: bool | None = None,
+    *,
+    stem: str | None = None,
 ) -> Extraction:
     """Read the answer that ``text`` states.
 
@@ -56,13 +69,14 @@ def extract(
         multiple: whether the question has several answers; None when its type is not known.
         answer_first: whether the answer comes before any explanation (then the opening counts), or after the
             reasoning (then the conclusion counts); None to decide from the text itself.
+        stem: the question's, which says whether the right or the wrong option is asked for.
 
     Returns:
         The extraction; never raises on any text.
     """
-    found = _read(_text(text, options, multiple), multiple, answer_first)
+    found = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if found.letters is None and len(whole := spoken(text, turns=True)) > len(spoken(text)):
-        said = _text(whole, options, multiple, turns=True)
+        said = _text(whole, options, multiple, stem, turns=True)
         if (
             sum(mention.own for mention in said.mentions) > 1
         ):  # the question itself, repeated before its answer
@@ -74,18 +88,76 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     if not said.options or not said.text.strip():
         return Extraction()
     task = ReadingTask(said, multiple, answer_first)
-    if contradicts_itself(task) or repeats_question(task):
+    if _contradicts_itself(task) or _repeats_question(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():
         found = rule(task) if several is None or name in _STILL else None
-        if found is None or not found.labels:
+        if found is None or not found.labels or (name in _WEAK and _ruled_out(said, found)):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
         if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         several = several or extraction
     return several or Extraction()
+
+
+def _contradicts_itself(task: ReadingTask) -> bool:
+    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
+
+    Likewise where three options or more are chosen in turn, each in the passage about it.
+
+    Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
+    """
+    codes, words, text = task.said.codes, task.said.words, task.said.text
+    chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
+    if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
+        return True
+    if task.multiple and not task.claims("stated", "called") and _sorts(task):
+        return True
+    bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
+    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
+    alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
+    stated = [
+        mention
+        for match, mention in plain
+        if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
+    ]
+    if len({mention.labels for mention in stated}) < 2:
+        return len(alone) > 1 and len(plain) == sum(
+            part.strip(",:|") != "" for part in re.split("[./]", codes)
+        )
+    between = text[stated[-2].end : stated[-1].start]
+    return not (_P.final.search(between) or _P.taken_back.search(between))
+
+
+def _sorts(task: ReadingTask) -> bool:
+    """Return whether a text sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D)."""
+    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
+    return any(not one & other for one, other in pairwise(lists))
+
+
+def _repeats_question(task: ReadingTask) -> bool:
+    """Return whether a text asks to choose, prints every option and says nothing of them."""
+    printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
+    said = re.search("[KCcRWXVBG]", task.said.codes)
+    return printed and not said and _P.asks.search(task.said.text) is not None
+
+
+def _answers_several_questions(task: ReadingTask) -> bool:
+    """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
+    found = list(_P.numbered.finditer(task.said.text))
+    numbers = {match["number"] for match in found}
+    if len({match["letter"] for match in found}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
+        return False
+    return all(claim.start < found[-1].end() for claim in task.claims("stated", "called"))
+
+
+def _ruled_out(said: Text, found: FoundAnswer) -> bool:
+    """Return whether the text itself says that options are not what the stem asks for."""
+    if said.wrong is None:
+        return False
+    return set(found.labels) <= set(said.judged.right if said.wrong else said.judged.wrong)
 
 
 def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
@@ -109,16 +181,39 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     """
     opens = []
     for text, labels in outputs:
-        said = _text(text, dict.fromkeys(labels, ""), None)
+        said = _text(text, dict.fromkeys(labels, ""))
         if said.options and said.text.strip():
             task = ReadingTask(said)
             opens.append(opens_with(task) is not None and len(said.items) <= 2)
     return True if len(opens) >= _FEWEST and sum(opens) >= _HABIT * len(opens) else None
 
 
-def _text(text: str, options: Mapping[str, str], multiple: bool | None, *, turns: bool = False) -> Text:
+def _without_echo(text: str, options: Mapping[str, str]) -> str:
+    """Blank the options that a text prints as the question did, with nothing said of them, below words of its own."""
+    lines = [rf"{label}[)\].:、,\s]{{1,3}}{re.escape(body.strip())}" for label, body in options.items()]
+    if len(lines) < 2 or not all(body.strip() for body in options.values()):
+        return text
+    printed = re.search(
+        r"(?<=[^\s(\[【])\s{0,3}\n\s{0,3}[(\[【]?" + r"\s{1,4}[(\[【]?".join(lines) + r"(?=\s|\Z)", text
+    )
+    return (
+        text
+        if printed is None
+        else text[: printed.start()] + "\n" + " " * (len(printed.group()) - 1) + text[printed.end() :]
+    )
+
+
+def _text(
+    text: str,
+    options: Mapping[str, str],
+    multiple: bool | None = None,
+    stem: str | None = None,
+    *,
+    turns: bool = False,
+) -> Text:
     folded = {fold(label).upper(): fold(body) for label, body in options.items()}
     said = spoken(text, turns=turns)
     if len(said) > _BEGINNING + _ENDING:
         said = said[:_BEGINNING] + " " * (len(said) - _BEGINNING - _ENDING) + said[-_ENDING:]
-    return Text(said, folded, multiple)
+    said = said if multiple else _without_echo(said, folded)
+    return Text(said, folded, multiple, asks_for_wrong(stem) if stem else None, fold(stem or ""))

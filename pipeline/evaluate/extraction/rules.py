@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 from pipeline.claims import Claim, Stance, Text
+from pipeline.claims.mentions import Mention
 from pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("pipeline.claims"))
@@ -48,9 +50,12 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
-    if not mention.own and re.match(r",?[Dxi]?[WXV](?!K)", task.said.codes[match.end() :]):
+    denied = "[RXV]" if task.said.wrong else "[WXV]"
+    if not mention.own and re.match(rf",?[Dxi]?{denied}(?!K)", task.said.codes[match.end() :]):
         return None
     text = task.said.text
+    if task.said.wrong and task.said.calls_right(0, mention):
+        return None
     if (
         not mention.own
         and not _P.clause_ends.match(text, mention.letters)
@@ -82,7 +87,10 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
         return found
     closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
     best = _P.called_best.match(task.said.codes)
-    return found if best or (closed and len(task.said.items) <= 2) else None
+    alone = _P.alone_first.match(task.said.text, found.end) and not [
+        claim for claim in task.claims("stated", "called") if claim.start >= found.end
+    ]
+    return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -99,62 +107,11 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(tuple(label for claim in row for label in claim.labels), row[0].start, last.end)
 
 
-def _own(task: ReadingTask, claim: Claim) -> bool:
+def is_own(task: ReadingTask, claim: Claim) -> bool:
     """Return whether a claim about an option stands in the passage about that option."""
     return any(
         item.start <= claim.start < item.end for item in task.said.items if claim.labels == (item.label,)
     )
-
-
-def contradicts_itself(task: ReadingTask) -> bool:
-    """Return whether sentences that are nothing but an answer differ: A⏎C, 答案：A⏎答案：C, 题目1：A／题目2：C.
-
-    Likewise where three options or more are chosen in turn, each in the passage about it.
-
-    Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
-    """
-    codes, words, text = task.said.codes, task.said.words, task.said.text
-    chosen = {claim.labels for claim in task.claims("stated", "called") if _own(task, claim)}
-    if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
-        return True
-    if task.multiple and not task.claims("stated", "called") and _sorts(task):
-        return True
-    bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
-    plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
-    alone = {mention.labels for match, mention in plain if not match["key"] and len(mention.labels) == 1}
-    stated = [
-        mention
-        for match, mention in plain
-        if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
-    ]
-    if len({mention.labels for mention in stated}) < 2:
-        return len(alone) > 1 and len(plain) == sum(
-            part.strip(",:|") != "" for part in re.split("[./]", codes)
-        )
-    between = text[stated[-2].end : stated[-1].start]
-    return not (_P.final.search(between) or _P.taken_back.search(between))
-
-
-def _sorts(task: ReadingTask) -> bool:
-    """Return whether a text sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D)."""
-    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
-    return any(not one & other for one, other in pairwise(lists))
-
-
-def repeats_question(task: ReadingTask) -> bool:
-    """Return whether a text asks to choose, prints every option and says nothing of them."""
-    printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    said = re.search("[KCcRWXVBG]", task.said.codes)
-    return printed and not said and _P.asks.search(task.said.text) is not None
-
-
-def _answers_several_questions(task: ReadingTask) -> bool:
-    """Return whether numbered answers follow each other and differ, and no answer is stated after them."""
-    found = list(_P.numbered.finditer(task.said.text))
-    numbers = {match["number"] for match in found}
-    if len({match["letter"] for match in found}) < 2 or not numbers & {"1", "一"} or len(numbers) < 2:
-        return False
-    return all(claim.start < found[-1].end() for claim in task.claims("stated", "called"))
 
 
 def everything(task: ReadingTask) -> FoundAnswer | None:
@@ -192,12 +149,14 @@ def head(task: ReadingTask) -> FoundAnswer | None:
         return None
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
-    judged = "[WR]|i?h|,?X|V" if one_of_several else "W|i?h|,?X|V"
+    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
     if (not mention.own and re.match(judged, follows)) or (
         mention.weak and follows[:1] not in ("", ".", ":", ",")
     ):
         return None
     if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
+        return None
+    if task.said.wrong and task.said.calls_right(0, mention):
         return None
     return FoundAnswer(mention.labels, mention.start, mention.end)
 
@@ -209,7 +168,7 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
         _last(
             claim
             for claim in task.claims(kind)
-            if not claim.mention.text and not (through and _own(task, claim))
+            if not claim.mention.text and not (through and is_own(task, claim))
         )
         for kind in ("concluded", "counter")
     )
@@ -231,7 +190,25 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if len(task.said.items) > 2:
         below = task.said.codes.find("//", task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
-    return _listed(task) or _last(task.claims("quoted", "concluded", "counter")) or _closing(task, 0)
+    found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
+    if found is None or (task.multiple is False and len(found.labels) > 1):
+        return None
+    # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
+    broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text[-10:])
+    return None if broken else found
+
+
+def _undivided(task: ReadingTask) -> list[Claim]:
+    """Return claims that quote an option; of 大发作首选X,小发作首选Y, which choose for others too, none."""
+    claims = task.claims("quoted", "concluded", "counter")
+    chosen = {claim.labels for claim in claims if claim.kind == "quoted"}
+    superlatives = {
+        _P.superlative.search(task.said.text, claim.start - 8, claim.end): claim for claim in claims
+    }
+    most = {found["most"]: claim for found, claim in superlatives.items() if found}
+    if len(most) > 1:  # 最常见的是出血,最严重的是穿孔
+        return [claim for word, claim in most.items() if word in task.said.stem]
+    return claims if len(chosen) < 2 else [claim for claim in claims if claim.kind != "quoted"]
 
 
 def _listed(task: ReadingTask) -> FoundAnswer | None:
@@ -266,12 +243,15 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
 def verdicts(task: ReadingTask) -> FoundAnswer | None:
     """Options judged one by one: the odd one out, or, where several answers are asked for, the right ones."""
     right, wrong, start, end = task.said.judged
+    if task.said.wrong:
+        right, wrong = wrong, right
     complete = set(right + wrong) == set(task.said.options)
+    claimed = task.claims("judged") and not task.said.wrong
     if task.multiple:
         chosen = right if complete else ()
-    elif len(right) == 1 and (wrong or _names_all(task)):
+    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task)):
         chosen = right
-    elif not right and not task.claims("judged") and len(wrong) == len(task.said.options) - 1 > 1:
+    elif not right and not claimed and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
         chosen = tuple(set(task.said.options) - set(wrong)) if _P.ended.search(task.said.text[-10:]) else ()
     else:
@@ -289,15 +269,83 @@ def _names_all(task: ReadingTask) -> bool:
 
 def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     """The option that stands against a list of all others (A、B、C、D都能降压，而E不能)."""
-    if task.multiple is not False or not _names_all(task) or _P.unsure.search(task.said.text):
+    if task.multiple is not False or _P.unsure.search(task.said.text):
         return None
     lists = [mention for mention in task.said.mentions if len(mention.labels) > 1]
     alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
-    labels = {mention.labels for mention in alone}
-    complete = len(lists) == len(labels) == 1 and len(lists[0].labels) == len(task.said.options) - 1 > 1
-    if not complete or not _P.of_all.match(task.said.text, lists[0].end):
+    if len(lists) != 1 or len(lists[0].labels) != len(task.said.options) - 1 or len(lists[0].labels) < 2:
         return None
-    return FoundAnswer(alone[-1].labels, alone[-1].start, alone[-1].end)
+    predicate = _P.of_all.match(task.said.text, lists[0].end)
+    if predicate is None:
+        return None
+    rest = tuple(set(task.said.options) - set(lists[0].labels))
+    if {mention.labels for mention in alone} == {rest} and _names_all(task):
+        return FoundAnswer(rest, alone[-1].start, alone[-1].end)
+    # A、B、D、E均为正确叙述 where the wrong one is asked for, A、B、D、E均不是 where the right one is
+    turned = task.said.wrong is (predicate["negated"] is None)
+    return None if alone or not turned else FoundAnswer(rest, lists[0].start, predicate.end())
+
+
+def ranked(task: ReadingTask) -> FoundAnswer | None:
+    """The first of options that the text puts in order, or the likeliest: B > A > D, B(90%),A(5%)."""
+    if task.multiple:
+        return None
+    text, mentions = task.said.text, task.said.mentions
+    for mention in mentions:
+        if _P.order.search(text[max(0, mention.start - 30) : mention.start]):
+            return FoundAnswer(mention.labels[:1], mention.start, mention.end)
+    percentages = any("%" in body for body in task.said.options.values())
+    said = [] if percentages else list(_P.share.finditer(text))
+    shares = {found["label"] or found["after"]: float(found["share"] or found["before"]) for found in said}
+    likeliest = [label for label, share in shares.items() if share == max(shares.values())]
+    if len(shares) > 1 and len(likeliest) == 1 and set(shares) <= set(task.said.options):
+        return FoundAnswer(tuple(likeliest), said[0].start(), said[-1].end())
+    chain = [one for one, other in pairwise(mentions) if _P.above.fullmatch(text, one.end, other.start)]
+    if len(chain) > 1 and len(chain[0].labels) == 1:
+        return FoundAnswer(chain[0].labels, chain[0].start, chain[0].end)
+    return None
+
+
+def echoed(task: ReadingTask) -> FoundAnswer | None:
+    """The option behind the end of the stem, printed again: 大叶性肺炎最常见的病原菌是肺炎链球菌."""
+    stem = _P.stem_ends.sub("", "".join(task.said.stem.lower().split()))
+    found: dict[tuple[str, ...], tuple[int, Mention]] = {}
+    for mention in task.said.mentions if stem else ():
+        before = task.said.text[max(0, mention.start - 80) : mention.start].lower()
+        before = _P.stem_ends.sub("", "".join(before.split()))
+        pairs = zip(reversed(before), reversed(stem), strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        size = 15 if stem.isascii() else 6
+        if common >= min(size, len(stem)) > 3 and before != task.said.text:
+            found[mention.labels] = max(
+                found.get(mention.labels, (0, mention)), (common, mention), key=itemgetter(0)
+            )
+    most = max((common for common, _ in found.values()), default=0)
+    best = [mention for common, mention in found.values() if common == most]
+    if len(best) != 1 or (task.multiple is False and len(best[0].labels) > 1):
+        return None
+    return FoundAnswer(best[0].labels, best[0].start, best[0].end)
+
+
+def predicated(task: ReadingTask) -> FoundAnswer | None:
+    """The options of which the text says what the stem asks for: 阿司匹林、氯吡格雷属于抗血小板药物;肝素属于抗凝药."""
+    stem = task.said.stem.lower()
+    stem = " ".join(stem.split()) if stem.isascii() else "".join(stem.split())
+    found = []
+    for mention in task.said.mentions if stem else ():
+        match = _P.predicate.match(task.said.text, mention.end)
+        denied = bool(match and (match["not"] or match["isnt"]))
+        what = match["what"].lower() if match and denied is bool(task.said.wrong) else ""
+        size = 11 if what.isascii() else 4  # characters in common: beta-lactam, 血小板药
+        if not what.isascii() and what[-2:] not in stem[-10:]:
+            continue  # 是子宫内膜癌三联征 says nothing where its 高危因素 are asked for
+        if any(what[at : at + size] in stem for at in range(len(what) - size + 1)):
+            found.append(mention)
+    labels = {label for mention in found for label in mention.labels}
+    fits = len(labels) == 1 if task.multiple is False else len(labels) > 1
+    if not fits or not _P.ended.search(task.said.text[-10:]):
+        return None
+    return FoundAnswer(tuple(labels), found[0].start, found[-1].end)
 
 
 def only_letter(task: ReadingTask) -> FoundAnswer | None:
@@ -311,6 +359,8 @@ def only_letter(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
+    if found[0].own and _P.breaks_off.match(task.said.text, found[0].end):
+        return None  # an analysis that goes through the options breaks off behind its first head
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
 
@@ -349,11 +399,14 @@ RULES: Mapping[str, Rule] = {
     "stated": stated,
     "everything": everything,
     "last_line": last_line,
+    "ranked": ranked,
     "head": head,
     "concluded": concluded,
     "quoted": quoted,
     "verdicts": verdicts,
     "odd_one_out": odd_one_out,
+    "echoed": echoed,
+    "predicated": predicated,
     "only_letter": only_letter,
     "first_listed": first_listed,
     "suggested": suggested,

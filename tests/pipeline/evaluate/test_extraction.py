@@ -27,7 +27,8 @@ def read(
 
 
 def read_case(case) -> Extraction:
-    return extract(case["text"], OPTIONS[case["options"]], case["multiple"], case.get("answer_first"))
+    settings = (case["multiple"], case.get("answer_first"))
+    return extract(case["text"], OPTIONS[case["options"]], *settings, stem=case.get("stem"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['group']}-{case['text'][:24]!r}")
@@ -152,6 +153,35 @@ def test_one_option_against_a_list_of_all_others_is_the_answer_to_one(order, fra
     assert read(text, multiple=False) == order[3]
     assert read("、".join(order) + "都有可能。", multiple=False) is None
     assert read(text + "还不能确定。", multiple=False) != order[3]
+
+
+ASKED = {
+    True: ["下列叙述错误的是", "下列哪项不正确", "Which of these is NOT true?"],
+    False: ["下列叙述正确的是", "最可能的诊断是"],
+}
+JUDGED = {True: ["{}正确", "{}项的说法是对的"], False: ["{}错误", "{}项的说法不对"]}
+
+
+@given(st.data(), st.booleans(), st.sets(st.sampled_from("ABCD"), min_size=1, max_size=3))
+def test_verdicts_on_all_options_are_read_by_what_the_stem_asks_for(data, wrong, answer):
+    stem = data.draw(st.sampled_from(ASKED[wrong]))
+    text = "；".join(
+        data.draw(st.sampled_from(JUDGED[(label in answer) is not wrong])).format(label) for label in "ABCD"
+    )
+    assert extract(text + "。", FOUR, multiple=True, stem=stem).letters == tuple(sorted(answer))
+
+
+@given(st.permutations("ABCD"), st.sampled_from(ASKED[True]))
+def test_where_the_wrong_one_is_asked_for_the_others_being_right_is_the_answer(order, stem):
+    text = "、".join(sorted(order[:3])) + "均为正确的叙述。"
+    assert extract(text, FOUR, multiple=False, stem=stem).letters == (order[3],)
+    assert extract(f"{order[0]}是正确的。", FOUR, multiple=False, stem=stem).letters is None
+
+
+@given(PAIR, st.sampled_from(["{}（{}%），{}（{}%）", "{}：{}%；{}：{}%"]), st.permutations([70, 20]))
+def test_the_likeliest_of_options_with_their_shares_is_the_answer(pair, frame, shares):
+    text = frame.format(pair[0], shares[0], pair[1], shares[1])
+    assert read(text, multiple=False) == pair[shares.index(70)]
 
 
 @pytest.mark.parametrize("asks", ["请选择正确的答案。", "请回答：", "Please choose the correct option."])
