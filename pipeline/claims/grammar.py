@@ -207,6 +207,7 @@ class Text:
                 said |= dict.fromkeys(mention.labels, marked_right)
                 places += [mention.start, mention.end]
         parallel = self._parallel()
+        said |= parallel if not self.items else {}
         for item in self.items:
             verdict = re.search(r"[WRXV]", self.codes[item.first : item.last])
             is_right = verdict.group() == "R" if verdict else parallel.get(item.label)
@@ -241,7 +242,11 @@ class Text:
         return {}
 
     def _parallel(self) -> dict[str, bool]:
-        """Return which options are said to be it, where each item says so first: A:是并发症 … D:不是并发症."""
+        """Return the verdicts that are alike for all options: A:是并发症 … D:不是并发症; A会出现;B不会出现."""
+        found = {mention.labels: _P.alike.match(self.text, mention.end) for mention in self.mentions}
+        alike = {labels[0]: match for labels, match in found.items() if match and len(labels) == 1}
+        if len(alike) == len(self.options) > 1 and len({match["what"] for match in alike.values()}) == 1:
+            return {label: not match["denied"] for label, match in alike.items()}
         opens = {
             item.label: re.match(r"[LT][:|,]?T?[:|,]?(?P<said>[in])", self.codes[item.first : item.last])
             for item in self.items

@@ -319,7 +319,7 @@ def spoken(text: str, *, turns: bool = False) -> str:
         text: as it came.
         turns: keep what reads like a further turn; it may be the question itself, repeated before its answer.
     """
-    folded = _without_thoughts(fold(text))
+    folded = _FOLDING.struck.sub(lambda found: " " * len(found.group()), _without_thoughts(fold(text)))
     start = len(folded) - len(folded.lstrip())
     following = _FOLDING.special.search(folded, start + 1) or (
         None if turns else _FOLDING.next_turn.search(folded, start + 1)

@@ -4,12 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import pairwise, takewhile
-from operator import itemgetter
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.claims import Claim, Stance, Text
-from pipeline.claims.mentions import Mention
 from pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("pipeline.claims"))
@@ -307,24 +305,18 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
 
 
 def echoed(task: ReadingTask) -> FoundAnswer | None:
-    """The option behind the end of the stem, printed again: 大叶性肺炎最常见的病原菌是肺炎链球菌."""
+    """The option behind a clause that is the end of the stem: 大叶性肺炎最常见的病原菌是肺炎链球菌."""
     stem = _P.stem_ends.sub("", "".join(task.said.stem.lower().split()))
-    found: dict[tuple[str, ...], tuple[int, Mention]] = {}
-    for mention in task.said.mentions if stem else ():
-        before = task.said.text[max(0, mention.start - 80) : mention.start].lower()
-        before = _P.stem_ends.sub("", "".join(before.split()))
-        pairs = zip(reversed(before), reversed(stem), strict=False)
-        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        size = 15 if stem.isascii() else 6
-        if common >= min(size, len(stem)) > 3 and before != task.said.text:
-            found[mention.labels] = max(
-                found.get(mention.labels, (0, mention)), (common, mention), key=itemgetter(0)
-            )
-    most = max((common for common, _ in found.values()), default=0)
-    best = [mention for common, mention in found.values() if common == most]
-    if len(best) != 1 or (task.multiple is False and len(best[0].labels) > 1):
+    found = {}
+    for mention in task.said.mentions if stem and not task.said.wrong else ():
+        before = _P.stem_ends.sub("", task.said.text[max(0, mention.start - 80) : mention.start].lower())
+        clause = "".join(_P.leads_on.sub("", _P.clause_breaks.split(before)[-1]).split())
+        if len(clause) >= (15 if clause.isascii() else 6) and stem.endswith(clause):
+            found[mention.labels] = mention
+    if len(found) != 1 or task.multiple is (len(min(found)) == 1):
         return None
-    return FoundAnswer(best[0].labels, best[0].start, best[0].end)
+    [mention] = found.values()
+    return FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def predicated(task: ReadingTask) -> FoundAnswer | None:
@@ -336,11 +328,12 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
         match = _P.predicate.match(task.said.text, mention.end)
         denied = bool(match and (match["not"] or match["isnt"]))
         what = match["what"].lower() if match and denied is bool(task.said.wrong) else ""
-        size = 11 if what.isascii() else 4  # characters in common: beta-lactam, 血小板药
-        if not what.isascii() and what[-2:] not in stem[-10:]:
-            continue  # 是子宫内膜癌三联征 says nothing where its 高危因素 are asked for
-        if any(what[at : at + size] in stem for at in range(len(what) - size + 1)):
-            found.append(mention)
+        # Characters in common: beta-lactam, 血小板药; 是子宫内膜癌三联征 says nothing where its 高危因素 are asked for.
+        if what.isascii():
+            fits = len(what) > 10 and what[:11] in stem and " not " not in what
+        else:
+            fits = what[-2:] in stem[-10:] and any(what[at : at + 4] in stem for at in range(len(what) - 3))
+        found += [mention] if fits else []
     labels = {label for mention in found for label in mention.labels}
     fits = len(labels) == 1 if task.multiple is False else len(labels) > 1
     if not fits or not _P.ended.search(task.said.text[-10:]):
