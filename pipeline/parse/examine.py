@@ -41,6 +41,8 @@ SHORT = 8
 """Longer lines need to stand in two items only."""
 NEXT = 5
 """Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
+PARTS = 9
+"""Most questions on one case; those after a case that no head announces may be its."""
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 
@@ -70,7 +72,7 @@ def examine(
         _check_case(draft)
         _check_edges(draft)
         _check_explanation(draft)
-    _check_cases_before(own)
+    _check_cases_before(outline, own)
     _check_references(drafts, own)
     _check_counts(own)
     _check_groups(drafts)
@@ -284,15 +286,22 @@ def _check_case(draft: Draft) -> None:
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 
-def _check_cases_before(own: Sequence[Draft]) -> None:
-    """Flag questions without a case that follow one whose last option holds a case."""
-    opened: Draft | None = None
+def _check_cases_before(outline: Outline, own: Sequence[Draft]) -> None:
+    """Flag questions without a case that follow one: under a head, behind the last option of another."""
+    lines = [piece.text for piece in outline.preamble]
+    block, where, parts = None, "", 0
     for draft in own:
-        if opened and draft.block is opened.block and not draft.group and not is_case(draft.stem):
-            draft.flag("case_missing", f"a case may stand behind the options of number {opened.number}")
-        else:
-            opened = None
-        opened = draft if _ends_with_case(draft) else opened
+        if draft.block is not block:
+            block, lines = draft.block, [*lines, *draft.block.heads[1:]]
+            where = f"before number {draft.number}" if any(map(tells_of_patient, lines)) else ""
+            lines, parts = [], 0
+        parts += 1
+        if draft.group or is_case(draft.stem) or tells_of_patient(draft.stem) or parts > PARTS:
+            where = ""
+        elif where:
+            draft.flag("case_missing", f"a case may stand {where}")
+        if draft.is_flagged("case_inside") and not draft.group:
+            where, parts = f"behind the options of number {draft.number}", 0
 
 
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:

@@ -130,6 +130,10 @@ def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: se
                 continue
             told = f"{draft.answer} without a mark may be its answer, or part of the text"
             draft.flag("answer_in_text", told)
+    for members in collected((draft.section, draft) for draft in questions).values():
+        answered = [draft for draft in members if draft.answer or draft.accepted]
+        if len(members) > 1 and answered == members[-1:] and len(members[-1].answer or "") > 1 and not keyed:
+            members[-1].flag("several_answers", f"{members[-1].answer} may be the answers of all questions")
     if 2 * len(silent) > len(questions):
         return
     for draft in silent:

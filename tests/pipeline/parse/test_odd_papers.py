@@ -90,8 +90,25 @@ def test_options_before_the_first_question_may_be_shared_by_all() -> None:
 
 
 @pytest.mark.parametrize("patient", ["女，20岁，停经40天。", "男孩，3岁，发热。", "患者，男，70岁。"])
-def test_a_short_case_behind_the_last_option_stops_the_question(patient: str) -> None:
-    assert kept(f"1. 甲\n{THREE}\n{patient}\n2. 首先考虑\n{THREE}\n答案 1.A 2.C") == ["2C"]
+def test_a_short_case_behind_the_last_option_stops_the_question_and_those_on_the_case(patient: str) -> None:
+    after = f"2. 首先考虑\n{THREE}\n3. 首选的检查\n{THREE}\n4. 男，30岁，咳嗽。首先考虑\n{THREE}"
+    assert kept(f"1. 甲\n{THREE}\n{patient}\n{after}\n答案 1.A 2.C 3.A 4.B") == ["4B"]
+
+
+@pytest.mark.parametrize("before", ["", "某某医院考试\n", "一、病例题\n"])
+def test_questions_under_a_case_that_no_head_announces_wait(before: str) -> None:
+    asked = f"1. 首先考虑\n{THREE}\n2. 首选的检查\n{THREE}\n二、单选题\n3. 关于心的是\n{THREE}"
+    assert kept(f"{before}男，45岁，腹痛3天。\n{asked}\n答案 1.A 2.B 3.C") == ["3C"]
+
+
+def test_the_answers_of_all_questions_under_the_last_are_not_its_answer() -> None:
+    asked = "\n".join(f"{at}. 关于第{at}项的是\n{FOUR}" for at in (1, 3, 4))
+    assert not [one for one in kept(f"{asked}\n参考答案：ABCD") if "-" not in one]
+
+
+@pytest.mark.parametrize("answer", ["A（B也可）", "A，B亦可", "A（或B）", "A/B"])
+def test_an_answer_beside_which_another_earns_the_mark_waits(answer: str) -> None:
+    assert kept(f"1. 关于心的是\n{FOUR}\n答案：{answer}\n2. 关于肝的是\n{FOUR}\n答案：B") == ["2B"]
 
 
 @pytest.mark.parametrize(("before", "after"), [("", " √"), ("√", ""), ("*", ""), ("", "★"), ("★", "")])
