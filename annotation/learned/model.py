@@ -37,7 +37,11 @@ After 300 of CMExam's questions, on 700 others, mean of four draws, accuracy / m
 .71 / .40 without all (two draws), the lexicon .668 / .479 and .691 / .449.
 """
 _FEW, _MOST_LEVEL = 300, 0.35
-"""Questions below which the power grows, and how far: few examples overstate the frequent labels the more."""
+"""Number of questions below which the power grows, and its limit: few examples overstate frequent labels even more.
+
+After 100 questions, mean of 20 draws, accuracy / macro F1 of department: .704 / .432 without it, .701 / .449 with it,
+the lexicon .687 / .443; disease group .665 / .485, .663 / .499 and .666 / .479.
+"""
 FOLDS = 5
 MOST_ALIKE = 0.95
 """Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.

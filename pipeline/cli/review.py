@@ -189,9 +189,10 @@ def _write(path: Path, content: bytes) -> None:
 def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
     row = asdict(expert)
     control = row.pop("control")
-    row |= {"gold": control["gold"], "gold_right": control["right"]}
+    row |= {"gold_questions": control["questions"], "gold": control["gold"], "gold_right": control["right"]}
     row |= {"probes": control["probes"], "probes_accepted": control["accepted"]}
-    return row | {"pay": expert.questions * rate, "alarms": "; ".join(expert.alarms())}
+    paid = expert.questions + expert.control.questions  # nobody can tell gold questions from the others
+    return row | {"pay": paid * rate, "alarms": "; ".join(expert.alarms())}
 
 
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:

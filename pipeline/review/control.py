@@ -34,8 +34,10 @@ _SIGMAS = 3.0
 class Control:
     """An expert's answers to gold questions and probes."""
 
+    questions: int = 0
+    """Number of gold questions answered."""
     gold: int = 0
-    """Number of labels given to gold questions."""
+    """Number of labels given to them."""
     right: int = 0
     interval: Interval | None = None
     """95 % of the share that is right; labels of one question are a cluster."""
@@ -140,6 +142,7 @@ def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
         mean = sum(right) / len(right) if right else 0.0
         enough = len(right) >= 2 * _IN_A_ROW
         found[str(who)] = Control(
+            questions=gold["question_id"].n_unique(),
             gold=len(right),
             right=sum(right),
             interval=interval_of_share(

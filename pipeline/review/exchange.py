@@ -77,7 +77,7 @@ def push_to_experts(
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
-    assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"]))
+    assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"], params))
     gold = {item.question.question_id for item in gold_questions(params.gold)}
     accounts = {*connect(params).reviewers.values()}
     reports, notes = [], []

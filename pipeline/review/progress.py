@@ -202,9 +202,12 @@ def _room(params: ReviewParams, total: int) -> dict[str, float]:
     return {who: params.quotas.get(who, share) for who in params.reviewers}
 
 
-def answered_by(reviews: pl.DataFrame) -> dict[str, set[str]]:
-    """Return who has answered each question, rulings apart."""
-    own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
+def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[str]]:
+    """Return who has answered each question, without rulings and without people whose reviews do not count."""
+    own = reviews.filter(pl.col("project") == "review")
+    if params.reviewers:
+        own = own.filter(pl.col("reviewer").is_in([*params.reviewers, *params.adjudicators]))
+    own = own.group_by("question_id").agg("reviewer")
     return {question_id: set(people) for question_id, people in own.iter_rows()}
 
 

@@ -169,7 +169,7 @@ def export(
     """
     from pipeline.review.exchange import review_tasks
 
-    _refuse_adjudicator(expert, params)
+    _refuse_uncounted(expert, params)
     _refuse_second_name(expert, read_all(context.build))
     if path.exists():
         raise UserError(
@@ -187,7 +187,7 @@ def export(
     tasks = [task for task in review_tasks(tables, params, context, crops=False) if fits(task)]
     if params.assign:
         groups = groups_of(tables["questions"])
-        mine = assign(groups, params, answered_by(tables["pulled"])).questions.get(expert, set())
+        mine = assign(groups, params, answered_by(tables["pulled"], params)).questions.get(expert, set())
         full = groups.keys() - mine  # gold questions are everybody's
     free = [task for task in tasks if task.question_id in held or task.question_id not in answered | full]
     wanted = free[:count]
@@ -210,12 +210,12 @@ def take_in(
     same expert replaces what it answers anew. Rows that are not confirmed take nothing back.
 
     Raises:
-        UserError: one is none of ours, or its expert is an adjudicator; then none is taken in.
+        UserError: one is none of ours, or its expert's answers would not count; then none is taken in.
     """
     owner = owner_of(context)
     sheets = [(path, read(path, owner)) for path in paths]
     for _, sheet in sheets:
-        _refuse_adjudicator(sheet.expert, params)
+        _refuse_uncounted(sheet.expert, params)
     pulled, found = read_pulled(context.build, SHEETS), []
     for path, sheet in sheets:
         rows, told = PulledRows(), list[str]()
@@ -340,7 +340,11 @@ def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     ]
 
 
-def _refuse_adjudicator(expert: str, params: ReviewParams) -> None:
+def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
+    if params.reviewers and expert not in {*params.reviewers, *params.adjudicators}:
+        raise UserError(
+            f"{expert} is none of review.reviewers, so that the answers would not count: add the name there"
+        )
     if expert in params.adjudicators:
         raise UserError(
             f"{expert} is an adjudicator (review.adjudicators), who would rule on their own labels: ask another expert"

@@ -198,7 +198,9 @@ def status(
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
     assigned = None
     if params.assign:
-        assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"])).questions
+        assigned = assign(
+            groups_of(tables["questions"]), params, answered_by(tables["pulled"], params)
+        ).questions
     checked = controls(control) if control is not None else {}
     work = expert_work(ids, settled.reviews, settled.rules, assigned, checked, params.experts)
     return review_status(settled.standings), work, [row for row in rows if _is_total(row)]

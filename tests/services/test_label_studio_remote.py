@@ -66,6 +66,15 @@ class Remote:
         data = {"csrfmiddlewaretoken": token, "email": account.email, "password": account.password}
         return http.post(page, data=data, headers={"Origin": self.url, "Referer": self.url + page})
 
+    def invite(self, *accounts: Account) -> None:
+        """Send the invitation to people, who sign up; who has an account already keeps it."""
+        token = {"Authorization": f"Token {ADMIN.token}"}
+        invitation = self.visitor().get("/api/invite", headers=token).json()["invite_url"]
+        for account in accounts:
+            visitor = self.visitor()
+            self.send_form(visitor, invitation, account)
+            assert all(cookie.secure for cookie in visitor.cookies.jar)
+
     def expert(self, account: Account) -> Expert:
         http = self.visitor()
         self.send_form(http, "/user/login/", account)
@@ -125,15 +134,9 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
     context.dataset = DatasetParams(name="remote", raw=context.raw, build=context.build)
     stranger = remote.visitor()
     assert remote.send_form(stranger, "/user/signup/", ZHANG).status_code == 403, "without an invitation"
-    admin = Expert(httpx.Client(base_url=remote.url, verify=str(remote.authority), timeout=60))
-    admin.http.headers["Authorization"] = f"Token {ADMIN.token}"
-    invitation = admin.http.get("/api/invite").json()["invite_url"]
-    for account in (ZHANG, LI):
-        visitor = remote.visitor()
-        remote.send_form(visitor, invitation, account)
-        assert all(cookie.secure for cookie in visitor.cookies.jar)
-        assert visitor.get("/api/current-user/whoami").json()["email"] == account.email
-
+    remote.invite(ZHANG, LI)
+    whoami = remote.expert(ZHANG).http.get("/api/current-user/whoami")
+    assert whoami.json()["email"] == ZHANG.email
     found = tables(map(question, range(1, QUESTIONS + 1)))
     project = exchange.push(found, params, context).project
     zhang, li = remote.expert(ZHANG), remote.expert(LI)
@@ -181,6 +184,7 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
 
 def test_a_server_made_anew_gets_everything_from_the_build(remote, params, context, tmp_path):
     context.dataset = DatasetParams(name="anew", raw=context.raw, build=context.build)
+    remote.invite(ZHANG, LI)
     found = tables(map(question, range(1, QUESTIONS + 1)))
     project = exchange.push(found, params, context).project
     answer_some(remote.expert(ZHANG), project, QUESTIONS)
@@ -192,12 +196,7 @@ def test_a_server_made_anew_gets_everything_from_the_build(remote, params, conte
     remote.database.run("dropdb", "label_studio", user="postgres")
     remote.database.create()
     remote.start()
-    admin = httpx.Client(base_url=remote.url, verify=str(remote.authority), timeout=60)
-    invitation = admin.get("/api/invite", headers={"Authorization": f"Token {ADMIN.token}"}).json()[
-        "invite_url"
-    ]
-    for account in (LI, ZHANG):  # in another order: each now has the other's former id
-        remote.send_form(remote.visitor(), invitation, account)
+    remote.invite(LI, ZHANG)  # in another order: each now has the other's former id
     report = exchange.push(found, params, context)
     assert (report.created, report.added, report.restored) == (True, QUESTIONS, 2 * QUESTIONS)
     exchange.pull(params, context)

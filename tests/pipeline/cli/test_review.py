@@ -99,8 +99,8 @@ def test_time_pay_and_drift_of_each_expert_are_written(sample_build, tmp_path):
     with table.open(encoding="utf-8-sig", newline="") as file:
         rows = {row["reviewer"]: row for row in csv.DictReader(file)}
     mine = rows["张@example.org"]
-    assert (mine["questions"], float(mine["hours"]), float(mine["pay"])) == ("6", 0.05, 12.0)
-    assert (mine["gold"], mine["gold_right"]) == ("60", "40")
+    assert (mine["questions"], float(mine["hours"]), float(mine["pay"])) == ("6", 0.05, 14.0)
+    assert (mine["gold_questions"], mine["gold"], mine["gold_right"]) == ("1", "60", "40")
     assert "of the last gold labels are right" in mine["alarms"]
     assert float(rows["li@example.org"]["hours"]) == 0.1
     text = page.read_text(encoding="utf-8")

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from annotation.params import ReviewParams
-from pipeline.review.progress import assign, singles
+from pipeline.review.progress import answered_by, assign, singles
+from schemas.annotations import ExpertReview
+from tests.annotation.records import review
 
 PEOPLE = ["a@x.org", "b@x.org", "c@x.org"]
 
@@ -80,3 +82,12 @@ def test_contradictory_people_are_refused():
     ):
         with pytest.raises(ValidationError):
             params(**more)
+
+
+def test_answers_that_do_not_count_are_asked_of_somebody_else():
+    reviews = ExpertReview.to_frame([review(PEOPLE[0], "易"), review("gone@x.org", "易")])
+    [(question_id, people)] = answered_by(reviews, params()).items()
+    assert people == {PEOPLE[0]}
+    assert len(answered_by(reviews, ReviewParams())[question_id]) == 2
+    found = assign({question_id: "g"}, params(), answered_by(reviews, params()))
+    assert sum(map(len, found.questions.values())) == 1

@@ -215,6 +215,16 @@ def test_a_probe_in_an_old_workbook_stays_a_probe_whatever_was_filled_in_since(t
     assert control.select("kind", "right").rows() == [("probe", False)] * 4
 
 
+def test_nobody_works_in_vain(tables, context):
+    path, _ = exported(tables, context)
+    fill(path, {"q0": {"完成": "是"}})
+    others = ReviewParams(reviewers=["li", "wang"])
+    with pytest.raises(UserError, match=r"zhang is none of review\.reviewers"):
+        sheets.take_in([path], others, context)
+    with pytest.raises(UserError, match=r"zhang is none of review\.reviewers"):
+        sheets.export(tables, others, context, expert="zhang", path=path, count=None)
+
+
 def test_an_assigned_expert_gets_their_own_questions_alone(tables, context):
     people = ReviewParams(reviewers=["zhang", "li", "wang"], assign=True, overlap=0.0)
     found = []
