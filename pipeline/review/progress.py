@@ -1,10 +1,9 @@
 """Progress, pace and quality of each expert's work, and the page that shows them."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
-from itertools import cycle, pairwise
+from itertools import cycle
 from math import ceil, inf
 from statistics import median
 
@@ -40,7 +39,7 @@ class ExpertWork:
     left: int
     """Questions that wait for this expert: those assigned, or the open ones, shared evenly where more than two work."""
     seconds: float | None
-    """Median time a question, as the screen measured it, otherwise from answer to answer without pauses."""
+    """Median time a question, as the screen measured it; null in workbooks."""
     hours: float | None
     """Time that the screen measured, in all; pauses beyond ten minutes count ten minutes."""
     quick: float | None
@@ -102,7 +101,7 @@ def expert_work(
                 reviewer=name,
                 questions=answers.height,
                 left=left.get(name, 0),
-                seconds=median(times) if times else _between(answers["updated_at"]),
+                seconds=median(times) if times else None,
                 hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
                 quick=sum(time < QUICK for time in times) / len(times) if times else None,
                 accepted=accepted.get(name),
@@ -131,14 +130,6 @@ def _shared(question_ids: Sequence[str], answers: pl.DataFrame, experts: int) ->
 def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
     """Return the share of each expert's rows that meet a condition; experts without rows are left out."""
     return dict(rows.group_by("reviewer").agg(condition.mean()).iter_rows())
-
-
-def _between(moments: Iterable[str]) -> float | None:
-    """Return the median time from answer to answer without pauses."""
-    times = sorted(map(datetime.fromisoformat, moments))
-    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(times)]
-    working = [gap for gap in gaps if 0 < gap <= _BREAK]
-    return median(working) if working else None
 
 
 _LOTS = 2**32

@@ -47,6 +47,7 @@ from pipeline.review.folder import (
 from pipeline.review.progress import answered_by, assign, groups_of
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
+from schemas.annotations import Correction, ExpertReview
 from schemas.errors import UserError
 from schemas.identity import sha256
 
@@ -373,18 +374,20 @@ def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
         )
         for data, each in sheet.answers
     ]
-    mine = pulled.annotations.filter(pl.col("reviewer") == sheet.expert)
-    latest = dict(mine.group_by("question_id").agg(pl.col("updated_at").max()).iter_rows())
-    answered = {each.question_id for each in seen if each.updated_at >= latest.get(each.question_id, "")}
-    fresh: dict[str, Any] = {}
-    for name, who, own in (
-        ("annotations", "reviewer", seen),
-        ("reviews", "reviewer", rows.reviews),
-        ("corrections", "by", rows.corrections),
-    ):
-        frame: pl.DataFrame = getattr(pulled, name)
-        kept = frame.filter(~(pl.col("question_id").is_in(answered) & (pl.col(who) == sheet.expert)))
-        new = [each.model_dump(mode="json") for each in own if each.question_id in answered]
-        both = pl.concat([kept, pl.DataFrame(new, schema=frame.schema)])
-        fresh[name] = both.sort("question_id", who, "updated_at")
+    new = {
+        "annotations": SeenAnnotation.to_frame(seen),
+        "reviews": ExpertReview.to_frame(rows.reviews),
+        "corrections": Correction.to_frame(rows.corrections),
+    }
+    # An expert's annotation of a question has the same id in every workbook.
+    this = new["annotations"].select("annotation_id", this="updated_at")
+    there = pulled.annotations.join(this, on="annotation_id")
+    later = there.filter(pl.col("updated_at") > pl.col("this"))["annotation_id"]
+    taken = pl.col("annotation_id").is_in({each.annotation_id for each in seen}.difference(later))
+    fresh = {
+        name: pl.concat([getattr(pulled, name).filter(~taken), frame.filter(taken)]).sort(
+            "question_id", "annotation_id", maintain_order=True
+        )
+        for name, frame in new.items()
+    }
     return replace(pulled, **fresh)

@@ -24,12 +24,6 @@ def test_the_pace_is_the_median_that_the_screen_measured():
     assert (pace.questions, pace.left, pace.seconds) == (3, 7, 20)
 
 
-def test_where_nothing_was_measured_pauses_are_no_work():
-    reviews = [reviewed("a", n, at) for n, at in enumerate((0, 30, 60, 7200, 7230))]
-    assert expert_work(QUESTIONS, reviews, Rules())[0].seconds == pytest.approx(30)
-    assert expert_work(QUESTIONS, reviews[:1], Rules())[0].seconds is None
-
-
 def test_more_than_two_experts_share_what_is_left():
     reviews = [reviewed(who, 0, 0, 10.0) for who in "ab"] + [reviewed("c", 1, 0, 10.0)]
     found = {pace.reviewer: pace.left for pace in expert_work(QUESTIONS, reviews, Rules())}
