@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from pipeline.evaluate.submission import score_file, write_rows
+    from pipeline.evaluate.submission import holds_cases, score_file, write_rows
 
     console = Console()
     if any(given is not None and _same_file(out, given) for given in (source, key)):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
-    if key is None:
+    if key is None and holds_cases(source):
+        counts = _score_cases(console, source, out)
+    elif key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out)
@@ -47,6 +49,20 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
             say(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     say(f"{told}; written to {shown(out)}")
+
+
+def _score_cases(console: Console, source: Path, out: Path) -> dict[str, int]:
+    """Score answers to patients' cases by their references, and print the scores."""
+    from pipeline.evaluate.clinical import score_cases
+    from pipeline.evaluate.results.build import Evaluated, rich_table
+    from pipeline.evaluate.results.build import tables as tables_of
+    from pipeline.evaluate.submission import read_items, write_lines
+
+    rows, scores = score_cases(source, list(read_items(source)))
+    write_lines(rows, out)
+    for name, table in tables_of(Evaluated(scores)):
+        print_whole(console, rich_table(name, table))
+    return {"answers": len(rows)}
 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:

@@ -64,8 +64,16 @@ class Total:
         return float(self.of(self.rows(items).sum(axis=0)))
 
     def interval(self, items: Sequence[Any]) -> Interval | None:
-        """Return its 95 % interval."""
-        return bootstrap([item.cluster for item in items], self.rows(items), self.of)
+        """Return the 95 % interval of its mean over the repetitions, each with sums of its own."""
+        rows = self.rows(items)
+        rounds = {repeat: at for at, repeat in enumerate(sorted({item.repeat for item in items}))}
+        apart = np.zeros((len(items), len(rounds), rows.shape[1]))
+        apart[range(len(items)), [rounds[item.repeat] for item in items]] = rows
+        return bootstrap(
+            [item.cluster for item in items],
+            apart.reshape(len(items), -1),
+            lambda sums: self.of(sums.reshape(*sums.shape[:-1], *apart.shape[1:])).mean(axis=-1),
+        )
 
 
 def _f1_rows(items: Sequence[Graded]) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
+from pipeline.evaluate.clinical import load_cases
 from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
@@ -25,7 +26,6 @@ from pipeline.evaluate.tasks import (
     Reading,
     TaskWork,
     Written,
-    load_cases,
 )
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams

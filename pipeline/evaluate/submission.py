@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,12 +77,15 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
 
 def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
-    counts = {"rows": 0, "correct": 0, "wrong": 0, "no_answer": 0}
-    lines = []
-    for row in scored:
-        counts["rows"] += 1
-        counts[{True: "correct", False: "wrong", None: "no_answer"}[row["correct"]]] += 1
-        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    rows = list(scored)
+    write_lines(rows, path_out)
+    told = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
+    return {"rows": len(rows)} | {name: told[name] for name in ("correct", "wrong", "no_answer")}
+
+
+def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
+    """Write rows as JSONL, whole or not at all."""
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     partial = path_out.with_name(path_out.name + ".partial")
     try:
         # Half of a surrogate pair, as a cut-off output may end with, goes out as the JSON escape it came as.
@@ -89,7 +93,6 @@ def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str,
         partial.replace(path_out)
     except OSError as error:
         raise UserError(f"{path_out}: cannot be written: {error.strerror}") from None
-    return counts
 
 
 def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[str, Any]:
@@ -308,7 +311,7 @@ _ItemT = TypeVar("_ItemT", _Given, _Key)
 
 def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
     found: dict[str, _ItemT] = {}
-    for number, content in enumerate(_items(path), start=1):
+    for number, content in enumerate(read_items(path), start=1):
         place = f"{path}, item {number}"
         item = _valid(form, content, place)
         name = str(item.id)
@@ -320,7 +323,13 @@ def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
     return found
 
 
-def _items(path: Path) -> Iterator[Any]:
+def holds_cases(path: Path) -> bool:
+    """Return whether a file begins with a patient's case, as CMB-Clin has them."""
+    first = next(read_items(path), None) if _text(path).lstrip()[:1] in ("[", "{") else None
+    return isinstance(first, dict) and "QA_pairs" in first
+
+
+def read_items(path: Path) -> Iterator[Any]:
     """The objects of a JSON array or of JSONL."""
     text = _text(path)
     lines = [text] if text.lstrip().startswith("[") else text.split("\n")

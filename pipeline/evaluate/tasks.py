@@ -1,14 +1,11 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
-
-from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
 from pipeline.evaluate.backends import Backend, Generation
+from pipeline.evaluate.clinical import conversation, item_id, load_cases
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput
@@ -18,8 +15,6 @@ from pipeline.evaluate.prompting import (
     Examples,
     Message,
     Prompt,
-    Template,
-    chat,
     load_template,
     messages,
     versions,
@@ -36,7 +31,6 @@ from pipeline.evaluate.scoring import (
     compare,
     slices_of,
 )
-from schemas.errors import UserError, first_problem
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
 from schemas.questions import Rejection
@@ -286,50 +280,6 @@ class ExplanationWork(_TextWork):
             self._add(messages(self._template, row, examples.of(row)), wanted, row)
 
 
-_LARGEST = 64 * 1024 * 1024
-"""Bytes of a file of cases; CMB's 74 take 0.4 million."""
-
-
-class Turn(BaseModel, extra="ignore"):
-    """A question about a case and its solution."""
-
-    question: str = Field(min_length=1)
-    solution: str = Field(min_length=1, validation_alias=AliasChoices("answer", "solution"))
-
-
-class Case(BaseModel, extra="ignore", coerce_numbers_to_str=True):
-    """A patient's case, as CMB-Clin has it."""
-
-    id: str
-    title: str | None = None
-    description: str = Field(min_length=1)
-    turns: list[Turn] = Field(validation_alias="QA_pairs", min_length=1)
-
-
-def load_cases(path: Path | None) -> list[Case]:
-    """The cases of a file in CMB-Clin's format.
-
-    Raises:
-        UserError: no file is named, it cannot be read, or a case lacks something.
-    """
-    if path is None:
-        raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
-        cases = TypeAdapter(list[Case]).validate_json(path.read_bytes())
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be read ({error.strerror}); set evaluate.cases to CMB-Clin's JSON"
-        ) from None
-    except ValidationError as error:
-        said = first_problem(error, "the file")
-        raise UserError(f"{path}: {said}; cases look like CMB-Clin-qa.json") from None
-    if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
-        raise UserError(f"{path}: two cases have the id {twice[0]!r}")
-    return cases
-
-
 class ClinicalWork(_TextWork):
     """Every question of every case."""
 
@@ -342,27 +292,6 @@ class ClinicalWork(_TextWork):
         for case, number in turns[: material.params.limit]:
             wanted = Wanted(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
             self._add(conversation(self._template, case, number), wanted)
-
-
-def item_id(case: Case, number: int) -> str:
-    """The name of a case's question in every table; ``number`` counts from 0."""
-    return f"clin-{case.id}-{number + 1}"
-
-
-def conversation(template: Template, case: Case, number: int) -> tuple[Message, ...]:
-    """The case, what was asked of it before and the solutions, and question ``number``."""
-    asked = [
-        _fill(template.question if index == 0 else template.follow_up or template.question, case, turn)
-        for index, turn in enumerate(case.turns[: number + 1])
-    ]
-    answers = [_fill(template.answer, case, turn) for turn in case.turns[:number]]
-    return chat(template.system, zip(asked, answers, strict=False), asked[-1])
-
-
-def _fill(template: str, case: Case, turn: Turn) -> str:
-    return template.strip("\n").format(
-        title=case.title or "", description=case.description, question=turn.question, solution=turn.solution
-    )
 
 
 TaskWork = AnswerWork | ExplanationWork | ClinicalWork

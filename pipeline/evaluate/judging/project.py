@@ -12,11 +12,11 @@ import polars as pl
 
 from annotation.params import ReviewParams
 from annotation.rubric import ShownAnswer, aspects
+from pipeline.evaluate.clinical import Case, item_id, load_cases
 from pipeline.evaluate.extraction import shown
 from pipeline.evaluate.grading import READABLE
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from pipeline.evaluate.params import EvaluateParams
-from pipeline.evaluate.tasks import Case, item_id, load_cases
 from pipeline.review.exchange import connect, send
 from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from pipeline.runtime.publish import read_table

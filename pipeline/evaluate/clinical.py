@@ -1,0 +1,129 @@
+"""Patients' cases with questions in free text, in CMB-Clin's format: as prompts, and answers of others to be scored."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
+
+from pipeline.evaluate.grading import READABLE, read_text
+from pipeline.evaluate.metrics import score_items
+from pipeline.evaluate.prompting import Message, Template, chat
+from pipeline.evaluate.scoring import OVERALL, GradedText, compare
+from schemas.errors import UserError, first_problem
+from schemas.evaluation import Score, Task
+
+_LARGEST = 64 * 1024 * 1024
+"""Bytes of a file of cases; CMB's 74 take 0.4 million."""
+
+
+class Turn(BaseModel, extra="ignore"):
+    """A question about a case and its solution."""
+
+    question: str = Field(min_length=1)
+    solution: str = Field(min_length=1, validation_alias=AliasChoices("answer", "solution"))
+
+
+class Case(BaseModel, extra="ignore", coerce_numbers_to_str=True):
+    """A patient's case, as CMB-Clin has it."""
+
+    id: str
+    title: str | None = None
+    description: str = Field(min_length=1)
+    turns: list[Turn] = Field(validation_alias="QA_pairs", min_length=1)
+
+
+def load_cases(path: Path | None) -> list[Case]:
+    """The cases of a file in CMB-Clin's format.
+
+    Raises:
+        UserError: no file is named, it cannot be read, or a case lacks something.
+    """
+    if path is None:
+        raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
+        cases = TypeAdapter(list[Case]).validate_json(path.read_bytes())
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be read ({error.strerror}); set evaluate.cases to CMB-Clin's JSON"
+        ) from None
+    except ValidationError as error:
+        said = first_problem(error, "the file")
+        raise UserError(f"{path}: {said}; cases look like CMB-Clin-qa.json") from None
+    if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
+        raise UserError(f"{path}: two cases have the id {twice[0]!r}")
+    return cases
+
+
+def item_id(case: Case, number: int) -> str:
+    """The name of a case's question in every table; ``number`` counts from 0."""
+    return f"clin-{case.id}-{number + 1}"
+
+
+def conversation(template: Template, case: Case, number: int) -> tuple[Message, ...]:
+    """The case, what was asked of it before and the solutions, and question ``number``."""
+    asked = [
+        _fill(template.question if index == 0 else template.follow_up or template.question, case, turn)
+        for index, turn in enumerate(case.turns[: number + 1])
+    ]
+    answers = [_fill(template.answer, case, turn) for turn in case.turns[:number]]
+    return chat(template.system, zip(asked, answers, strict=False), asked[-1])
+
+
+def _fill(template: str, case: Case, turn: Turn) -> str:
+    return template.strip("\n").format(
+        title=case.title or "", description=case.description, question=turn.question, solution=turn.solution
+    )
+
+
+_ANSWERS = "model_answer"
+"""``model_answer``, or ``model_answer_0`` … of several samples, beside a question, as CMB's script writes them."""
+
+
+def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Score]]:
+    """Score answers of others to patients' cases by the references in the same file.
+
+    Args:
+        path: the file, for messages.
+        rows: its objects: cases whose ``QA_pairs`` hold ``model_answer`` beside ``question`` and ``answer``.
+
+    Returns:
+        A row an answer, with ``outcome`` and what it shares with its reference; and the scores.
+
+    Raises:
+        UserError: a row is no case, two answers are of one question, or there is none.
+    """
+    items: list[GradedText] = []
+    told = []
+    for name, case, repeat, pair, text in _given(path, rows):
+        outcome, said = read_text(text, "stop")
+        counts = compare(said if outcome in READABLE else "", pair["reference"])
+        items.append(GradedText(name, case, outcome, counts, repeat))
+        shared = dict(zip(("rouge_1", "rouge_2", "rouge_l"), counts.rouge, strict=True))
+        told.append({"id": name, **pair, "model_answer": text, "outcome": outcome.value, **shared})
+    if not items:
+        raise UserError(f"{path}: no question of a case holds {_ANSWERS}")
+    if twice := [
+        name for name, count in Counter((one.item_id, one.repeat) for one in items).items() if count > 1
+    ]:
+        raise UserError(f"{path}: {twice[0][0]} is answered twice")
+    return told, score_items(path.stem, OVERALL, items, "texts", Task.CLINICAL)
+
+
+def _given(
+    path: Path, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
+    """Yield each answer with its question's id, its case and its repetition."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            case = Case.model_validate(row)
+        except ValidationError as error:
+            raise UserError(f"{path}, item {number}: {first_problem(error)}") from None
+        for at, (turn, pair) in enumerate(zip(case.turns, row["QA_pairs"], strict=True)):
+            answers = [key for key in sorted(pair) if key.startswith(_ANSWERS) and isinstance(pair[key], str)]
+            for repeat, key in enumerate(answers):
+                about = {"question": turn.question, "reference": turn.solution}
+                yield item_id(case, at), case.id, repeat, about, pair[key]
