@@ -5,14 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from annotation.label_studio import comparison
 from annotation.label_studio.client import Project, ReplyLostError, Studio
-from annotation.label_studio.comparison import (
-    ProjectChanges,
-    Remote,
-    compare,
-    duplicate_task_ids,
-    obsolete_task_ids,
-)
 from annotation.label_studio.projects import Kind, Owner, find, make, pause, wait_until
 from annotation.label_studio.tasks import ReviewTask
 from schemas.errors import UserError
@@ -111,8 +105,10 @@ def push(
     total = studio.project(project.id).tasks
     if total != len(there):
         there = work.look()  # somebody else writes to the project
-    removed = studio.delete_unanswered(project.id, duplicate_task_ids(tasks, there))
-    withdrawn = studio.delete_unanswered(project.id, obsolete_task_ids(tasks, there)) if kind.prune else 0
+    removed = studio.delete_unanswered(project.id, comparison.duplicate_task_ids(tasks, there))
+    withdrawn = (
+        studio.delete_unanswered(project.id, comparison.obsolete_task_ids(tasks, there)) if kind.prune else 0
+    )
     later = len(first.missing) - len(chosen)
     reviewed = [task.question_id for remote, task in first.texts if remote.annotations]
     return PushReport(
@@ -136,7 +132,7 @@ def push(
 
 
 def _chosen(
-    found: ProjectChanges, count: int | None, answers: Mapping[str, Sequence[Mapping[str, Any]]]
+    found: comparison.ProjectChanges, count: int | None, answers: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> list[ReviewTask]:
     """Return what to add: the rest of a batch that was interrupted first, and as a part of it."""
     rest = found.missing[: found.interrupted]
@@ -166,18 +162,18 @@ class _Push:
     mended: int = 0
     removed: int = 0
 
-    def look(self) -> list[Remote]:
+    def look(self) -> list[comparison.Remote]:
         """Return the tasks that are there."""
-        return list(map(Remote.of, self.studio.tasks(self.project.id)))
+        return list(map(comparison.Remote.of, self.studio.tasks(self.project.id)))
 
-    def compared(self, there: Sequence[Remote]) -> ProjectChanges:
+    def compared(self, there: Sequence[comparison.Remote]) -> comparison.ProjectChanges:
         """Return the changes that are needed."""
         present = self.studio.predictions(self.project.id) if there else {}
-        return compare(self.tasks, there, present, self.version)
+        return comparison.compare(self.tasks, there, present, self.version)
 
     def until_whole(
-        self, there: list[Remote], found: ProjectChanges, chosen: Sequence[ReviewTask]
-    ) -> list[Remote]:
+        self, there: list[comparison.Remote], found: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
+    ) -> list[comparison.Remote]:
         """Send and update until all wanted tasks are on the server; return the tasks found there at the end."""
         by_id = {each.question_id: each for each in chosen}
         missing = list(chosen)
@@ -195,7 +191,7 @@ class _Push:
                 expected = (len(there) + len(missing), found.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
                     self._name_version(found)
-                    return [*there, *(Remote.of({"id": 0, "data": each.data}) for each in missing)]
+                    return [*there, *(comparison.Remote.of({"id": 0, "data": each.data}) for each in missing)]
             there = self._without_lost_answers(by_id)
             found = self.compared(there)
             missing = [by_id[each.question_id] for each in found.missing if each.question_id in by_id]
@@ -209,7 +205,7 @@ class _Push:
             f" {self.mended + self.lost} rounds: look at its log, then run `{self.kind.command}` again"
         )
 
-    def _write(self, found: ProjectChanges, missing: Sequence[ReviewTask]) -> None:
+    def _write(self, found: comparison.ProjectChanges, missing: Sequence[ReviewTask]) -> None:
         """Add and change: labels many at once, texts one by one (0.2 s each; the server offers nothing else)."""
         studio, project, filling = self.studio, self.project.id, found.filling
         for tasks in _groups(missing, self.batch):
@@ -222,13 +218,13 @@ class _Push:
         for remote, task in found.texts:
             studio.update_task(remote.task_id, task.data)
 
-    def _name_version(self, found: ProjectChanges) -> None:
+    def _name_version(self, found: comparison.ProjectChanges) -> None:
         """Name the annotator of the filled-in labels, now that they exist: earlier the server refuses the name."""
         version = found.filling.version
         if self.project.model_version != version and any(task.prediction for task in self.tasks):
             self.studio.update_project(self.project.id, model_version=version)
 
-    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[Remote]:
+    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.Remote]:
         """Return the tasks that are there; those that came without the answers that were sent with them go first."""
         there = self.look()
         answered = {question_id for question_id, task in sent.items() if task.submitted()}

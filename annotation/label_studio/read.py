@@ -13,17 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from annotation.label_studio import screen
-from annotation.label_studio.editable import (
-    ANSWER,
-    OPTION,
-    VERDICT,
-    Base,
-    UnreadableTextError,
-    changes,
-    fields_of,
-    key_of,
-)
+from annotation.label_studio import editable, screen
 from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from annotation.rubric import LEAST, MOST, aspects
 from schemas.annotations import Correction, CorrectionStatus, ExpertReview
@@ -145,10 +135,10 @@ class _Answer:
         lines = [text] if isinstance(text, str) else text if isinstance(text, list) else []
         return "\n".join(str(line).strip() for line in lines).strip() or None
 
-    def _base(self, name: str) -> Base | None:
+    def _base(self, name: str) -> editable.Base | None:
         """Return what the person saw: as it came back with the answer, otherwise as the task has it now."""
         line = self._text(name) or self.data.get("base")
-        return Base.loads(line) if isinstance(line, str) else None
+        return editable.Base.loads(line) if isinstance(line, str) else None
 
     def _common(self) -> dict[str, Any]:
         """Return the fields that reviews and corrections share."""
@@ -190,7 +180,7 @@ class _Answer:
 
     def read_verdict(self) -> None:
         """Add a verifier's decision and corrections."""
-        found = [_VERDICTS[name] for name in self._choices(VERDICT) if name in _VERDICTS]
+        found = [_VERDICTS[name] for name in self._choices(editable.VERDICT) if name in _VERDICTS]
         if len(found) != 1:
             self.reject("missing_verdict", f"{self.reviewer} chose no verdict")
         elif found == [UNSURE]:
@@ -231,14 +221,14 @@ class _Answer:
             )
         )
 
-    def _correct(self, name: str, base_name: str, changed: Callable[[str, Base], Changes]) -> bool:
+    def _correct(self, name: str, base_name: str, changed: Callable[[str, editable.Base], Changes]) -> bool:
         """Add what was corrected in a field; return whether it could be read."""
         text, base = self._text(name), self._base(base_name)
         if text is None or base is None:
             return True
         try:
             found = changed(text, base)
-        except UnreadableTextError as error:
+        except editable.UnreadableTextError as error:
             self.reject("unreadable_correction", f"{self.reviewer}: {error}")
             return False
         for field_name, (before, after) in found.items():
@@ -248,7 +238,7 @@ class _Answer:
     def _decide(self, verdict: str) -> None:
         base = self._base(screen.BASE)
         if base is not None:
-            self._add(base.content_hash, VERDICT, None, verdict)
+            self._add(base.content_hash, editable.VERDICT, None, verdict)
 
     def _add(self, content_hash: str, name: str, before: str | None, after: str | None) -> None:
         self.rows.corrections.append(
@@ -265,7 +255,7 @@ class _Answer:
         )
 
 
-def changed_text(text: str, base: Base) -> Changes:
+def changed_text(text: str, base: editable.Base) -> Changes:
     """Return the fields that differ from what was shown.
 
     Raises:
@@ -273,20 +263,20 @@ def changed_text(text: str, base: Base) -> Changes:
     """
     if text.split() == base.text.split():
         return {}
-    before, after = fields_of(base.text), fields_of(text)
-    if sum(name.startswith(OPTION) for name in after) < 2:
-        raise UnreadableTextError("fewer than two options are left")
-    return changes(before, after)
+    before, after = editable.fields_of(base.text), editable.fields_of(text)
+    if sum(name.startswith(editable.OPTION) for name in after) < 2:
+        raise editable.UnreadableTextError("fewer than two options are left")
+    return editable.changes(before, after)
 
 
-def changed_key(text: str, base: Base) -> Changes:
+def changed_key(text: str, base: editable.Base) -> Changes:
     """Return the key, where it differs from what was shown.
 
     Raises:
         UnreadableTextError: it is no key.
     """
-    key = key_of(text)
+    key = editable.key_of(text)
     labels = {line[:1] for line in base.text.split("\n")}
     if not set(key) <= labels:
-        raise UnreadableTextError(f"the key {key} names an option that is not there")
-    return {} if key == base.key else {ANSWER: (base.key or None, key)}
+        raise editable.UnreadableTextError(f"the key {key} names an option that is not there")
+    return {} if key == base.key else {editable.ANSWER: (base.key or None, key)}

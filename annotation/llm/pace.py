@@ -7,7 +7,6 @@ import math
 import random
 import re
 import time
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,6 +21,8 @@ LONGEST_WAIT = 300.0
 """Longest wait in seconds; an endpoint that asks for more counts as failed."""
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 30.0
+_LOOK = 0.02
+"""Seconds between looks for a free place."""
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNKNOWN_RESET = 1.0
@@ -47,7 +48,6 @@ class Pace:
         self._slowed = 0.0
         self._tokens: int | None = None
         self._in_flight = 0
-        self._queue: deque[asyncio.Future[None]] = deque()
 
     @property
     def limit(self) -> int:
@@ -63,21 +63,15 @@ class Pace:
             elif self._left < 1:
                 self._resume, self._left = max(self._resume, self._reset), math.inf
             elif self._in_flight >= self.limit:
-                self._queue.append(waiter := asyncio.get_running_loop().create_future())
-                await waiter
+                await asyncio.sleep(_LOOK)  # after a rate limit alone: no more ask than may be in flight
             else:
                 self._in_flight += 1
                 self._left -= 1
                 return
 
     def leave(self) -> None:
-        """Note that a request ended, in whatever way, and let others start."""
+        """Note that a request ended, in whatever way."""
         self._in_flight -= 1
-        free = self.limit - self._in_flight
-        while free > 0 and self._queue:
-            if not (waiter := self._queue.popleft()).done():  # done: cancelled while it waited
-                waiter.set_result(None)
-                free -= 1
 
     def record_tokens(self, tokens: int | None) -> None:
         """Remember the tokens of an answered request: what is left of a limit of tokens is divided by them."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files as files_of
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from jinja2 import Environment
 
 from pipeline.calibrate.opinions import EXPERTS, CalibrationRows, Opinions
 from pipeline.rendering import html
 from pipeline.rendering.figures import COLOURS, INK, figure, save
+from pipeline.rendering.markdown import rendered
 from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
 from schemas.taxonomy import dimensions
 
@@ -44,9 +42,7 @@ def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) 
         "figures": {path: html.inline(data) for path, data in figures.items()},
     }
     page = html.render("pipeline.calibrate:calibration.html", **values)
-    template = files_of("pipeline.calibrate") / "templates" / "calibration.md"
-    environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701 (Markdown)
-    markdown = environment.from_string(template.read_text(encoding="utf-8")).render(values)
+    markdown = rendered("pipeline.calibrate:calibration.md", **values)
     return {PAGE: page, MARKDOWN: markdown.encode()} | figures
 
 

@@ -9,19 +9,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.review.control import PROBE
-from pipeline.stats.agreement import (
-    Resampling,
-    cohen_kappa,
-    count_labels,
-    fleiss_kappa,
-    gwet_ac1,
-    interval,
-    krippendorff_alpha,
-    pair_table,
-    raw_agreement,
-    specific_agreement,
-    value_of,
-)
+from pipeline.stats import agreement as stats
 from schemas.annotations import Agreement, Annotation
 
 ALL = "all"
@@ -58,7 +46,7 @@ def agreement(
     """
     rows = []
     for dimension in dimensions:
-        draw = Resampling(resamples, _own_seed(seed, dimension))
+        draw = stats.Resampling(resamples, _own_seed(seed, dimension))
         ratings = _ratings(reviews.filter(pl.col("dimension") == dimension))
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
         rows.append(_row(dimension, ALL, units, draw, slice_name))
@@ -116,7 +104,7 @@ def agreement_with_annotators(
         for who, label in told:
             if label is not None and who != PROBE:
                 pairs[who, row["dimension"]][part].append((row["label"], label))
-    draws = {name: Resampling(resamples, _own_seed(seed, name)) for name in wanted}
+    draws = {name: stats.Resampling(resamples, _own_seed(seed, name)) for name in wanted}
     return [
         _row(name, f"experts & {who}", pairs[who, name][part], draws[name], part, pair=True)
         for who, name in sorted(pairs.keys(), key=lambda pair: (wanted.get(pair[1], -1), pair))
@@ -143,7 +131,7 @@ def _row(
     dimension: str,
     reviewers: str,
     units: Sequence[Sequence[str]],
-    draw: Resampling,
+    draw: stats.Resampling,
     slice_name: str | None,
     *,
     pair: bool = False,
@@ -152,18 +140,21 @@ def _row(
     """Return all coefficients of some ratings; with ``label``, of that label against all others."""
     if label is not None:
         units = [["label" if given == label else "other" for given in unit] for unit in units]
-    counts = count_labels(units, () if label is None else ("label", "other"))
+    counts = stats.count_labels(units, () if label is None else ("label", "other"))
     coefficients = {
-        "raw": (raw_agreement if label is None else specific_agreement, counts),
-        "ac1": (gwet_ac1, counts),
-        "fleiss": (fleiss_kappa, counts),
-        "kappa": (cohen_kappa, pair_table(units if pair else ())),
-        "alpha": (krippendorff_alpha, counts),
+        "raw": (stats.raw_agreement if label is None else stats.specific_agreement, counts),
+        "ac1": (stats.gwet_ac1, counts),
+        "fleiss": (stats.fleiss_kappa, counts),
+        "kappa": (stats.cohen_kappa, stats.pair_table(units if pair else ())),
+        "alpha": (stats.krippendorff_alpha, counts),
     }
     values: dict[str, float | None] = {}
     for name, (coefficient, table) in coefficients.items():
-        values[name] = value_of(coefficient, table)
-        values[f"{name}_low"], values[f"{name}_high"] = interval(coefficient, table, draw) or (None, None)
+        values[name] = stats.value_of(coefficient, table)
+        values[f"{name}_low"], values[f"{name}_high"] = stats.interval(coefficient, table, draw) or (
+            None,
+            None,
+        )
     return Agreement(
         dimension=dimension,
         label=label,

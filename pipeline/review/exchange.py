@@ -13,19 +13,10 @@ from pathlib import Path
 import polars as pl
 
 from annotation.adjudication import State
+from annotation.label_studio import projects
 from annotation.label_studio import pull as pulling
 from annotation.label_studio import push as pushing
 from annotation.label_studio.client import Studio
-from annotation.label_studio.projects import (
-    ADJUDICATION,
-    KINDS,
-    REVIEW,
-    VERIFICATION,
-    Kind,
-    NothingToSendError,
-    find,
-    of_expert,
-)
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import (
@@ -38,18 +29,9 @@ from annotation.label_studio.tasks import (
     verification_tasks,
 )
 from annotation.params import ReviewParams
+from pipeline.review import folder
 from pipeline.review.control import among, gold_questions, proposals, with_probes
-from pipeline.review.folder import (
-    accepted_probes,
-    combine,
-    expert_kinds,
-    owner_of,
-    read_all,
-    read_pulled,
-    remember_shown,
-    write_pulled,
-)
-from pipeline.review.progress import answered_by, assign, groups_of
+from pipeline.review.progress import assignment
 from pipeline.review.stage import settle, waiting_questions
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import CORRECTIONS
@@ -67,7 +49,7 @@ def push(
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
-    kind = replace(REVIEW, experts=params.experts)
+    kind = replace(projects.REVIEW, experts=params.experts)
     return send(kind, tasks, params, context, version=version, count=count, adopt=adopt)
 
 
@@ -77,17 +59,17 @@ def push_to_experts(
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks = review_tasks(tables, params, context)
     version = model_version(tables["annotations"]["annotator"])
-    assigned = assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"], params))
+    assigned = assignment(tables, params)
     gold = {item.question.question_id for item in gold_questions(params.gold)}
     accounts = {*connect(params).reviewers.values()}
     reports, notes = [], []
     for expert in params.reviewers:
-        kind = of_expert(expert)
-        done = {*read_pulled(context.build, kind).annotations["question_id"]}
+        kind = projects.of_expert(expert)
+        done = {*folder.read_pulled(context.build, kind).annotations["question_id"]}
         wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
         own = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
-            with suppress(NothingToSendError):  # no project, and nothing for it
+            with suppress(projects.NothingToSendError):  # no project, and nothing for it
                 reports.append(send(kind, own, params, context, version=version, count=count, adopt=adopt))
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
@@ -105,7 +87,7 @@ def review_tasks(
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
     proposed = with_probes(tables["annotations"], params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
-    remember_shown(context.build, proposed)
+    folder.remember_shown(context.build, proposed)
     questions = among(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
@@ -124,7 +106,7 @@ def review_tasks(
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     settled = settle(tables, params)
-    half = accepted_probes(context.build)
+    half = folder.accepted_probes(context.build)
     open_cases = [
         each
         for each in settled.standings
@@ -136,7 +118,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = _crops(questions.values(), context) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
-    return send(ADJUDICATION, tasks, params, context, version=VERSION)
+    return send(projects.ADJUDICATION, tasks, params, context, version=VERSION)
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
@@ -147,7 +129,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     pairs, without = waiting_questions(context.build)
     crops = _crops([question for _, question in pairs], context) if params.crops else {}
     tasks = verification_tasks(pairs, crops=crops)
-    return send(VERIFICATION, tasks, params, context), without
+    return send(projects.VERIFICATION, tasks, params, context), without
 
 
 def connect(params: ReviewParams) -> Studio:
@@ -156,7 +138,7 @@ def connect(params: ReviewParams) -> Studio:
 
 
 def send(
-    kind: Kind,
+    kind: projects.Kind,
     tasks: Sequence[ReviewTask],
     params: ReviewParams,
     context: Context,
@@ -167,14 +149,14 @@ def send(
 ) -> PushReport:
     """Send tasks to the project of their kind; answers that were pulled go back with those that it lost."""
     studio = connect(params)
-    before = read_pulled(context.build, kind)
+    before = folder.read_pulled(context.build, kind)
     with context.progress(len(tasks), "questions") as advance:
         return pushing.push(
             studio,
             kind,
-            owner_of(context),
+            folder.owner_of(context),
             tasks,
-            title=params.project if kind.key == REVIEW.key else None,
+            title=params.project if kind.key == projects.REVIEW.key else None,
             version=version,
             batch=params.batch,
             count=count,
@@ -211,38 +193,45 @@ def pull(
             the others were fetched.
     """
     studio = connect(params)
-    owner = owner_of(context)
-    experts = [of_expert(who) for who in params.reviewers] if params.assign else []
-    shared = replace(REVIEW, experts=params.experts)
-    kinds = {kind.key: kind for kind in (shared, *KINDS[1:], *expert_kinds(context.build), *experts)}
+    owner = folder.owner_of(context)
+    experts = [projects.of_expert(who) for who in params.reviewers] if params.assign else []
+    shared = replace(projects.REVIEW, experts=params.experts)
+    kinds = {
+        kind.key: kind
+        for kind in (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
+    }
     listed = studio.projects("[build-dataset ")
-    present = {key: find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()}
+    present = {
+        key: projects.find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()
+    }
     people = studio.accounts
     reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():
-            before = read_pulled(context.build, kind)
+            before = folder.read_pulled(context.build, kind)
             if present[key]:
                 there = present[key]
                 after, report = pulling.pull(
                     studio, kind, owner, before, full=full, force=force, project=there, advance=advance
                 )
-                write_pulled(context.build, kind, after)
+                folder.write_pulled(context.build, kind, after)
                 reports.append(report)
             elif before.project is not None:
-                write_pulled(context.build, kind, before.with_addresses(people))
+                folder.write_pulled(context.build, kind, before.with_addresses(people))
                 reports.append(pulling.report_of(kind, before, before, remedy=kind.command))
-    combine(context.build, read_all(context.build), params)
-    started = any(report.kind.startswith(REVIEW.name) for report in reports)
-    under_way = any(there for key, there in present.items() if kinds[key].name == REVIEW.name)
+    folder.combine(context.build, folder.read_all(context.build), params)
+    started = any(report.kind.startswith(projects.REVIEW.name) for report in reports)
+    under_way = any(there for key, there in present.items() if kinds[key].name == projects.REVIEW.name)
     if not under_way and (started or not any(present.values())):
-        raise pulling.no_project(studio, REVIEW, owner, read_pulled(context.build, REVIEW))
+        raise pulling.no_project(
+            studio, projects.REVIEW, owner, folder.read_pulled(context.build, projects.REVIEW)
+        )
     return reports
 
 
 def unknown_people(params: ReviewParams, build: Path) -> list[str]:
     """Return configured people who had no account at the last pull."""
-    known = {name for pulled in read_all(build) for name in pulled.people.values()}
+    known = {name for pulled in folder.read_all(build) for name in pulled.people.values()}
     return sorted({*params.reviewers, *params.adjudicators} - known)
 
 

@@ -193,6 +193,11 @@ def _room(params: ReviewParams, total: int) -> dict[str, float]:
     return {who: params.quotas.get(who, share) for who in params.reviewers}
 
 
+def assignment(tables: Mapping[str, pl.DataFrame], params: ReviewParams) -> Assigned:
+    """Return the assignment of a dataset's questions, as of the last pull."""
+    return assign(groups_of(tables["questions"]), params, answered_by(tables["pulled"], params))
+
+
 def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[str]]:
     """Return who has answered each question, without rulings and without people whose reviews do not count."""
     own = reviews.filter(pl.col("project") == "review")

@@ -18,33 +18,14 @@ from zipfile import BadZipFile, ZipFile
 
 import polars as pl
 
+from annotation.label_studio import screen
 from annotation.label_studio.projects import Owner
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.label_studio.read import PulledRows, read_task, timestamp
-from annotation.label_studio.screen import (
-    BASE,
-    CORRECTED,
-    CORRECTED_KEY,
-    FLAG_NAMES,
-    FLAGS,
-    NOTE,
-    TEXT,
-    numbered_dimensions,
-)
 from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
 from annotation.params import ReviewParams
-from pipeline.review.folder import (
-    FOLDER,
-    SHEETS,
-    combine,
-    owner_of,
-    read_all,
-    read_control,
-    read_pulled,
-    replace_table,
-    write_pulled,
-)
-from pipeline.review.progress import answered_by, assign, groups_of
+from pipeline.review import folder
+from pipeline.review.progress import assignment
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
 from schemas.annotations import Correction, ExpertReview
@@ -99,9 +80,11 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token]]
     for task in tasks:
-        shown = {name: task.data.get(name, "") for name in (QUESTION_ID, ARM, BATCH, BASE)}
+        shown = {name: task.data.get(name, "") for name in (QUESTION_ID, ARM, BATCH, screen.BASE)}
         data.append([task.question_id, json.dumps(shown, ensure_ascii=False), json.dumps(_proposed(task))])
-    labels = zip_longest(*(dimension.zh_names() for _, dimension in numbered_dimensions()), fillvalue="")
+    labels = zip_longest(
+        *(dimension.zh_names() for _, dimension in screen.numbered_dimensions()), fillvalue=""
+    )
     guide = (files("pipeline.review") / "workbook.txt").read_text(encoding="utf-8").splitlines()
     # Text is written as text: one that begins with = is no formula.
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
@@ -171,14 +154,14 @@ def export(
     from pipeline.review.exchange import review_tasks
 
     _refuse_uncounted(expert, params)
-    _refuse_second_name(expert, read_all(context.build))
+    _refuse_second_name(expert, folder.read_all(context.build))
     if path.exists():
         raise UserError(
             f"{path} is there already, maybe filled in: import it, then move it away, or give --out"
         )
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
-    pulled = pl.concat([pulled, read_control(context.build).select(pulled.columns)])
-    out = context.build / FOLDER / _OUT
+    pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
+    out = context.build / folder.FOLDER / _OUT
     before = read_table(out) if out.exists() else pulled.clear()
     asked = pl.concat([pulled, before]).unique()
     theirs = pl.col("reviewer") == expert
@@ -187,9 +170,8 @@ def export(
     full = set(asked.group_by("question_id").len().filter(pl.col("len") >= params.experts)["question_id"])
     tasks = [task for task in review_tasks(tables, params, context, crops=False) if fits(task)]
     if params.assign:
-        groups = groups_of(tables["questions"])
-        mine = assign(groups, params, answered_by(tables["pulled"], params)).questions.get(expert, set())
-        full = groups.keys() - mine  # gold questions are everybody's
+        mine = assignment(tables, params).questions.get(expert, set())
+        full = set(tables["questions"]["question_id"]) - mine  # gold questions are everybody's
     free = [task for task in tasks if task.question_id in held or task.question_id not in answered | full]
     wanted = free[:count]
     if not wanted:
@@ -197,8 +179,8 @@ def export(
     ids = [task.question_id for task in wanted]
     new = pl.DataFrame({"question_id": ids, "reviewer": expert}, before.schema)
     out.parent.mkdir(parents=True, exist_ok=True)
-    replace_table(out, pl.concat([before, new]).unique().sort("reviewer", "question_id"))
-    write(path, [task.sent() for task in wanted], expert, owner_of(context))
+    folder.replace_table(out, pl.concat([before, new]).unique().sort("reviewer", "question_id"))
+    write(path, [task.sent() for task in wanted], expert, folder.owner_of(context))
     return len(wanted)
 
 
@@ -213,11 +195,11 @@ def take_in(
     Raises:
         UserError: one is none of ours, or its expert's answers would not count; then none is taken in.
     """
-    owner = owner_of(context)
+    owner = folder.owner_of(context)
     sheets = [(path, read(path, owner)) for path in paths]
     for _, sheet in sheets:
         _refuse_uncounted(sheet.expert, params)
-    pulled, found = read_pulled(context.build, SHEETS), []
+    pulled, found = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
         rows, told = PulledRows(), list[str]()
         for (data, annotation), place in zip(sheet.answers, sheet.places, strict=True):
@@ -226,20 +208,20 @@ def take_in(
             rows.extend(own)
         pulled = _with(pulled, rows, sheet)
         found.append((path, sheet, told))
-    write_pulled(context.build, SHEETS, replace(pulled, project="workbooks"))
-    combine(context.build, read_all(context.build), params)
+    folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
+    folder.combine(context.build, folder.read_all(context.build), params)
     return found
 
 
 def fits(task: ReviewTask) -> bool:
     """Return whether its texts fit into cells."""
-    return all(len(task.data.get(name, "")) < _LONGEST // 2 for name in ("text", "explanation", BASE))
+    return all(len(task.data.get(name, "")) < _LONGEST // 2 for name in ("text", "explanation", screen.BASE))
 
 
 def _columns() -> dict[str, int]:
     """Return the names of all columns with their widths."""
-    labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in numbered_dimensions()}
-    return {**_FIXED, **labels, **{flag.zh: 10 for flag in FLAG_NAMES}, **_WRITTEN}
+    labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in screen.numbered_dimensions()}
+    return {**_FIXED, **labels, **{flag.zh: 10 for flag in screen.FLAG_NAMES}, **_WRITTEN}
 
 
 def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
@@ -253,20 +235,22 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
     sheet.write_row(0, 0, columns, head)
     for place, width in enumerate(columns.values()):
         sheet.set_column(place, place, width)
-    names = [dimension.name for _, dimension in numbered_dimensions()]
+    names = [dimension.name for _, dimension in screen.numbered_dimensions()]
     for number, task in enumerate(tasks, start=1):
         said = _proposed(task)
         proposal = "\n".join(said[name] for name in names if name in said)
         shown = [task.question_id, task.data["text"], task.data["key"], task.data["explanation"], proposal]
         sheet.write_row(number, 0, map(_legal, shown), grey)
         own = [said.get(name, "") for name in names]
-        sheet.write_row(number, len(shown), [*own, *[""] * (len(FLAG_NAMES) + len(_WRITTEN))], unlocked)
+        sheet.write_row(
+            number, len(shown), [*own, *[""] * (len(screen.FLAG_NAMES) + len(_WRITTEN))], unlocked
+        )
     # Lists to choose from, in the columns of labels, of flags and of what is done.
     offers: list[str | list[str] | None] = [
         f"={_LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
-        for place, (_, dimension) in enumerate(numbered_dimensions())
+        for place, (_, dimension) in enumerate(screen.numbered_dimensions())
     ]
-    offers += [*[[_YES] for _ in FLAG_NAMES], *[None] * (len(_WRITTEN) - 1), [_YES]]
+    offers += [*[[_YES] for _ in screen.FLAG_NAMES], *[None] * (len(_WRITTEN) - 1), [_YES]]
     told = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
     for place, offer in enumerate(offers, start=len(_FIXED)):
         if offer is not None:
@@ -297,17 +281,17 @@ def _proposed(task: ReviewTask) -> dict[str, str]:
 
 def _result(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield a row as the items of an annotation that the server would send."""
-    for numeral, dimension in numbered_dimensions():
+    for numeral, dimension in screen.numbered_dimensions():
         label, offered = cells[f"{numeral} {dimension.zh}"], proposed.get(dimension.name)
         if label:
             origin = "prediction" if label == offered else "prediction-changed" if offered else "manual"
             yield choice(dimension.name, [label]) | {"origin": origin}
-    if flags := [flag.zh for flag in FLAG_NAMES if cells[flag.zh] == _YES]:
-        yield choice(FLAGS, flags) | {"origin": "manual"}
-    for name, column in zip((CORRECTED, CORRECTED_KEY, NOTE), _WRITTEN, strict=False):
+    if flags := [flag.zh for flag in screen.FLAG_NAMES if cells[flag.zh] == _YES]:
+        yield choice(screen.FLAGS, flags) | {"origin": "manual"}
+    for name, column in zip((screen.CORRECTED, screen.CORRECTED_KEY, screen.NOTE), _WRITTEN, strict=False):
         if cells[column]:
             value = {"text": [cells[column]]}
-            yield {"from_name": name, "to_name": TEXT, "type": "textarea", "value": value}
+            yield {"from_name": name, "to_name": screen.TEXT, "type": "textarea", "value": value}
 
 
 def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:

@@ -8,25 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from annotation.adjudication import (
-    ADJUDICATION,
-    WAITING,
-    ReviewStatus,
-    Rules,
-    Standing,
-    State,
-    answered_flags,
-    final_labels,
-    latest_reviews,
-    review_status,
-    standings,
-)
+from annotation import adjudication
 from annotation.params import ReviewParams
 from pipeline.clean.corrections import tidied_items
 from pipeline.rendering.markdown import notes
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.control import controls
-from pipeline.review.progress import ExpertWork, answered_by, assign, expert_work, groups_of, singles
+from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, singles
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
@@ -45,13 +33,13 @@ _STAGES = ("parse", "clean", "dedup", "audit", STAGE)
 class Settled:
     """Labels and states that reviews add up to."""
 
-    rules: Rules
+    rules: adjudication.Rules
     annotations: list[Annotation]
     labels: list[Label]
     reviews: list[ExpertReview]
     """Those that count."""
     corrections: list[Correction]
-    standings: list[Standing]
+    standings: list[adjudication.Standing]
     ignored: dict[str, int]
     """Reviews that do not count, by reason."""
 
@@ -63,21 +51,21 @@ class Settled:
 def settle(tables: Tables, params: ReviewParams) -> Settled:
     """Settle all questions."""
     question_ids = tables["questions"]["question_id"].to_list()
-    rules = Rules(frozenset(params.adjudicators), params.majority)
+    rules = adjudication.Rules(frozenset(params.adjudicators), params.majority)
     annotations = list(Annotation.from_frame(tables["annotations"]))
     corrections = list(Correction.from_frame(tables["corrections"])) if "corrections" in tables else []
     counted, ignored = _counted(tables["pulled"], set(question_ids), params, rules)
-    reviews, superseded = latest_reviews(counted)
+    reviews, superseded = adjudication.latest_reviews(counted)
     if superseded:
         ignored["superseded"] = len(superseded)
-    labels = final_labels(question_ids, annotations, reviews, rules)
+    labels = adjudication.final_labels(question_ids, annotations, reviews, rules)
     single = singles(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
-    found = standings(labels, reviews, rules, answered_flags(corrections), single)
+    found = adjudication.standings(labels, reviews, rules, adjudication.answered_flags(corrections), single)
     return Settled(rules, annotations, labels, reviews, corrections, found, ignored)
 
 
 def _counted(
-    pulled: pl.DataFrame, question_ids: set[str], params: ReviewParams, rules: Rules
+    pulled: pl.DataFrame, question_ids: set[str], params: ReviewParams, rules: adjudication.Rules
 ) -> tuple[list[ExpertReview], dict[str, int]]:
     """The reviews that count, and how many do not for which reason."""
     known = {name: set(dimension.zh_names()) for name, dimension in dimensions().items()}
@@ -90,7 +78,7 @@ def _counted(
             ignored["other_question"] += 1
         elif _uninvited(review, params):
             ignored["other_reviewer"] += 1
-        elif review.project == ADJUDICATION and (review.question_id, review.reviewer) in own:
+        elif review.project == adjudication.ADJUDICATION and (review.question_id, review.reviewer) in own:
             ignored["ruled_on_own_label"] += 1
         elif review.label not in known.get(review.dimension, ()):
             ignored["unknown_label"] += 1
@@ -100,7 +88,7 @@ def _counted(
 
 
 def _uninvited(review: ExpertReview, params: ReviewParams) -> bool:
-    if review.project == ADJUDICATION and params.adjudicators:
+    if review.project == adjudication.ADJUDICATION and params.adjudicators:
         return review.reviewer not in params.adjudicators
     return bool(params.reviewers) and review.reviewer not in {*params.reviewers, *params.adjudicators}
 
@@ -156,13 +144,13 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     with a review item; all others are kept, whether settled or not reviewed at all.
     """
     settled = settle(tables, params)
-    waiting = [standing for standing in settled.standings if standing.state in WAITING]
+    waiting = [standing for standing in settled.standings if standing.state in adjudication.WAITING]
     judged, names = ExpertReview.to_frame(settled.judged()), list(dimensions())
     draw: dict[str, Any] = {"resamples": params.bootstrap, "seed": context.seed}
     rows = agreement(judged, names, **draw, labels=True)
     rows += agreement_by_part(judged, names, **draw)
     rows += agreement_with_annotators(judged, settled.annotations, names, **draw)
-    status = review_status(settled.standings)
+    status = adjudication.review_status(settled.standings)
     total = len(settled.standings)
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
@@ -187,7 +175,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
 
 def status(
     tables: Tables, params: ReviewParams, control: pl.DataFrame | None = None
-) -> tuple[ReviewStatus, list[ExpertWork], list[Agreement]]:
+) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement]]:
     """Return the progress of the review as of the last pull, each expert's work, and agreement so far.
 
     Asks no server. ``control`` are answers to gold questions and probes, see ``folder.read_control``.
@@ -196,21 +184,17 @@ def status(
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
-    assigned = None
-    if params.assign:
-        assigned = assign(
-            groups_of(tables["questions"]), params, answered_by(tables["pulled"], params)
-        ).questions
+    assigned = assignment(tables, params).questions if params.assign else None
     checked = controls(control) if control is not None else {}
     work = expert_work(ids, settled.reviews, settled.rules, assigned, checked, params.experts)
-    return review_status(settled.standings), work, [row for row in rows if _is_total(row)]
+    return adjudication.review_status(settled.standings), work, [row for row in rows if _is_total(row)]
 
 
 def _is_total(row: Agreement) -> bool:
     return row.reviewers == ALL and row.label is None and row.slice is None
 
 
-def _review_item(standing: Standing, rules: Rules) -> ReviewItem:
+def _review_item(standing: adjudication.Standing, rules: adjudication.Rules) -> ReviewItem:
     ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
     flagged = FLAGGED_BY_ADJUDICATOR if ruled else standing.state.value
     said = [
@@ -221,7 +205,7 @@ def _review_item(standing: Standing, rules: Rules) -> ReviewItem:
         item_id=standing.question_id,
         question_ids=[standing.question_id],
         stage=STAGE,
-        reason=flagged if standing.state is State.FLAGGED else standing.state.value,
+        reason=flagged if standing.state is adjudication.State.FLAGGED else standing.state.value,
         detail=standing.detail(),
         item=json.dumps(said, ensure_ascii=False, sort_keys=True),
     )
