@@ -43,6 +43,8 @@ NEXT = 5
 """Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
 PARTS = 9
 """Most questions on one case; those after a case that no head announces may be its."""
+MISPRINTED = 0.05
+"""The share of a section's answers, besides one, that may name an option which is not there: errors of the key."""
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 
@@ -75,11 +77,11 @@ def examine(
     _check_cases_before(outline, own)
     _check_references(drafts, own)
     _check_counts(own)
+    _check_lost_options(own)
     _check_groups(drafts)
     _check_announced(drafts)
     _check_feet(own)
-    for draft in own:
-        _check_under_last(draft, edges)
+    _check_under_last(own, edges)
     _check_before_first(outline, own)
     _check_parts(outline, own)
     heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
@@ -183,6 +185,8 @@ def _check_options(draft: Draft) -> None:
     if follows and len(_P.listed.findall(draft.stem)) == 1:
         draft.flag("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
     for label, text in draft.options:
+        if _P.another_label.match(text):
+            draft.flag("label_inside_text", f"option {label} begins with a label: {text[:20]!r}")
         if _P.broken.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
     if _ends_with_case(draft) or any(map(tells_of_patient, _under_options(draft))):
@@ -339,6 +343,25 @@ def _check_counts(own: Sequence[Draft]) -> None:
         draft.flag(reason, f"{len(draft.options)} options, {usual} elsewhere in the paper")
 
 
+def _check_lost_options(own: Sequence[Draft]) -> None:
+    """Flag questions with no more options than others of their section whose answers name a later one.
+
+    The options C and D of a page in two columns may have been read elsewhere.
+    """
+    short: dict[int, list[int]] = collected(
+        (draft.section, len(draft.options))
+        for draft in own
+        if max(draft.answer or "A") > draft.options[-1][0]
+    )
+    sizes = Counter(draft.section for draft in own)
+    for draft in own:
+        beyond = [size for size in short.get(draft.section, ()) if size >= len(draft.options)]
+        if len(beyond) > max(1, MISPRINTED * sizes[draft.section]):
+            draft.flag(
+                "options_missing", f"{len(beyond)} answers of its section name options that were not read"
+            )
+
+
 def _check_feet(own: Sequence[Draft]) -> None:
     """Lines under the options that stand in several items are feet of pages or of a site."""
     under = [
@@ -378,18 +401,24 @@ def _check_announced(drafts: Sequence[Draft]) -> None:
                 draft.flag("may_hold_another", f"a head before it was not read: {why}")
 
 
-def _check_under_last(draft: Draft, edges: ColumnEdges) -> None:
+def _check_under_last(own: Sequence[Draft], edges: ColumnEdges) -> None:
     """Flag a line under the last option that does not go on from it: the line above it ends short of its column.
 
-    D. 丁 / （除外）, or the title of the paper that follows: D. 丁 / 第二套.
+    D. 丁 / （除外）, or the title of the paper that follows: D. 丁 / 第二套. Of a group it may tell of the questions
+    below: D. 丁 / 提示：术后第3天患者出现高热。
     """
-    if draft.flags or draft.shared_options or draft.suffix:
-        return
-    for above, below in pairwise(_last_option(draft)):
-        short = below.kind not in REGIONS and not below.in_table and edges.ends_short(above)
-        if short and not _P.unfinished.search(above.text) and not _P.goes_on.match(below.text):
-            draft.flag("text_left_over", f"{below.text[:30]!r} stands under the last option")
-            return
+    told: dict[str, int] = {}
+    for draft in own:
+        if draft.group in told:
+            draft.flag("case_missing", f"what stands under number {told[draft.group]} may be told of it too")
+        if draft.flags or draft.shared_options or draft.suffix:
+            continue
+        for above, below in pairwise(_last_option(draft)):
+            short = below.kind not in REGIONS and not below.in_table and edges.ends_short(above)
+            if short and not _P.unfinished.search(above.text) and not _P.goes_on.match(below.text):
+                draft.flag("text_left_over", f"{below.text[:30]!r} stands under the last option")
+                told |= {draft.group: draft.number or 0} if draft.group else {}
+                break
 
 
 def _under_options(draft: Draft) -> list[str]:

@@ -37,6 +37,8 @@ class KeyLine:
     """The number of items before it."""
     head: str = ""
     """The head of the section they stand under, without its instructions."""
+    title: str = ""
+    """The whole line of that head: 参考答案（B卷）."""
     span: tuple[int, ...] = ()
     """All numbers of a grid row, also those without an answer."""
 

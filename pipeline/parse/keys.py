@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.draft import Draft
+from pipeline.parse.draft import Draft, collected
 from pipeline.parse.fields import by_text
-from pipeline.parse.heads import numeral_value
+from pipeline.parse.heads import announcement, numeral_value
 from pipeline.parse.keylines import KeyLine
 from pipeline.parse.outline import Outline
 from pipeline.patterns import Patterns
@@ -78,6 +78,8 @@ class KeyRun:
     """The document it stands in."""
     head: str = ""
     """The head it stands under."""
+    title: str = ""
+    """The whole line of that head."""
     rule: str = "key_list"
     """Its form: a list of answers, or an entry each."""
     after_section: int = 0
@@ -151,7 +153,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
         or (numbers[0] <= max(last.entries, default=0) and numbers[0] in last.entries)
     )
     if restarts or last is None:
-        last = KeyRun(after_section=section, head=line.head)
+        last = KeyRun(after_section=section, head=line.head, title=line.title)
         key.runs.append(last)
     for pair in line.pairs:
         if pair.letters in NOTED:
@@ -172,7 +174,12 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             section = max(section, draft.section)
         elif draft.number is not None:
             if draft.run not in runs:
-                runs[draft.run] = KeyRun(after_section=section, head=draft.block.name, rule="key_entries")
+                runs[draft.run] = KeyRun(
+                    after_section=section,
+                    head=draft.block.name,
+                    title="".join(draft.block.heads[:1]),
+                    rule="key_entries",
+                )
                 key.runs.append(runs[draft.run])
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
             entry = runs[draft.run].entries[draft.number]
@@ -183,8 +190,13 @@ Unmatched = list[tuple[int, int]]
 """(section or 0, number) of entries without a question."""
 
 
-def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatched:
-    """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers."""
+def apply(
+    key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool = False
+) -> Unmatched:
+    """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers.
+
+    ``titles``: the numbers by which titles count the sections of the paper.
+    """
     unmatched: Unmatched = []
     by_section: dict[int, dict[int, list[Draft]]] = {}
     for draft in drafts:
@@ -193,12 +205,15 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatc
     waiting: dict[str, list[int]] = defaultdict(lambda: sorted(by_section))
     noted: set[int] = set()
     heads = Counter(run.head for run in key.runs if run.head)
-    places = _places(key.runs, sorted(by_section))
+    places = _places(key.runs, {section: titles.get(section, 0) for section in sorted(by_section)})
     before: list[int] = []
     for run in key.runs:
         targets = (
-            places[run.head] if run.head in places else _targets(run, by_section, waiting[run.rule], heads)
+            places[run.title] if run.title in places else _targets(run, by_section, waiting[run.rule], heads)
         )
+        span = announcement(run.title).span
+        if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
+            targets = []  # 答案（11～20题） over 1.A 2.B: nobody knows from which number it counts
         if not targets:
             _flag_sections(run, [by_section[section] for section in before])
             unmatched.extend((0, number) for number in run.entries)
@@ -214,24 +229,34 @@ def apply(key: Key, drafts: Sequence[Draft], *, replace: bool = False) -> Unmatc
     return unmatched
 
 
-def _places(runs: Sequence[KeyRun], sections: Sequence[int]) -> dict[str, list[int]]:
-    """The section of every head that counts the papers of a file: 第二套答案, 试卷一参考答案, B卷.
+def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, list[int]]:
+    """The sections of every head of a key that counts the papers of a file: 第二套答案, 试卷一参考答案, 答案（B卷）.
 
-    Where a file has another number of sections than that, the order of the heads has to be that of the sections;
-    otherwise nobody knows whose answers they are, and they are nobody's.
+    Where titles count the sections too, it is the one of the same count; otherwise the order of the heads has to be
+    that of all sections, or nobody knows whose answers they are, and they are nobody's.
+
+    Args:
+        runs: of the key.
+        sections: of the paper, in order, each with the number by which its title counts it, 0 without one.
     """
-    counted = {run.head: place for run in runs if (place := _place(run.head))}
-    order = list(counted.values())
-    if len(sections) < 2 or (len(counted) < 2 and len(sections) != max(order, default=0)):
+    counted = {run.title: place for run in runs if (place := counted_place(run.title))}
+    order, of_place = (
+        list(counted.values()),
+        collected((place, section) for section, place in sections.items()),
+    )
+    if len(sections) < 2 or not counted:
         return {}
-    if len(sections) == max(order) == len({run.head for run in runs}) or len(counted) == 1:
-        return {head: [sections[place - 1]] for head, place in counted.items()}
-    return {} if order == sorted(order) else {head: [] for head in counted}
+    if any(sections.values()):
+        return {title: of_place.get(place, []) for title, place in counted.items()}
+    if max(order) == len(sections) and {run.title for run in runs} == {*counted}:
+        return {title: [[*sections][place - 1]] for title, place in counted.items()}
+    runs_on = order == list(range(1, len(order) + 1))
+    return {} if runs_on else {title: [] for title in counted}
 
 
-def _place(head: str) -> int:
-    """The number by which a head counts its paper, from 1; 0 without one."""
-    found = _P.counts_papers.search(head)
+def counted_place(title: str) -> int:
+    """Return the number by which a title counts its paper, from 1; 0 without one."""
+    found = _P.counts_papers.search(title)
     told = next(filter(None, found.groups()), "") if found else ""
     if told.isdecimal():
         return int(told)

@@ -205,7 +205,7 @@ class Builder:
             if index in self.cutting.answers:
                 line = self.cutting.answers[index]
                 line.item = len(self.outline.items)
-                line.head = self.block.name
+                line.head, line.title = self.block.name, "".join(self.block.heads[:1])
                 self.outline.keys.append(line)
             self.open = self.outline.after_keys
             self.block.answered = True

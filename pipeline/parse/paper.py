@@ -21,10 +21,11 @@ from pipeline.parse.gates import (
 )
 from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from pipeline.parse.keylines import answers_apart
-from pipeline.parse.keys import Key, Unmatched, apply, key_of
-from pipeline.parse.lines import ParsedLine, in_one_script, pieces
+from pipeline.parse.keys import Key, Unmatched, apply, counted_place, key_of
+from pipeline.parse.lines import ParsedLine, in_one_script, pieces, place_of
 from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
+from pipeline.parse.rooms import labelled
 from schemas.documents import Line
 
 
@@ -119,9 +120,25 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
 def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatched:
     """Apply a key, the paper's own or one from beside it, and return its entries without a question."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
-    unmatched = apply(key, paper.items, replace=replace)
+    unmatched = apply(key, paper.items, _titles(paper), replace=replace)
     paper.unmatched.update(unmatched)
     return unmatched
+
+
+TITLE_WITHIN = 3
+"""In how many lines before the first question of a section its title must stand: 第二套, （B卷）."""
+
+
+def _titles(paper: ParsedPaper) -> dict[int, int]:
+    """The numbers by which titles count the sections of a paper, where the line above names one."""
+    first = {draft.section: draft for draft in reversed(paper.items) if draft.pieces}
+    places = {place_of(piece): at for at, piece in enumerate(paper.pieces)}
+    found: dict[int, int] = {}
+    for section, draft in first.items():
+        at = places.get(place_of(draft.all_pieces[0]), 0)
+        above = [one.text for one in paper.pieces[max(0, at - TITLE_WITHIN) : at] if not labelled(one.text)]
+        found[section] = next(filter(None, map(counted_place, reversed(above))), 0)
+    return found if len({*found.values()}) == len(found) else {}
 
 
 def judge(paper: ParsedPaper) -> None:

@@ -25,21 +25,26 @@ _COPIED = 0.8
 
 def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
-    found = [
-        int(mark[1]) for stem in stems if (mark := _P.number.match(_P.decoration.sub("", stem, count=1)))
-    ]
+    bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
+    found = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
     rising = sum(one < other for one, other in pairwise(found))
     return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
 
 
-def without_head(stem: str, *, numbered: bool) -> tuple[str, str | None]:
-    """Return a stem without decoration, number and kind, and the kind that it names."""
+def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | None]:
+    """Return a stem without decoration, number and kind, and the kind that it names.
+
+    Where stems are ``numbered``, a number before digits is that of the ``row``: 6.1型糖尿病.
+    """
     if found := _P.decoration.match(stem):
         stem = stem[found.end() :]
     number = _P.number.match(stem)
     kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
         return stem[kind.end() :], kind[1]
+    number = number or _P.before_digits.match(stem)
+    if numbered and number and number.re is _P.before_digits and int(number[1]) != row:
+        return stem, None  # 1.5 mg
     return (stem[number.end() :] if numbered and number else stem), None
 
 
@@ -127,7 +132,8 @@ _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
 def without_placeholders(options: Options, key: Sequence[str]) -> Options:
     """The options without those at the end that stand for none (无此选项; 无, 无), unless they are the key."""
     absent = vocabulary()["options"]["absent"]
-    texts = [text.strip("()（）[]【】 。.").casefold() for _, text in options.pairs]
+    texts = [text.strip("()（）[]【】 。.") for _, text in options.pairs]
+    texts = [text if text == "NaN" else text.casefold() for text in texts]  # of JavaScript; pandas writes nan
     size = stated = next((at for at in range(len(texts), 0, -1) if texts[at - 1] not in absent), 0)
     while size and options.pairs[size - 1][1] == options.pairs[stated - 1][1] in _NOTHING:
         size -= 1

@@ -265,7 +265,7 @@ def _question(
     if stem and columns.options_in_stem:
         stem = cell_labels.cut(stem)[0].strip()
     if stem:
-        stem, named = row_texts.without_head(stem, numbered=habits.numbered)
+        stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
@@ -340,8 +340,10 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
 def _type(
     stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None
 ) -> QuestionType:
-    if stated in set(QuestionType):
-        return QuestionType(stated)
+    single = not letters or len(letters) == 1
+    for told in (stated, kind if single else None):
+        if told in set(QuestionType):
+            return QuestionType(told)
     announced = "X" if kind == "X" or (stated and _P.several.search(stated)) else None
     return question_type(announced, stem, letters, shared_case=shared is not None, shared_options=False)
 

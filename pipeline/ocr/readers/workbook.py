@@ -28,8 +28,14 @@ MAX_CELLS = 60_000_000
 _REFERENCE = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"']")
 _CELL, _STYLE = re.compile(rb"<(?:\w+:)?c\s[^<>]{0,200}>"), re.compile(rb"\bs\s*=\s*[\"'](\d{1,6})[\"']")
 """The beginning of a cell, <c r="B2" s="3">, and its style."""
-_LITERAL = re.compile(r'"[^"]*"|\\.')
-"""Text in a format, which changes no number: 0"%" shows 5 as 5%."""
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[[^\]]*\]|_.|\*.')
+"""Text in the format of numbers, 0"mg"; colours, widths and fillings are none."""
+_FORMAT = re.compile(
+    rf"(?P<before>(?:{_LITERAL.pattern})*+)\s?(?:General|[#,]*0?[#0]*(?:\.(?P<decimals>0+))?)(?P<percent>%?)\s?"
+    rf"(?P<after>(?:{_LITERAL.pattern})*+)"
+)
+"""A format that shows a number as it is, but for signs around it: 0.00, 0%, 0"mg"."""
+_FRACTION = re.compile(r"[#? ]*\?+/\?+")
 _FORMULA = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
 )
@@ -89,15 +95,10 @@ def _grid(
     """The cells of a sheet as text; merged cells have their text in each row that they span."""
     values = sheet.to_python(skip_empty_area=False)
     grid = [[_text(value, rich) for value in row] for row in values]
-    for (at, column), sign in shown.items():
-        if (
-            at < len(values)
-            and column < len(values[at])
-            and isinstance(number := values[at][column], int | float)
-        ):
-            grid[at][column] = (
-                _text(round(100 * number, 10), rich) + "%" if sign == "%" else _fraction(number)
-            )
+    for (at, column), code in shown.items():
+        cell = values[at][column] if at < len(values) and column < len(values[at]) else None
+        if isinstance(cell, int | float):
+            grid[at][column] = _as_shown(cell, code)
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         for row in grid[top + 1 : bottom + 1]:
             row[left] = grid[top][left]
@@ -109,11 +110,18 @@ def _grid(
     return grid
 
 
-def _fraction(number: float) -> str:
-    """A number as a format of fractions shows it: 0.5 is 1/2, 1.25 is 1 1/4."""
-    whole, part = divmod(abs(Fraction(number).limit_denominator(99)), 1)
-    told = f"{whole} {part}" if whole and part else str(part or whole)
-    return f"-{told}" if number < 0 else told
+def _as_shown(number: float, code: str) -> str:
+    """A number as a format shows it: 25%, 0.50, 5mg, 1 1/4; where the format rounds, the number itself."""
+    found = _FORMAT.fullmatch(code)
+    if found is None:
+        whole, part = divmod(abs(Fraction(number).limit_denominator(99)), 1)
+        return f"{'-' * (number < 0)}{f'{whole} {part}' if whole and part else part or whole}"
+    text = _text(float(round(100 * number, 10) if found["percent"] else number), {})
+    missing = len(found["decimals"] or "") - len(text.partition(".")[2])
+    if missing > 0:
+        text += "." * ("." not in text) + missing * "0"
+    before, after = (_LITERAL.sub(r"\1\2", found[part]) for part in ("before", "after"))
+    return f"{before}{text}{found['percent']}{after}".strip()
 
 
 def _text(value: Any, rich: dict[str, str]) -> str:
@@ -161,15 +169,23 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
 
 
 def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
-    """The styles of cells whose numbers are shown as percent or as fractions, 0.5 as 50% or 1/2, by their number."""
+    """The formats of numbers that change what a cell shows, 0.5 as 50%, 1/2 or 0.5mg, by the number of their style."""
     if "xl/styles.xml" not in archive.namelist():
         return {}
     styles = _parsed(archive, "xl/styles.xml")
-    codes = {"9": "%", "10": "%", "12": "?/?", "13": "?/?"}  # those that every workbook has
+    codes = {
+        "2": "0.00",
+        "4": "#,##0.00",
+        "9": "0%",
+        "10": "0.00%",
+        "12": "# ?/?",
+        "13": "# ??/??",
+    }  # built in
     codes |= {one.get("numFmtId"): one.get("formatCode", "") for one in styles.iter(f"{_MAIN}numFmt")}
     cells = [codes.get(style.get("numFmtId"), "") for style in styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
-    signs = [next((sign for sign in ("%", "?/") if sign in _LITERAL.sub("", code)), "") for code in cells]
-    return {str(at).encode(): sign for at, sign in enumerate(signs) if sign}
+    first = [code.split(";", 1)[0][:200] for code in cells]
+    known = [code if _FORMAT.fullmatch(code) or _FRACTION.fullmatch(code) else "" for code in first]
+    return {str(at).encode(): code for at, code in enumerate(known) if code not in ("", "General", "0")}
 
 
 def _formatted(sheet: bytes, formats: dict[bytes, str]) -> dict[Place, str]:

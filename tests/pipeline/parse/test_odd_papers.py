@@ -196,3 +196,52 @@ def test_what_a_site_prints_under_an_explanation_is_no_part_of_it(line: str) -> 
     )
     judge(paper)
     assert [draft.explanation for draft in paper.questions] == ["因为如此。", None]
+
+
+def test_the_rest_of_a_case_under_the_last_option_stops_the_questions_below() -> None:
+    case = "（1～3题共用题干）\n男，45岁，发热3天。\n"
+    hint = "提示：第3天出现皮疹。\n"
+    paper = f"{case}{items(1, 2)}\n{hint}{items(3)}\n4. 另问心率\n{FOUR}\n答案 1.A 2.B 3.C 4.D"
+    assert kept(paper) == ["1A", "4D"]
+
+
+def test_a_label_at_the_beginning_of_an_option_stops_the_question() -> None:
+    assert kept(f"1. 甲\nA. 心脏\nB. 肝脏\nB. 脾脏\nD. 肺脏\n{items(2)}\n答案 1.A 2.B") == ["2B"]
+
+
+def test_answers_beyond_the_options_stop_all_questions_of_few_options() -> None:
+    """The options C and D stand in a column of their own, behind the last question of a page."""
+    asked = "\n".join(f"{at}. {topic}\nA. 甲\nB. 乙" for at, topic in enumerate(TOPICS, 1))
+    assert not kept(f"{asked}\n答案\n1.A 2.C 3.B 4.D 5.A 6.C 7.B 8.D 9.A")
+
+
+@pytest.mark.parametrize(
+    ("titles", "heads", "right"),
+    [
+        (("练习一", "练习二", "练习三"), ("练习一答案", "练习三答案"), "AAAAAAA CCCCCCCC"),
+        (("", "", ""), ("练习一答案", "练习三答案"), "AAAAAAAA CCCCCCCC"),
+        (("", "", ""), ("第二套答案", "第四套答案"), ""),
+        (("（B卷）", "（A卷）"), ("参考答案（A卷）", "参考答案（B卷）"), "BBBBBBB AAAAAAAA"),
+    ],
+)
+def test_a_key_goes_to_the_section_of_its_title(
+    titles: tuple[str, ...], heads: tuple[str, ...], right: str
+) -> None:
+    """Every head holds eight times the letter of its paper."""
+    letter = {"一": "A", "二": "B", "三": "C", "四": "D", "A": "A", "B": "B"}
+    asked = [
+        "\n".join([title, *(f"{at}. {part}组问{topic}\n{FOUR}" for at, topic in enumerate(TOPICS[:8], 1))])
+        for part, title in enumerate(titles)
+    ]
+    keys = [
+        f"{head}\n"
+        + " ".join(f"{at}.{letter[next(sign for sign in head if sign in letter)]}" for at in range(1, 9))
+        for head in heads
+    ]
+    found = [one[-1] for one in kept("\n".join([*asked, *keys]))]
+    assert "".join(found) == right.replace(" ", "")
+
+
+def test_a_key_whose_head_names_other_numbers_is_not_applied() -> None:
+    rows = " ".join(f"{at}.A" for at in range(1, 6))
+    assert not kept(f"{items(*range(1, 11))}\n答案（11～15题）\n{rows}")

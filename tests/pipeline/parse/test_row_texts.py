@@ -291,3 +291,31 @@ CASE = "男，45岁，胸痛3小时。"
 def test_rows_below_a_case_that_stands_once_may_be_on_it(cases, more, waiting):
     rows = [{"病例": case, **one, **more} for case, one in zip(cases, bank(), strict=False)]
     assert ["case_missing" in found[3] for found in read(parse(rows))] == waiting
+
+
+def test_a_number_before_digits_is_that_of_the_row():
+    texts = dict(zip("ABCD", TEXTS, strict=True))
+    stems = [f"{topic}的表现" for topic in TOPICS * 4]
+    stems[5], stems[9] = "1型糖尿病的表现", "5.5 mg的剂量"
+    rows = [
+        {"题目": f"{at}.{stem}" if at != 10 else stem, **texts, "答案": "B"}
+        for at, stem in enumerate(stems, 1)
+    ]
+    assert [found[0] for found in read(parse(rows))] == stems
+
+
+@pytest.mark.parametrize(("last", "size"), [("nan", 3), ("NaN", 4)])
+def test_what_pandas_writes_for_an_empty_cell_is_no_option(last, size):
+    found = read(parse(bank(texts=[*TEXTS[:3], last])))
+    assert {len(one[1]) for one in found} == {size}
+
+
+@pytest.mark.parametrize("time", ["15:02:00", "1 day, 6:02:00", "2024-03-05 00:00:00"])
+def test_what_a_spreadsheet_took_for_a_time_waits(time):
+    assert {*read(parse(bank(texts=[*TEXTS[:3], time])))[0][3]} == {"text_became_date"}
+
+
+@pytest.mark.parametrize(("told", "kind"), [("B1型题", "B1"), ("A3/A4型题", "A3/A4"), ("A1", "A1")])
+def test_the_type_that_a_bank_states_is_kept(told, kind):
+    source = parse([{"题型": told, **one} for one in bank()])
+    assert {found[0].question_type for _, found in source.rows} == {kind}
