@@ -137,15 +137,18 @@ def _freeze(loaded: ConfigBase) -> None:
     names = [stage.name for stage in STAGES]
     with build_lock(loaded.dataset.build):
         states = dict(islice(runner.states().items(), names.index("export") + 1))
-        made = freeze(loaded.dataset, states)
+        facts = freeze(loaded.dataset, states)
     console = Console(stderr=True)
-    previous, changes = made.facts["previous"], made.facts["changes"] or {}
+    previous, changes = facts["previous"], facts["changes"] or {}
     told = ", ".join(f"{count:,} {kind}" for kind, count in changes.items() if count) or "no changes"
-    since = f"{made.facts['level']} since {previous}: {told}" if previous else "the first release"
+    since = f"{facts['level']} since {previous}: {told}" if previous else "the first release"
     console.print(
         f"[green]✓[/green] released [bold]{loaded.dataset.version}[/bold] ({escape(since)})", highlight=False
     )
-    say(f"  {shown(made.folder)}: keep this folder, and publish it", console=console)
+    say(
+        f"  {shown(loaded.dataset.releases / loaded.dataset.version)}: keep this folder, and publish it",
+        console=console,
+    )
     say("  its questions keep their splits in every further run", console=console)
 
 

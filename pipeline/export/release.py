@@ -21,20 +21,15 @@ from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import DIFFICULTY, dimensions
 
 
-@dataclass(frozen=True)
-class Released:
-    """A release that was made: where it is, and ``Standing.facts`` of it."""
-
-    folder: Path
-    facts: dict[str, Any]
-
-
-def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
+def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
     """Copy the export into the folder of releases, under its version.
 
     The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
     A release that is killed while it is copied leaves nothing among the releases. ``states`` are those of all stages up
     to the export, in order: ``done``, ``stale`` …
+
+    Returns:
+        The release's ``ReleaseComparison.facts``.
 
     Raises:
         UserError: something is not done, leaks, or the version does not fit what changed.
@@ -61,7 +56,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> Released:
         raise UserError(f"{target} cannot be written: {reason}; nothing was released") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return Released(target, facts)
+    return facts
 
 
 def _copy(build: Path, folder: Path, stages: Iterable[str]) -> None:

@@ -92,9 +92,9 @@ def test_a_thousand_questions_more_move_none_of_those_released(project):
     assert {name: after[name] for name in before} == before
     assert [[*after.values()].count(split) for split in ("train", "validation", "test")] == [1040, 130, 130]
     made = freeze(config.dataset, DONE)
-    assert made.facts["changes"]["added"] == 1000
-    assert made.facts["changes"]["moved"] == 0
-    assert made.facts["level"] == "minor"
+    assert made["changes"]["added"] == 1000
+    assert made["changes"]["moved"] == 0
+    assert made["level"] == "minor"
 
 
 def test_the_command_releases_what_the_whole_pipeline_made(project):
