@@ -13,8 +13,8 @@ from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verd
 from schemas.questions import Question
 from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
 
-STRONG = 3.0
-WEAK = 1.0
+STRONG = 3.0  # score of a term that names the label
+WEAK = 1.0  # score of a term that often goes with it
 
 
 class LabelTerms(BaseModel, extra="forbid", frozen=True):
@@ -108,7 +108,7 @@ _NOTE = (
 Scores = dict[str, float]
 Terms = Sequence[tuple[Sequence[str], float]]
 """Terms of one piece of text after the other, each piece with its weight."""
-_BATCH = 2_000
+_BATCH = 2_000  # texts searched at a time, which bounds memory
 
 
 class LexiconAnnotator(Annotator):

@@ -41,7 +41,7 @@ _RULES = "1"
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-_SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")
+_SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")  # .pdf, .docx
 
 
 _EXPANSION = 4

@@ -33,7 +33,7 @@ _RESERVED = {
 """Reserved names: columns, slices and fields of the experts' screen."""
 _FULL_WIDTH = re.compile("[“”‘’＂＝]")
 """Quotes and signs of a Chinese keyboard, which TOML does not take: ``title = “期末”``."""
-_MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")
+_MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")  # keys whose value no message repeats
 
 
 class ExecutorParams(Params):

@@ -17,7 +17,7 @@ from schemas.questions import SPLITS
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
 
-_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")  # 1.4.0
 
 
 def parse_version(text: str) -> Version:

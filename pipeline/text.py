@@ -17,15 +17,6 @@ from pipeline.ocr import glyphs
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Ideographs, as the inside of a character class."""
 
-# Adobe's Symbol encoding, which word processors put at U+F000 + code. Codes that Wingdings uses for its bullets
-# (6C, 6E, 75, A7, D8, FC ...) are left out: their meaning depends on the font, which the text no longer names.
-_SYMBOL = {
-    0x61: "α", 0x62: "β", 0x63: "χ", 0x64: "δ", 0x65: "ε", 0x67: "γ", 0x6A: "φ", 0x6B: "κ", 0x6D: "μ", 0x70: "π",
-    0x72: "ρ", 0x73: "σ", 0x74: "τ", 0x77: "ω", 0x44: "Δ", 0x57: "Ω", 0x2B: "+", 0x2D: "-", 0x3C: "<", 0x3D: "=",
-    0x3E: ">", 0xA3: "≤", 0xA5: "∞", 0xAB: "↔", 0xAC: "←", 0xAD: "↑", 0xAE: "→", 0xAF: "↓", 0xB0: "°", 0xB1: "±",
-    0xB3: "≥", 0xB4: "×", 0xB7: "·", 0xB8: "÷", 0xB9: "≠", 0xBB: "≈",
-}  # fmt: skip
-
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
 _WIDE_SIGNS = (0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E)  # ％ ＋ ＜ ＝ ＞
 _TABLE: dict[int, str | None] = {
@@ -33,18 +24,19 @@ _TABLE: dict[int, str | None] = {
     **WIDE,
     **dict.fromkeys([*INVISIBLE, *_CONTROLS]),
     **{code: chr(code - 0xFEE0) for code in _WIDE_SIGNS},
-    **{0xF000 + code: text for code, text in _SYMBOL.items()},
+    **glyphs.private("typed"),
     **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
 }
 
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
 _SPACES = r"[^\S\n]"
-_DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")
+_DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
 _RUN = re.compile(rf"{_SPACES}+")
-_AROUND_BREAK = re.compile(r" *\n\s*")
+_AROUND_BREAK = re.compile(r" *\n\s*")  # spaces at line ends, empty lines
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
 _BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
+# A list in a line, parted by spaces alone: 人参 白术 茯苓.
 _SPACED_WORDS = re.compile(
     rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])"
 )

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-_BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")
-_MARKS = re.compile(r"[\W_]+")
+_BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
+_MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")
 _CHINESE = "一二三四五六七八九十"
 
@@ -104,7 +104,7 @@ def _upper(label: str) -> str:
 
 STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # =1+1, @SUM, also escaped already
 
 
 def guarded(cell: str) -> str:

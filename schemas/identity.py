@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-_NOT_CONTENT = re.compile(r"[\s\u200b-\u200f\ufeff]+")
+_NOT_CONTENT = re.compile(r"[\s\u200b-\u200f\ufeff]+")  # spaces and invisible characters do not count
 
 
 def sha256(*parts: str | bytes) -> str:
@@ -35,7 +35,7 @@ def question_id(document_sha256: str, section: int, number: str) -> str:
     return f"{document_sha256[:8]}-{section}-{number.zfill(3)}"
 
 
-_UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
+_UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")  # a UUID or a long hex id: unique beyond its file
 
 
 ROW_PREFIX = "r-"

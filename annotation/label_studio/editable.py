@@ -18,7 +18,7 @@ OPTION = "option:"
 _NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}
 _AROUND = 8  # characters before and after a change, by which people find it
 _SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"
-_LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")
+_LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")  # A. 甲, B、乙
 
 
 class UnreadableTextError(ValueError):

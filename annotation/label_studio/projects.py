@@ -25,7 +25,7 @@ from schemas.errors import UserError
 SETTLE_SECONDS = 10.0
 """Time after which a request whose reply was lost has reached the database: also an import of 5,000
 questions, or a project for which the server waited for its locked database."""
-SETTLE_PAUSE = 0.5
+SETTLE_PAUSE = 0.5  # seconds between two looks at the number of tasks
 _TITLE_LENGTH = 50  # characters: what Label Studio allows
 
 

@@ -31,7 +31,7 @@ from schemas.errors import UserError
 HOST = "127.0.0.1"
 _RECORD = "server.json"
 _LOG = "server.log"
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 10.0  # until a server that was asked to stop is killed
 _STAMP = ".installed"
 
 _CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()

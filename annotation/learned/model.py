@@ -206,7 +206,7 @@ LANDMARKS = 800
 Up to here they are exact: a linear classifier needs no more directions than there are questions to learn from.
 """
 _EXPLAINED = 100  # characters of an explanation that are embedded: it begins with what the question is about
-_NEIGHBOURS = 3
+_NEIGHBOURS = 3  # nearest reviewed questions whose similarity counts
 _AT_ONCE = 2000  # questions whose similarities to all landmarks are held in memory
 
 

@@ -57,7 +57,7 @@ def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
     return len(text.encode()) + pictures * PICTURE_TOKENS, options.max_tokens
 
 
-_PICTURE = re.compile(r"data:image/[^\"]+")
+_PICTURE = re.compile(r"data:image/[^\"]+")  # its base64 is no text of the prompt
 
 PICTURE_TOKENS = 16_384
 """Most tokens that a picture of 2,000 pixels counts: the most that Qwen-VL's models make of one; others make fewer."""

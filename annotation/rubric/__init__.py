@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from schemas.identity import sha256
 
-LEAST, MOST = 1, 5
+LEAST, MOST = 1, 5  # ends of every aspect's scale
 Scale = tuple[str, str, str, str, str]
 
 

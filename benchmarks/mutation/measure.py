@@ -2,7 +2,7 @@
 
 A mutant is one change at one place: a comparison, a constant, a boolean operator, an arithmetic operator, a negation or
 a returned value. Places are drawn at random with a seed. Each mutant runs in a copy of the repository against those
-tests of its folder's mirror that enter its function, the fastest first, until one fails. Changes that can have no
+tests of its folder's mirror that enter its function, the most specific first, until one fails. Changes that can have no
 effect are left out: type annotations, and ``frozen``, ``slots`` and ``strict``.
 """
 
@@ -156,7 +156,7 @@ def record(area: str, copy: Path) -> list[dict[str, Any]]:
 
 
 def nearest(mutant: Mutant, tree: ast.Module, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the tests that enter the function of a mutant, or any function of its module, the fastest first."""
+    """Return the tests that enter the function of a mutant, or any of its module, those of few functions first."""
     inside = [
         node.lineno
         for node in ast.walk(tree)
@@ -165,14 +165,17 @@ def nearest(mutant: Mutant, tree: ast.Module, rows: Sequence[dict[str, Any]]) ->
     ]
     wanted = f"{mutant.path}:{min(inside)};" if inside else f"{mutant.path}:"
     hits = [row for row in rows if any(name.startswith(wanted) for name in row["entered"])]
-    found = [row["test"] for row in sorted(hits, key=lambda row: (row["seconds"], row["test"]))]
+    found = [
+        row["test"]
+        for row in sorted(hits, key=lambda row: (len(row["entered"]), row["seconds"], row["test"]))
+    ]
     return [*found, OPTIONS] if mutant.path.endswith(("params.py", "options.py")) else found
 
 
 def decide(
     path: str, group: Sequence[Mutant], copy: Path, limit: float, rows: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[Mutant, str, str]]:
-    """Yield each mutant of a module with ``killed`` or ``survived``, and the failure that noticed it."""
+    """Yield each mutant of a module with ``killed``, ``survived`` or ``undecided`` (no time left), and the failure."""
     tree = ast.parse((copy / path).read_text(encoding="utf-8"))
     left = [(mutant, nearest(mutant, tree, rows)) for mutant in group]
     while left:
@@ -211,9 +214,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--under", nargs="*", default=PACKAGES, help="packages or folders to draw from")
-    parser.add_argument(
-        "--limit", type=float, default=600.0, help="seconds after which no more tests are begun"
-    )
+    parser.add_argument("--limit", type=float, default=60.0, help="processor seconds of a mutant's tests")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
     given = parser.parse_args()
     paths = sorted(path for part in given.under for path in (ROOT / part).rglob("*.py"))
@@ -237,9 +238,8 @@ def main() -> None:
                 change = f"{mutant.path}:{mutant.line}: {mutant.before[:60]} -> {mutant.after[:60]}"
                 print(f"{score.total()}/{len(drawn)} {verdict:8} {change}", flush=True)
     for kind in sorted({kind for kind, _ in score}):
-        tried = sum(count for (own, _), count in score.items() if own == kind)
-        noticed = score[kind, "killed"]
-        print(f"{kind:12} {noticed:4} of {tried:4} noticed ({noticed / tried:.2f})")
+        noticed, decided = score[kind, "killed"], score[kind, "killed"] + score[kind, "survived"]
+        print(f"{kind:12} {noticed:4} of {decided:4} noticed, {score[kind, 'undecided']} undecided")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ _SPREAD = 2.0
 """Standard deviation of difficulties, in the unit of abilities' log-odds."""
 _CONCENTRATION = 0.3
 """Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
-_GRID = np.linspace(-3, 3, 13) * _SPREAD
+_GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
 _DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) ** 2)
-_TURNS, _STEPS = 6, 3
+_TURNS, _STEPS = 6, 3  # rounds over answers and abilities; steps of Newton in each
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ FEWEST = 8
 """Respondents below which items cannot be told apart."""
 _MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
 """Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
-_ROUNDS, _NEWTON = 30, 4
+_ROUNDS, _NEWTON = 30, 4  # the same for the parameters of items
 _Z95 = 1.959963984540054
 
 

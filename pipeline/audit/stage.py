@@ -304,7 +304,7 @@ _TEXT = 2000
 """Characters of an explanation that are shown."""
 _PICTURES = 9_000_000
 """Bytes of all cut-outs together."""
-_PICTURE = 260_000
+_PICTURE = 260_000  # bytes of one cut-out, as on the page of a paper
 
 
 def _page(found: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:

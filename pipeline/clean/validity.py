@@ -11,7 +11,7 @@ from pipeline.patterns import Patterns
 from schemas.questions import Question
 from schemas.wording import SPECIAL_TOKENS
 
-_NO_CONTENT = re.compile(r"[\s\W_]+")
+_NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(UNREADABLE)
 _P = Patterns("validity", files("pipeline.clean"))
 

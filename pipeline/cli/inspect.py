@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.report import print_json, print_whole, reason_line, say, shown, tell, tell_files, warn
+from pipeline.cli.report import print_json, print_whole, reason_line, save, say, shown, tell, tell_files, warn
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -50,8 +50,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
         return
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(content)
+    save(path, content)
     say(f"{shown(path)}: open it in a browser")
 
 
@@ -205,7 +204,9 @@ def list_items(
     console = Console()
     _print_groups(console, found[:limit])
     if not found:
-        _tell_others(console, Counter(row.reason for row in items(build, outcome, file)), reason)
+        others = Counter(row.reason for row in items(build, outcome, file))
+        if reason and others:
+            say(f"no reason {reason} here; there are {reason_line(others)}", console=console)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
     say(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
     if found:
@@ -228,12 +229,6 @@ def _group(row: AsideRow) -> tuple[str, str, str]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _tell_others(console: Console, reasons: Mapping[str, int], wanted: str | None) -> None:
-    """Name the existing reasons if the requested one does not occur."""
-    if wanted and reasons:
-        say(f"no reason {wanted} here; there are {reason_line(reasons)}", console=console)
 
 
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
@@ -261,8 +256,7 @@ def _write_crop(dataset: DatasetParams, story: Story) -> Path:
     document, regions = place(dataset.build, story)
     picture = crop_apart(find_paper(dataset.build, dataset.raw, document), regions)
     path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(picture)
+    save(path, picture)
     return path
 
 

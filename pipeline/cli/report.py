@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from pipeline.config import ConfigBase
+from schemas.errors import UserError
 from schemas.wording import counted
 
 if TYPE_CHECKING:
@@ -142,6 +143,19 @@ def tell(template: str, it: object, console: Console | None = None) -> None:
         if line.strip():
             style = _STYLES.get(line[:2])
             say(line[2:] if style else line, style, console=console)
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a file, and its folder where there is none.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def print_json(content: Any) -> None:

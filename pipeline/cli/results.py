@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.report import print_whole, say, shown
+from pipeline.cli.report import print_whole, save, say, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -70,8 +70,7 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
     from pipeline.evaluate.submission import predictions_of
     from pipeline.evaluate.submission import submission as write
 
-    content = write(predictions_of(config.dataset.build), run)
-    out.write_bytes(content)
+    save(out, write(predictions_of(config.dataset.build), run))
     say(f"written to {shown(out)}")
 
 
@@ -94,9 +93,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 def _write(table: Table, folder: Path) -> None:
     for name, content in table.files().items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        save(folder / name, content)
 
 
 def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:

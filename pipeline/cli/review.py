@@ -20,11 +20,10 @@ from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import DEFAULT_CONFIG, configure
-from pipeline.cli.report import say, tell, warn
+from pipeline.cli.report import save, say, tell, warn
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from schemas.annotations import Agreement, LabelStatus
-from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement
 from schemas.taxonomy import dimensions
 from schemas.wording import counted, minute
@@ -157,10 +156,10 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     if csv is not None:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
         rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
-        _write(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
+        save(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
         say(f"each expert's work: {csv}")
     if page is not None:
-        _write(page, status_page(found, experts, runner.config.dataset.name))
+        save(page, status_page(found, experts, runner.config.dataset.name))
         say(f"the same as a page: {page}")
 
 
@@ -177,13 +176,6 @@ def _nothing_is_fine() -> Iterator[None]:
 
 def _params(config: ConfigBase) -> ReviewParams:
     return config.section(ReviewParams)
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:

@@ -33,12 +33,12 @@ SIGNS: list[tuple[str, str]] = WORDS["signs"]
 _NEGATIVE = re.compile(NEGATIVE_ASK)
 _POSITIVE = re.compile(POSITIVE_ASK)
 _EXCEPT = re.compile(EXCEPT)
-_NEGATION = re.compile("[不无未非没否勿莫]")
+_NEGATION = re.compile("[不无未非没否勿莫]")  # 不, 无, 未 outside of the set phrases
 _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
     re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
 _AGE_UNITS = ("岁", "月", "天")
-_LETTERS = re.compile("[a-zα-ω]+")
+_LETTERS = re.compile("[a-zα-ω]+")  # hla, il, α
 _SEX = re.compile("[男女]")
 
 

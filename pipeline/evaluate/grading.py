@@ -217,7 +217,7 @@ def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Asking
     return {run: Asking(**found) for run, found in known.items()}
 
 
-_FORMAT = 1
+_FORMAT = 1  # version of the file
 
 
 def told_of(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:

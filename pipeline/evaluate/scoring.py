@@ -185,7 +185,7 @@ class ScoreBuilder:
 _TOKEN = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*|[^\s]")
 
 
-_ORDERS = 4
+_ORDERS = 4  # n-grams of BLEU
 
 
 def tokens(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from pipeline.ocr.model import PageLine, PageRead
+from pipeline.ocr.model import EDGE, PageLine, PageRead
 from pipeline.ocr.tasks import FileFacts
 from pipeline.stage import Failure
 from schemas.base import Record
@@ -142,13 +142,11 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
         )
 
 
-EDGE = 0.1
-"""Share of the page's height at its top and bottom where running heads and footers stand."""
-
 MIN_SHARE = 0.5
 """Share of the pages on which a text must stand in the same place, with other digits allowed."""
 
 _NUMBER = re.compile(r"\d{1,4}|(?<=第)[一二三四五六七八九十]{1,3}(?=[页頁])")
+"""A number that may count pages: 12, 第三页."""
 _SPACE = re.compile(r"\s+")
 _CONTENT = re.compile(r"\s*(?:[(（]?[A-K]\s*[)）.．、]|\d{1,3}\s*[.．、](?!\d)|[【\[]?(?:答案|解析|答[:：]))")
 """Beginnings of an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
@@ -157,6 +155,7 @@ _PAGE_NUMBER = re.compile(
     r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",
     re.IGNORECASE,
 )
+"""A line of nothing but a page number: ``- 3 -``, ``第 3 页 共 12 页``, ``Page 3 of 12``, ``iv``."""
 
 
 def mark_running_lines(pages: Sequence[PageRead]) -> None:

@@ -9,15 +9,19 @@ from itertools import groupby, pairwise
 from pipeline.ocr.model import Rect
 
 _OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-k](?=\s*[)）\]】.．、:：])|[Ⓐ-Ⓚⓐ-ⓚ])")
+"""``A.``, ``(B)``, ``Ⓒ`` at the start of a text."""
 
 _QUESTION = re.compile(r"^[(（【]?\d{1,3}\s*[)）】.．、]\s*\S{0,3}[\u3400-\u9fff]{2}")
 """A number that opens a question, not a cell of a key."""
 
 _ANSWER = re.compile(r"^[【\[(（]?(?:参考|參考|正确|正確|标准|試題|试题)?(?:答案|解析|分析|答[:：])")
+"""``【答案】``, ``参考答案：``, ``解析``: the next label after it is A again."""
 
 _PROSE = re.compile(r"[\u3400-\u9fff]{4}|[A-Za-z]{5}")
+"""Words; cells of grids hold a letter, a number or a short name."""
 
 _NUMBER = re.compile(r"^[(（【]?(\d{1,3})\s*(?:[)）】.．、](?!\d)|$)")
+"""``12.``, ``（3）`` or a number alone; not 3.5."""
 
 MIN_ROWS = 6
 """Fewer rows on one side make no column, unless numbers and labels say so."""
@@ -118,7 +122,7 @@ def _steps(texts: Sequence[str]) -> float:
     return good
 
 
-_BEFORE_A = ord("A") - 1
+_BEFORE_A = ord("A") - 1  # a label A after it is a step by one
 
 
 def _step(step: int, far: int = 9) -> float:

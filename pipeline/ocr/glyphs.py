@@ -7,8 +7,9 @@ from importlib.resources import files
 
 from pipeline.characters import COMPATIBILITY
 
-_MATH_FONT = re.compile("MT ?-?Extra")
+_MATH_FONT = re.compile("MT ?-?Extra")  # MathType's own font
 _FOLDED = re.compile(r"[\u2e80-\u2fdf\ue000-\uf8ff\uf900-\ufaff]")
+"""Radicals, private use, compatibility ideographs."""
 
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 """Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font."""
@@ -23,7 +24,7 @@ _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 
 
 @cache
-def _private(fonts: str) -> dict[int, str]:
+def private(fonts: str) -> dict[int, str]:
     """Return what glyphs of a kind of font print, by code point."""
     known = tomllib.loads((files("pipeline.ocr") / "glyphs.toml").read_text(encoding="utf-8"))[fonts]
     return {int(start, 16) + index: char for start, row in known.items() for index, char in enumerate(row)}
@@ -51,10 +52,10 @@ def _fold_char(char: str, font: str) -> str:
     if code in _OPTION_LABELS:
         return _OPTION_LABELS[code]
     if _MATH_FONT.search(font):
-        return _private("math").get(code, char)
+        return private("math").get(code, char)
     if "Wingdings" in font:
-        return _private("wingdings").get(code, char)
-    return _private("symbol").get(code, char) if "Symbol" in font else char
+        return private("wingdings").get(code, char)
+    return private("symbol").get(code, char) if "Symbol" in font else char
 
 
 def superscript(text: str) -> str:
@@ -103,6 +104,7 @@ def _marked(mark: str, text: str) -> str:
 _LONGEST_SCRIPT = 12
 """Characters of a raised or lowered text; what is longer is small print."""
 _SCRIPT = re.compile(r"^(?=.*[A-Za-z0-9])[\x21-\x7e ×·Α-ω]+$")
+"""Scripts without raised characters that are kept behind a mark: N/2, i,j."""
 
 
 def is_cjk(char: str) -> bool:
@@ -113,6 +115,7 @@ def is_cjk(char: str) -> bool:
 
 
 _GAP = re.compile(r"[ \u00a0]*\t[\t \u00a0]*|[ \u00a0\u3000]{2,}|\u3000")
+"""White space that may part options on one line: a tab, two spaces, an ideographic space."""
 
 
 def tabs_for_gaps(text: str) -> str:

@@ -8,7 +8,7 @@ from statistics import median
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import PageLine, PageRegion, Rect, Run, around
+from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, Run, around
 from schemas.documents import LineKind
 
 TAB_GAP = 1.5
@@ -104,9 +104,6 @@ def _labels(runs: Sequence[Run], figures: Sequence[Rect]) -> list[Run]:
 APART = 0.05
 """Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
 
-_EDGE = 0.1
-"""Share of the page's height at top and bottom where running heads and footers stand."""
-
 
 def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
     """The outermost rows at the edges that white space of a line parts from the rest: one line on any page.
@@ -118,8 +115,8 @@ def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
         return set()
     by_top, by_end = sorted(boxes, key=lambda box: box.y0), sorted(boxes, key=lambda box: -box.y1)
     (first, second), (last, before) = by_top[:2], by_end[:2]
-    head = first.y1 < page.y0 + _EDGE * page.height and second.y0 - first.y1 > first.height
-    foot = last.y0 > page.y1 - _EDGE * page.height and last.y0 - before.y1 > last.height
+    head = first.y1 < page.y0 + EDGE * page.height and second.y0 - first.y1 > first.height
+    foot = last.y0 > page.y1 - EDGE * page.height and last.y0 - before.y1 > last.height
     return {boxes.index(box) for box, running in ((first, head), (last, foot)) if running}
 
 
@@ -339,7 +336,7 @@ def _line(row: list[Run], gutter: float | None) -> PageLine:
     return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
 
 
-_SPANNING = -1
+_SPANNING = -1  # column of a line across the gutter
 
 
 def _column(box: Rect, gutter: float | None) -> int:

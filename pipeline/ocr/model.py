@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from pipeline.characters import valid
 from schemas.documents import LineKind, ReadMethod
 
+EDGE = 0.1
+"""Share of the page's height at its top and bottom where running heads and feet stand."""
+
 
 class Rect(NamedTuple):
     """A rectangle in points, origin top left."""

@@ -150,12 +150,13 @@ SPARSE_GLYPHS = 100
 """A page with fewer characters over images that cover ``IMAGE_COVER`` of it is a scan with a stamped head."""
 
 IMAGE_COVER = 0.35
+"""Share of a page that images cover from which the page may be a scan."""
 
 MIN_TURNED = 100
 """Characters that run another way than left to right before a page counts as laid on its side; fewer are a
 watermark or a note on the margin."""
 
-_LATIN1 = re.compile(r"[\u00a1-\u00ff]")
+_LATIN1 = re.compile(r"[\u00a1-\u00ff]")  # Ã©, ¾Ñ: bytes of another encoding
 _IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 
 

@@ -26,6 +26,7 @@ MAX_GLYPHS = 60_000
 """Glyphs of one page that are looked at: a dense A3 page has about 8,000."""
 
 _UNKNOWN = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+"""Control characters, U+FFFD and private use that ``glyphs.fold`` does not know."""
 
 Char = tuple[str, float, float, float]
 """A character, its left and right edge and its baseline in points."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,10 +16,9 @@ if TYPE_CHECKING:
 
 Format = Literal["svg", "png"]
 
-INK = "#3a3f47"
-"""Colour of axes and text, on white; pages put the colour of their own text in its place."""
-COLOURS = ("#2a78d6", "#e58a1f", "#3f9a64", "#c4497c", "#7d5bc4", "#b09020", "#2aa1b3", "#8b6f5c")
-"""Colours of series, in order; told apart by readers who see red and green alike."""
+_STYLE = tomllib.loads((files("pipeline.rendering") / "templates" / "figures.toml").read_text("utf-8"))
+INK: str = _STYLE["ink"]
+COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 
 
 @contextmanager
@@ -49,25 +50,8 @@ def both_formats(name: str, drawn: Figure) -> dict[str, bytes]:
 def _style() -> Any:
     from cycler import cycler
 
-    return {
-        "font.family": ["DejaVu Sans", _chinese_font()],
-        "font.size": 9.0,
-        "svg.fonttype": "path",
-        "svg.hashsalt": "build-dataset",  # ids are drawn at random otherwise
-        "text.color": INK,
-        "axes.labelcolor": INK,
-        "axes.edgecolor": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": INK,
-        "grid.alpha": 0.25,
-        "legend.frameon": False,
-        "axes.prop_cycle": cycler(color=COLOURS),
-    }
+    fonts = {"font.family": ["DejaVu Sans", _chinese_font()], "axes.prop_cycle": cycler(color=COLOURS)}
+    return {**_STYLE["settings"], **dict.fromkeys(_STYLE["in_ink"], INK), **fonts}
 
 
 @cache

@@ -15,6 +15,7 @@ from schemas.wording import counted, minute
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+# Signs that would be markup: *, |, a # or - that begins a line; "1." begins a list.
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
 _LIST_ITEM = re.compile(r"^(\d{1,9})(?=[.)])")
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-_LEVEL = 0.95
+_LEVEL = 0.95  # of the intervals
 _RESAMPLES_AT_ONCE = 2_000_000  # cells of a block of weights: 16 MB
 
 LabelCounts = npt.NDArray[np.int64]

@@ -18,6 +18,7 @@ ENOUGH = 30
 = .5)."""
 _RESAMPLES = 1000
 _SEED = 20230605
+"""Of every bootstrap: the same answers have the same interval in every run."""
 
 Method = Literal["wilson", "cluster_wilson", "cluster_bootstrap"]
 Floats = NDArray[np.float64]

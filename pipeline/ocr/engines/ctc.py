@@ -15,7 +15,7 @@ from pipeline.ocr.glyphs import is_cjk
 
 Values = NDArray[np.float32]
 
-_BLANK = 0
+_BLANK = 0  # index of CTC's blank
 
 _LABEL_COMMA = 0.05
 """Likelihood of a comma after an option letter or a question number at the start of a line is beside a stop. On blurred

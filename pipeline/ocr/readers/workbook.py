@@ -40,7 +40,7 @@ _FORMULA = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
 )
 """A formula without a value: <c r="D2"><f>CHAR(65)</f></c>."""
-_BLOCK = 1 << 20
+_BLOCK = 1 << 20  # bytes read at a time
 _WHOLE = 1e15
 """From here on spreadsheets round, and show powers of ten: 6.02E+22."""
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

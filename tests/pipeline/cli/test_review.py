@@ -108,5 +108,5 @@ def test_time_pay_and_drift_of_each_expert_are_written(sample_build, tmp_path):
     assert text.count("<svg") == 1, "the chart of the one who answered gold questions"
     assert "of the last gold labels are right" in text
 
-    refused = CliRunner().invoke(app, ["review", "status", *config, "--csv", str(tmp_path / "no" / "x.csv")])
+    refused = CliRunner().invoke(app, ["review", "status", *config, "--csv", str(page / "x.csv")])
     assert "cannot be written" in str(refused.exception)
