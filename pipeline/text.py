@@ -64,7 +64,7 @@ _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
 _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
-"""Where a paragraph begins or ends beside other text: <p>甲</p><p>乙</p> are two lines."""
+"""A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
 _MARKUP_ROUNDS = 5
 """Largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)."""

@@ -82,7 +82,7 @@ class Text:
     options: Mapping[str, str]
     multiple: bool | None = None
     wrong: bool | None = None
-    """Whether its question asks for what is wrong; None where that is not known."""
+    """True if its question asks for what is wrong; None if unknown."""
     stem: str = ""
     """Of its question, folded; empty where that is not known."""
 

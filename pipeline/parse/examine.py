@@ -6,17 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pipeline.claims.explanations import SURE, stated
+from pipeline.parse import heads
 from pipeline.parse.draft import Draft, collected, text_of
 from pipeline.parse.fields import opens_field, split_fields
 from pipeline.parse.gates import Gap
-from pipeline.parse.heads import (
-    INSTRUCTION,
-    NumberStyle,
-    announcement,
-    is_case,
-    number_candidate,
-    tells_of_patient,
-)
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
@@ -31,14 +24,11 @@ FOOT = _P.foot
 
 ALIKE = 0.9
 """Share of a section's questions that must have the same number of options for it to be the section's usual one."""
-SEVERAL = 3
-"""Least number of questions for that."""
-MANY = 10
-"""The same for a whole paper."""
-REPEATED = 3
-"""Least number of items with the same line after the options for it to be a foot: ends of options do repeat."""
-SHORT = 8
-"""Longer lines need to stand in two items only."""
+SEVERAL, MANY = 3, 10
+"""Least number of questions for that: of a section, of a whole paper."""
+REPEATED, SHORT = 3, 8
+"""Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
+that are longer than so many characters need to stand in two items only."""
 NEXT = 5
 """Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
 PARTS = 9
@@ -132,12 +122,12 @@ def _check_parts(outline: Outline, own: Sequence[Draft]) -> None:
     opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
     for block in outline.blocks:
         lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
-        marks = [mark for at, text in enumerate(lines) if (mark := number_candidate(at, text))]
-        if not marks or marks[-1].weight < 1 or marks[-1].style is NumberStyle.PAREN:
+        marks = [mark for at, text in enumerate(lines) if (mark := heads.number_candidate(at, text))]
+        if not marks or marks[-1].weight < 1 or marks[-1].style is heads.NumberStyle.PAREN:
             continue
         told = lines[marks[-1].line]
-        for draft in own if styles.get(id(block)) == NumberStyle.PAREN else ():
-            if draft.block is block and not INSTRUCTION.search(told):
+        for draft in own if styles.get(id(block)) == heads.NumberStyle.PAREN else ():
+            if draft.block is block and not heads.INSTRUCTION.search(told):
                 draft.flag("case_missing", f"it may be a part of {told[:20]!r}")
 
 
@@ -189,7 +179,7 @@ def _check_options(draft: Draft) -> None:
             draft.flag("label_inside_text", f"option {label} begins with a label: {text[:20]!r}")
         if _P.broken.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
-    if _ends_with_case(draft) or any(map(tells_of_patient, _under_options(draft))):
+    if _ends_with_case(draft) or any(map(heads.tells_of_patient, _under_options(draft))):
         draft.flag("case_inside", f"option {draft.options[-1][0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
@@ -203,7 +193,7 @@ def _check_options(draft: Draft) -> None:
 
 def _ends_with_case(draft: Draft) -> bool:
     """Return whether the last option alone tells of a patient: a case may stand behind it."""
-    told = [label for label, text in draft.options if is_case(text)]
+    told = [label for label, text in draft.options if heads.is_case(text)]
     return len(draft.options) > 2 and told == [draft.options[-1][0]]
 
 
@@ -283,10 +273,10 @@ def _check_verdict(draft: Draft) -> None:
 
 def _check_case(draft: Draft) -> None:
     """A question on a patient, or under a head of shared cases, without the case."""
-    if draft.shared_stem or draft.shared_options or is_case(draft.stem):
+    if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
     found = _P.asked_before.match(draft.stem)
-    if found or "A3/A4" in (draft.announced, announcement(draft.key_head).kind):
+    if found or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 
@@ -297,10 +287,10 @@ def _check_cases_before(outline: Outline, own: Sequence[Draft]) -> None:
     for draft in own:
         if draft.block is not block:
             block, lines = draft.block, [*lines, *draft.block.heads[1:]]
-            where = f"before number {draft.number}" if any(map(tells_of_patient, lines)) else ""
+            where = f"before number {draft.number}" if any(map(heads.tells_of_patient, lines)) else ""
             lines, parts = [], 0
         parts += 1
-        if draft.group or is_case(draft.stem) or tells_of_patient(draft.stem) or parts > PARTS:
+        if draft.group or heads.is_case(draft.stem) or heads.tells_of_patient(draft.stem) or parts > PARTS:
             where = ""
         elif where:
             draft.flag("case_missing", f"a case may stand {where}")
@@ -390,7 +380,7 @@ def _check_announced(drafts: Sequence[Draft]) -> None:
     """Questions beyond the number that their head announces stand under a head that was not read."""
     numbered = (draft for draft in drafts if draft.number is not None and not draft.entry)
     for members in collected((id(draft.block), draft) for draft in numbered).values():
-        stated = announcement(members[0].block.text).count
+        stated = heads.announcement(members[0].block.text).count
         if stated is None or (stated > 1 and len({draft.section for draft in members}) > 1):
             continue
         first = min(draft.number or 0 for draft in members)

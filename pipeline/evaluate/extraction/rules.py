@@ -387,21 +387,9 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     return None if task.multiple or unsure else _last(claims)
 
 
-RULES: Mapping[str, Rule] = {
-    "opening": opening,
-    "stated": stated,
-    "everything": everything,
-    "last_line": last_line,
-    "ranked": ranked,
-    "head": head,
-    "concluded": concluded,
-    "quoted": quoted,
-    "verdicts": verdicts,
-    "odd_one_out": odd_one_out,
-    "echoed": echoed,
-    "predicated": predicated,
-    "only_letter": only_letter,
-    "first_listed": first_listed,
-    "suggested": suggested,
-}
+_IN_ORDER = (
+    *(opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
+    *(echoed, predicated, only_letter, first_listed, suggested),
+)
+RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
