@@ -74,8 +74,8 @@ def examine(
     _check_under_last(own, edges)
     _check_before_first(outline, own)
     _check_parts(outline, own)
-    heads = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
-    check_rooms(pieces, heads, drafts, gaps)
+    headed = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
+    check_rooms(pieces, headed, drafts, gaps)
     check_rivals(outline.rivals, drafts)
 
 
