@@ -191,7 +191,9 @@ def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[st
 
 def _headers_of(text: str, options: Options) -> list[str] | None:
     """The labels of the columns that an answer names: option3, 选1;选4, ②."""
-    found = {options.named.get(plain(part)) for part in re.split(_BETWEEN_HEADERS, text)}
+    parts = re.split(_BETWEEN_HEADERS, text)
+    # B(甲) is no name of the column B: what stands beside a letter has to be its text.
+    found = {None if re.search("[(（]", part) else options.named.get(plain(part)) for part in parts}
     return sorted(label for label in found if label) if found and None not in found else None
 
 
@@ -241,7 +243,8 @@ def letters_of(text: str, options: Pairs) -> list[str] | None:
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):
         return _letters(text)
     both = _P.letter_and_text.fullmatch(text)
-    if both and _bare(dict(options).get(both[1].upper(), "")) == _bare(both[2]) != "":
+    own, said = (_bare(dict(options).get(both[1].upper(), "")), _bare(both[2])) if both else ("", "")
+    if both and own and own in (said, said.strip("()（）")):
         return [both[1].upper()]
     return None
 

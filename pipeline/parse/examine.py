@@ -60,6 +60,7 @@ def examine(
             draft.flag("readings_differ", f"read as {other.text!r} and as {other.other!r}")
         _flag_texts(draft, "powers")
         _check_verdict(draft)
+        _check_beside(draft)
         _check_shown(draft)
         _check_case(draft)
         _check_edges(draft)
@@ -269,6 +270,17 @@ def _check_verdict(draft: Draft) -> None:
         draft.flag(
             "explanation_disagrees", f"answer {draft.answer}, but the explanation says {said.detail!r}"
         )
+
+
+def _check_beside(draft: Draft) -> None:
+    """Flag what stands beside an answer and is not its own: the text of another option, a letter on the next line."""
+    told = (draft.explanation or "").strip()
+    found = _P.beside.match(told)
+    text = found[1] if found else told
+    names = {label for label, option in draft.options if text and option.strip() == text}
+    names |= {*text} if _P.letters_alone.fullmatch(text) else set()
+    if draft.answer and names and not names & {*draft.answer}:
+        draft.flag("answers_disagree", f"answer {draft.answer}, but {text[:30]!r} stands beside it")
 
 
 def _check_case(draft: Draft) -> None:

@@ -261,6 +261,17 @@ def test_a_few_corrections_in_the_numbers_of_the_key_stop_the_file_where_they_di
     assert not isinstance(parse(rows).columns, Unclear)
 
 
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [("B（乙）", ["B"]), ("(B)乙", ["B"]), ("B（甲）", None), ("B、甲", None), ("A（B也可）", None)],
+)
+def test_a_letter_with_a_text_is_read_where_the_text_is_its_own(answer, read):
+    row = dict(zip("ABCD", "甲乙丙丁", strict=True))
+    rows = [{"题干": f"关于第{at}例的说法正确的是", **row, "答案": "A"} for at in range(6)]
+    rows[3]["答案"] = answer
+    assert parse(rows).rows[3][1][0].answer == read
+
+
 def test_an_answer_of_a_reader_is_no_option():
     row = {"question": "下列说法正确的是", "optionA": "甲", "optionB": "乙", "optionC": "丙", "myAnswer": "A"}
     (_, (question, doubts)), *_ = parse([{**row, "rightAnswer": "A"}, {**row, "rightAnswer": "B"}]).rows

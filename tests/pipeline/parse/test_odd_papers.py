@@ -245,3 +245,9 @@ def test_a_key_goes_to_the_section_of_its_title(
 def test_a_key_whose_head_names_other_numbers_is_not_applied() -> None:
     rows = " ".join(f"{at}.A" for at in range(1, 6))
     assert not kept(f"{items(*range(1, 11))}\n答案（11～15题）\n{rows}")
+
+
+@pytest.mark.parametrize("answer", ["B（甲）", "B.丙", "A\nC", "B（丁）\n因为如此"])
+def test_an_answer_beside_which_the_text_of_another_option_stands_waits(answer: str) -> None:
+    right = f"2. 关于肝的是\n{FOUR}\n答案：B（乙）\n3. 关于脾的是\n{FOUR}\n答案：B\n解析：（甲）不对"
+    assert kept(f"1. 关于心的是\n{FOUR}\n答案：{answer}\n{right}")[0] == "2B"
