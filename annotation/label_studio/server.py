@@ -104,14 +104,8 @@ def launch(installation: Installation, home: Path, port: int, *, timeout: float 
     if (present := running(home)) is not None:
         return present
     require_free(port)
-    command = [
-        str(installation.venv / "bin" / "label-studio"),
-        "start",
-        "--no-browser",
-        "--internal-host",
-        HOST,
-    ]
-    command += ["--port", str(port), "--enable-legacy-api-token"]
+    options = f"--no-browser --internal-host {HOST} --port {port} --enable-legacy-api-token"
+    command = [str(installation.venv / "bin" / "label-studio"), "start", *options.split()]
     with (home / _LOG).open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 (our own words alone)
             command,
@@ -220,15 +214,8 @@ class Installation:
             return
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
         requirements = str(files("annotation.label_studio") / "requirements.txt")
-        pip = [
-            str(self.venv / "bin" / "python"),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]
-        _run([*pip, "--requirement", requirements], "cannot install Label Studio")
+        pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]
+        _run([str(self.venv / "bin" / "python"), *pip, requirements], "cannot install Label Studio")
         (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
 
     def environment(self, home: Path) -> Mapping[str, str]:
