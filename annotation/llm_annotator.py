@@ -10,19 +10,7 @@ from functools import partial
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
-from annotation.llm.messages import (
-    Answer,
-    AnswerStore,
-    BadAnswerError,
-    ChatRequest,
-    Failed,
-    Outcome,
-    Reason,
-    Usage,
-    Waste,
-    final_part,
-    json_object,
-)
+from annotation.llm import messages as wire
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import LabelPrompt, prompts
 from annotation.reviewed import Reviewed
@@ -45,7 +33,7 @@ class LlmAnnotator(Annotator):
     def __init__(
         self,
         options: AnnotateLlmOptions,
-        store: AnswerStore,
+        store: wire.AnswerStore,
         shots: Sequence[Reviewed] = (),
         *,
         batch: bool = False,
@@ -73,7 +61,7 @@ class LlmAnnotator(Annotator):
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, as its last answer arrives."""
-        arrived: dict[str, list[Outcome]] = defaultdict(list)
+        arrived: dict[str, list[wire.Outcome]] = defaultdict(list)
         requests = requests_for(questions, self._options, self._prompts)
         for outcome in self._client.complete_many(requests, self._store, progress):
             found = arrived[outcome.request.id]
@@ -81,23 +69,23 @@ class LlmAnnotator(Annotator):
             if len(found) == self._parts:
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
-    def _settle(self, question_id: str, outcomes: Sequence[Outcome]) -> Labelled | Unlabelled:
+    def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelled | Unlabelled:
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.request.part, outcome.request.sample))
-        failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-        paid = [item for item in outcomes if isinstance(item, Answer) or item.waste != Waste()]
+        failed = [outcome for outcome in outcomes if isinstance(outcome, wire.Failed)]
+        paid = [item for item in outcomes if isinstance(item, wire.Answer) or item.waste != wire.Waste()]
         bills = [self._bill(question_id, item) for item in paid]
         if failed:
             return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
         verdicts: dict[str, Verdict] = {}
-        answers = [outcome for outcome in outcomes if isinstance(outcome, Answer)]
+        answers = [outcome for outcome in outcomes if isinstance(outcome, wire.Answer)]
         for part, prompt in enumerate(self._prompts):
             own = [answer for answer in answers if answer.request.part == part]
             verdicts |= _verdicts(own, prompt.dimensions)
         return Labelled(question_id, verdicts, bills)
 
-    def _bill(self, question_id: str, outcome: Outcome) -> AnnotationRequest:
-        answer = outcome if isinstance(outcome, Answer) else None
-        usage = Usage() if answer is None else answer.usage
+    def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
+        answer = outcome if isinstance(outcome, wire.Answer) else None
+        usage = wire.Usage() if answer is None else answer.usage
         unusable_cost, unseen_cost = wasted(outcome.waste, self._options)
         return AnnotationRequest(
             question_id=question_id,
@@ -116,11 +104,11 @@ class LlmAnnotator(Annotator):
 
 def requests_for(
     questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt]
-) -> list[ChatRequest]:
+) -> list[wire.ChatRequest]:
     """All requests for those questions, question by question."""
     checks = [partial(read_labels, dimensions=prompt.dimensions) for prompt in asked]
     return [
-        ChatRequest(
+        wire.ChatRequest(
             question.question_id,
             messages,
             prompt.form,
@@ -141,7 +129,7 @@ def prompts_for(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) -> 
     return prompts(options.response_format, one_dimension_a_call=options.one_dimension_a_call, shots=shots)
 
 
-def _verdicts(answers: Sequence[Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
+def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
     """Return the label that the answers to one prompt give most often; of several, the one given first.
 
     With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
@@ -167,7 +155,7 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
     Raises:
         BadAnswerError: it is not a JSON object, lacks a dimension, or has a label outside the set.
     """
-    values = json_object(final_part(text)).items()
+    values = wire.json_object(wire.final_part(text)).items()
     said = {str(name).strip().casefold(): value for name, value in values}
     return {dimension.name: _read_label(said, dimension) for dimension in dimensions}
 
@@ -176,13 +164,13 @@ def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
     value = next((said[name.casefold()] for name in _keys(dimension) if name.casefold() in said), None)
     if value is None:
         hint = f"请重新回答：JSON 缺少“{dimension.zh}”。请输出包含全部维度的 JSON 对象。"
-        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
+        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, f"the answer lacks {dimension.name}", hint)
     spelling = str(value).strip()
     label = dimension.codes.get(spelling) or dimension.find(spelling)
     if label is None:
         hint = f"请重新回答：“{dimension.zh}”的值不在所列编号之中，请只使用所列的编号，输出完整的 JSON 对象。"
         detail = f"the label for {dimension.name} is not in the set"
-        raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
+        raise wire.BadAnswerError(wire.Reason.INVALID_LABEL, detail, hint)
     return label
 
 
@@ -191,7 +179,7 @@ def _keys(dimension: Dimension) -> tuple[str, ...]:
     return (dimension.zh, dimension.name, dimension.en)
 
 
-def value_probability(answer: Answer, keys: Sequence[str]) -> float | None:
+def value_probability(answer: wire.Answer, keys: Sequence[str]) -> float | None:
     """The probability that the model gave the value of a key in its JSON answer; None without logprobs or key.
 
     The product over the tokens that the value touches: with closed sets of short codes that is the one token

@@ -161,6 +161,10 @@ class ReviewParams(Params):
     batch: int = non_semantic(500, "Questions in one import", ge=1, le=5000)
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer of Label Studio", gt=0)
 
+    def invites(self, person: str) -> bool:
+        """Return whether the reviews of a person count."""
+        return not self.reviewers or person in self.reviewers or person in self.adjudicators
+
     @model_validator(mode="after")
     def _consistent_people(self) -> ReviewParams:
         if both := sorted({*self.reviewers} & {*self.adjudicators}):

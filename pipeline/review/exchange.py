@@ -20,7 +20,6 @@ from annotation.label_studio.client import Studio
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from annotation.label_studio.tasks import (
-    VERSION,
     ReviewTask,
     adjudication_tasks,
     by_uncertainty,
@@ -48,9 +47,8 @@ def push(
 ) -> PushReport:
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     tasks = review_tasks(tables, params, context)
-    version = model_version(tables["annotations"]["annotator"])
     kind = replace(projects.REVIEW, experts=params.experts)
-    return send(kind, tasks, params, context, version=version, count=count, adopt=adopt)
+    return send(kind, tasks, params, context, count=count, adopt=adopt)
 
 
 def push_to_experts(
@@ -58,7 +56,6 @@ def push_to_experts(
 ) -> tuple[list[PushReport], list[str]]:
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks = review_tasks(tables, params, context)
-    version = model_version(tables["annotations"]["annotator"])
     assigned = assignment(tables, params)
     gold = {item.question.question_id for item in gold_questions(params.gold)}
     accounts = {*connect(params).reviewers.values()}
@@ -70,7 +67,7 @@ def push_to_experts(
         own = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
-                reports.append(send(kind, own, params, context, version=version, count=count, adopt=adopt))
+                reports.append(send(kind, own, params, context, count=count, adopt=adopt))
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
@@ -118,7 +115,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = _crops(questions.values(), context) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
-    return send(projects.ADJUDICATION, tasks, params, context, version=VERSION)
+    return send(projects.ADJUDICATION, tasks, params, context)
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
@@ -143,7 +140,6 @@ def send(
     params: ReviewParams,
     context: Context,
     *,
-    version: str = "none",
     count: int | None = None,
     adopt: bool = False,
 ) -> PushReport:
@@ -157,7 +153,7 @@ def send(
             folder.owner_of(context),
             tasks,
             title=params.project if kind.key == projects.REVIEW.key else None,
-            version=version,
+            version=next((task.prediction["model_version"] for task in tasks if task.prediction), "none"),
             batch=params.batch,
             count=count,
             answers=before.answers(studio.accounts),

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
+import polars.selectors as cs
 
 from annotation.adjudication import ADJUDICATION, judged
 from annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
@@ -68,7 +69,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         tables = {name: _read(folder / f"{name}.parquet", record) for name, record in _TABLES.items()}
-        people = state.get("people", {})
+        people = {account: name.lower() for account, name in state.get("people", {}).items()}
         return Pulled(**tables, project=state["project"], since=state["since"], people=people)
     except FileNotFoundError:
         return Pulled()
@@ -153,7 +154,8 @@ def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> 
     rejects = pl.concat([part.rejects for part in parts])
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
     ruled = reviews.filter(pl.col("project") == ADJUDICATION)["question_id"]
-    settled = judged(_invited(rows, params), ruled, params.adjudicators)
+    invited = (each for each in rows if each.origin == "verification" or params.invites(each.by))
+    settled = judged(invited, ruled, params.adjudicators)
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
@@ -184,14 +186,6 @@ def accepted_probes(build: Path) -> set[str]:
     return {*answers.filter((pl.col("kind") == PROBE) & ~pl.col("right"))["question_id"]}
 
 
-def _invited(corrections: Iterable[Correction], params: ReviewParams) -> Iterable[Correction]:
-    """Corrections of people whose word counts."""
-    if not params.reviewers:
-        return corrections
-    people = {*params.reviewers, *params.adjudicators}
-    return (each for each in corrections if each.origin == "verification" or each.by in people)
-
-
 def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     frame = pl.read_parquet(path, glob=False)
     schema = record.polars_schema()
@@ -199,7 +193,10 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     optional = [name for name, each in fields if not each.is_required() and each.default is None]
     new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}
     frame = frame.with_columns(**new)
-    frame = frame.select(name for name in schema if name in frame.columns)
+    people = cs.by_name(
+        "reviewer", "by", require_all=False
+    ).str.to_lowercase()  # of builds that kept capitals
+    frame = frame.select(name for name in schema if name in frame.columns).with_columns(people)
     if frame.schema != schema:
         raise ValueError(f"{path} has other columns")
     return frame

@@ -200,11 +200,8 @@ def assignment(tables: Mapping[str, pl.DataFrame], params: ReviewParams) -> Assi
 
 def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[str]]:
     """Return who has answered each question, without rulings and without people whose reviews do not count."""
-    own = reviews.filter(pl.col("project") == "review")
-    if params.reviewers:
-        own = own.filter(pl.col("reviewer").is_in([*params.reviewers, *params.adjudicators]))
-    own = own.group_by("question_id").agg("reviewer")
-    return {question_id: set(people) for question_id, people in own.iter_rows()}
+    own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
+    return {question_id: set(filter(params.invites, people)) for question_id, people in own.iter_rows()}
 
 
 _PANEL = 2.0  # inches

@@ -326,7 +326,7 @@ def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
 
 
 def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
-    if params.reviewers and expert not in {*params.reviewers, *params.adjudicators}:
+    if not params.invites(expert):
         raise UserError(
             f"{expert} is none of review.reviewers, so that the answers would not count: add the name there"
         )

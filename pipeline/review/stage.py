@@ -90,7 +90,7 @@ def _counted(
 def _uninvited(review: ExpertReview, params: ReviewParams) -> bool:
     if review.project == adjudication.ADJUDICATION and params.adjudicators:
         return review.reviewer not in params.adjudicators
-    return bool(params.reviewers) and review.reviewer not in {*params.reviewers, *params.adjudicators}
+    return not params.invites(review.reviewer)
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
