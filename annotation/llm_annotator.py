@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from annotation.llm import messages as wire
 from annotation.llm.budget import wasted
 from annotation.llm.client import LlmClient
-from annotation.llm import messages as wire
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import LabelPrompt, prompts
 from annotation.reviewed import Reviewed

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from annotation.llm import messages
+from annotation.llm import messages as wire
 from annotation.llm.budget import Bills, over_cap, worst_cost
 from annotation.llm.options import LlmOptions, connected
 from annotation.llm.pace import Fault, of_status
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 _ENDED = {"completed", "failed", "expired", "cancelled"}
 _QUEUE_IS_FULL = "token_limit_exceeded"
-_NOT_ANSWERED = Fault(messages.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
-_UNREADABLE = Fault(messages.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
+_NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
+_UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
 
 def ended_in_batches(
-    missing: Mapping[str, messages.ChatRequest],
+    missing: Mapping[str, wire.ChatRequest],
     options: LlmOptions,
-    store: messages.AnswerStore,
+    store: wire.AnswerStore,
     bills: Bills,
-) -> Iterator[messages.Ended]:
+) -> Iterator[wire.Ended]:
     """Ask for what is missing with one file of requests in place of one request at a time.
 
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
@@ -50,9 +50,9 @@ class _BatchRun:
     """One call of ``complete_many``."""
 
     options: LlmOptions
-    store: messages.AnswerStore
+    store: wire.AnswerStore
     bills: Bills
-    missing: Mapping[str, messages.ChatRequest]
+    missing: Mapping[str, wire.ChatRequest]
     sdk: openai.OpenAI
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class _BatchRun:
         self._useless: list[tuple[str, object]] = []
         """Answers that are paid and of no use: why, and what was said."""
 
-    def ended(self) -> Iterator[messages.Ended]:
+    def ended(self) -> Iterator[wire.Ended]:
         """Yield outcomes, batch by batch."""
         while self._asked:
             under_way = self._submit()
@@ -101,7 +101,7 @@ class _BatchRun:
         self.store.put(self._index, {b.token: (b.keys, b.id) for b in self._batches.values()})
         return batch
 
-    def _affordable(self, open_keys: set[str]) -> dict[str, messages.ChatRequest]:
+    def _affordable(self, open_keys: set[str]) -> dict[str, wire.ChatRequest]:
         """Return requests not yet submitted, as many as the cap allows if every open request costs its maximum."""
         waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
         if self.options.max_cost is None:
@@ -112,7 +112,7 @@ class _BatchRun:
         totals = accumulate(map(worst, waiting.values()))
         return dict(islice(waiting.items(), sum(total <= left for total in totals)))
 
-    def _files(self, waiting: Mapping[str, messages.ChatRequest]) -> Iterator[tuple[str, ...]]:
+    def _files(self, waiting: Mapping[str, wire.ChatRequest]) -> Iterator[tuple[str, ...]]:
         """The keys of each input file."""
         keys, size = list[str](), 0
         for key, line in lines_of(waiting, self.options):
@@ -156,7 +156,7 @@ class _BatchRun:
                     return batch, state
             time.sleep(self.options.poll)
 
-    def _collect(self, batch: Batch, ended: Any) -> messages.Ended:
+    def _collect(self, batch: Batch, ended: Any) -> wire.Ended:
         """Store every good answer of a batch, then forget the batch; failed rows worth a retry stay open."""
         if ended.status == "failed":
             self._save(replace(batch, keys=()))  # it will never give an answer any more
@@ -167,7 +167,7 @@ class _BatchRun:
         with self._errors():
             rows = rows_of([self._reads.files.content(name).content for name in files], batch.keys)
         others = tuple(key for key in batch.keys if key not in self._asked)
-        outcomes: messages.Ended = []
+        outcomes: wire.Ended = []
         hopeless: UserError | None = None
         for key in [key for key in batch.keys if key in self._asked]:
             try:
@@ -179,8 +179,8 @@ class _BatchRun:
         self._save(replace(batch, keys=others))
         if hopeless is not None:
             raise hopeless
-        if len(self._useless) >= messages.UNUSABLE_AFTER and not self._useful:
-            raise messages.none_is_of_use(len(self._useless), *self._useless[-1], self.options)
+        if len(self._useless) >= wire.UNUSABLE_AFTER and not self._useful:
+            raise wire.none_is_of_use(len(self._useless), *self._useless[-1], self.options)
         return outcomes
 
     def _refused(self, ended: Any) -> None:
@@ -196,7 +196,7 @@ class _BatchRun:
             f"{self.options.base_url} refused the batch ({codes}): run without --batch, or put it right"
         )
 
-    def _settle(self, key: str, row: BatchRow | None) -> messages.Outcome | None:
+    def _settle(self, key: str, row: BatchRow | None) -> wire.Outcome | None:
         """Return the outcome of a row; None where the request is worth another attempt."""
         self._attempts[key] += 1
         request, found = self.missing[key], self._read(key, row)
@@ -204,11 +204,11 @@ class _BatchRun:
             if found.retry and self._attempts[key] <= self.options.max_retries:
                 return None
             del self._asked[key]
-            return messages.Failed(request, found.reason, found.detail)
+            return wire.Failed(request, found.reason, found.detail)
         self.store.put(key, found)
         self._useful += 1
         del self._asked[key]
-        return messages.answer_of(request, found, self.options, stored=False)
+        return wire.answer_of(request, found, self.options, stored=False)
 
     def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
         """Return the value to store of a row, or the fault that makes it unusable."""
@@ -216,20 +216,20 @@ class _BatchRun:
             return _NOT_ANSWERED
         if row.status != 200:
             return of_status(row.status, row.code, self.options)
-        request, usage = self.missing[key], messages.billed(row.body)
-        if not messages.is_whole(row.body):
+        request, usage = self.missing[key], wire.billed(row.body)
+        if not wire.is_whole(row.body):
             self.bills.unusable(key, usage, self._asked[key])
             self._useless.append((_UNREADABLE.detail, row.body))
             return _UNREADABLE
         try:
-            return messages.stored_value(row.body, usage, request) | {"batched": True}
-        except messages.BadAnswerError as bad:
+            return wire.stored_value(row.body, usage, request) | {"batched": True}
+        except wire.BadAnswerError as bad:
             self.bills.unusable(key, usage, self._asked[key])
-            if bad.reason is not messages.Reason.REFUSED:
+            if bad.reason is not wire.Reason.REFUSED:
                 self._useless.append((bad.detail, row.body))
             if bad.hint is None or self._asked[key] is not request:
                 return Fault(bad.reason, bad.detail, retry=False)
-            self._asked[key] = messages.with_hint(request, row.body, bad.hint)
+            self._asked[key] = wire.with_hint(request, row.body, bad.hint)
             return Fault(bad.reason, bad.detail, retry=True)
 
     @contextmanager
@@ -280,9 +280,7 @@ class Batch:
     """The endpoint's; None until its reply arrived."""
 
 
-def lines_of(
-    requests: Mapping[str, messages.ChatRequest], options: LlmOptions
-) -> Iterator[tuple[str, bytes]]:
+def lines_of(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:
     """Each request's key and its row of the input file."""
     for key, request in requests.items():
         body = request.body(options) | options.extra_body

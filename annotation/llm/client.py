@@ -9,27 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from annotation.llm import messages as wire
 from annotation.llm.batches import ended_in_batches
 from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
-from annotation.llm.messages import (
-    UNUSABLE_AFTER,
-    AnswerStore,
-    BadAnswerError,
-    ChatRequest,
-    Completion,
-    Ended,
-    Failed,
-    Outcome,
-    Reason,
-    answer_of,
-    billed,
-    is_whole,
-    none_is_of_use,
-    spread,
-    stored_value,
-    with_hint,
-    words,
-)
 from annotation.llm.options import LlmOptions, connected
 from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
@@ -37,7 +19,7 @@ from schemas.errors import UserError
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_NO_COMPLETION = BadAnswerError(Reason.MALFORMED_JSON, "not a chat completion")
+_NO_COMPLETION = wire.BadAnswerError(wire.Reason.MALFORMED_JSON, "not a chat completion")
 
 _DEAD_AFTER = 20
 """Failed requests in a row, retries included, after which an endpoint counts as down."""
@@ -45,7 +27,7 @@ _WRONG_FORM_AFTER = 5
 """Number of refusals without any acceptance after which the form of requests is at fault."""
 _UNUSABLE_LATER = 60
 """The same after some usable replies: single questions fail (up to one in four), but not this many in a row."""
-_OUTAGES = {Reason.RATE_LIMITED, Reason.SERVER_ERROR, Reason.TIMEOUT, Reason.CONNECTION}
+_OUTAGES = {wire.Reason.RATE_LIMITED, wire.Reason.SERVER_ERROR, wire.Reason.TIMEOUT, wire.Reason.CONNECTION}
 
 
 class LlmClient:
@@ -62,10 +44,10 @@ class LlmClient:
 
     def complete_many(
         self,
-        requests: Sequence[ChatRequest],
-        store: AnswerStore,
+        requests: Sequence[wire.ChatRequest],
+        store: wire.AnswerStore,
         progress: Callable[[int], None] | None = None,
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[wire.Outcome]:
         """Answer every request, from the store where it is there and from the endpoint where not.
 
         Args:
@@ -80,27 +62,27 @@ class LlmClient:
             UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
                 before is in the store.
         """
-        groups: dict[str, list[ChatRequest]] = {}
+        groups: dict[str, list[wire.ChatRequest]] = {}
         for request in requests:
             groups.setdefault(request.key(self._options), []).append(request)
         distinct = {key: group[0] for key, group in groups.items()}
         bills = Bills(distinct, store, self._options, batched=self._batch)
         with closing(self._ended(distinct, store, bills)) as batches:
             for batch in batches:
-                outcomes: list[Outcome] = []
+                outcomes: list[wire.Outcome] = []
                 for key, outcome in batch:
-                    outcomes += spread(replace(outcome, waste=bills.waste(key)), groups[key])
+                    outcomes += wire.spread(replace(outcome, waste=bills.waste(key)), groups[key])
                 if progress is not None:
                     progress(len(outcomes))
                 yield from outcomes
 
     def _ended(
-        self, requests: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
-    ) -> Generator[Ended, None, None]:
+        self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: Bills
+    ) -> Generator[wire.Ended, None, None]:
         stored = store.get_many(requests)
         if stored:
             yield [
-                (key, answer_of(requests[key], value, self._options, stored=True))
+                (key, wire.answer_of(requests[key], value, self._options, stored=True))
                 for key, value in stored.items()
             ]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
@@ -110,8 +92,8 @@ class LlmClient:
                 yield from self._ask(missing, store, bills)
 
     def _ask(
-        self, missing: Mapping[str, ChatRequest], store: AnswerStore, bills: Bills
-    ) -> Generator[Ended, None, None]:
+        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: Bills
+    ) -> Generator[wire.Ended, None, None]:
         """Ask for what is missing, many at once; yields what has just ended."""
         ended = _ClientRun(self._options, store, bills).ended(missing)
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
@@ -130,7 +112,7 @@ class _ClientRun:
     """One call of ``complete_many``."""
 
     options: LlmOptions
-    store: AnswerStore
+    store: wire.AnswerStore
     bills: Bills
     outages: int = 0
     wrong_form: int = 0
@@ -143,9 +125,9 @@ class _ClientRun:
         self._pace = Pace(self.options.concurrency, self.options.max_retries)
         self._budget = Budget(cap, self.bills.spent() if cap is not None else 0.0)
 
-    async def ended(self, missing: Mapping[str, ChatRequest]) -> AsyncGenerator[Ended, None]:
+    async def ended(self, missing: Mapping[str, wire.ChatRequest]) -> AsyncGenerator[wire.Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
-        arrived: asyncio.Queue[tuple[str, Outcome] | Exception] = asyncio.Queue()
+        arrived: asyncio.Queue[tuple[str, wire.Outcome] | Exception] = asyncio.Queue()
         waiting = iter(missing.items())
         hooks = {"response": [self._read_headers]}
         async with connected(self.options, "Async", event_hooks=hooks) as sdk:
@@ -169,8 +151,8 @@ class _ClientRun:
     async def _work(
         self,
         sdk: AsyncOpenAI,
-        waiting: Iterator[tuple[str, ChatRequest]],
-        arrived: asyncio.Queue[tuple[str, Outcome] | Exception],
+        waiting: Iterator[tuple[str, wire.ChatRequest]],
+        arrived: asyncio.Queue[tuple[str, wire.Outcome] | Exception],
     ) -> None:
         try:
             for key, request in waiting:
@@ -180,36 +162,38 @@ class _ClientRun:
         except Exception as error:
             arrived.put_nowait(error)
 
-    async def _ask(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Outcome:
+    async def _ask(self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest) -> wire.Outcome:
         """Ask, check, ask once more where the check gave a hint; store what is good."""
         if self.outages >= max(_DEAD_AFTER, 2 * self.options.concurrency):
-            return Failed(request, Reason.NOT_ASKED, f"{self.options.base_url} does not answer")
+            return wire.Failed(request, wire.Reason.NOT_ASKED, f"{self.options.base_url} does not answer")
         asked = request
         while True:
             completion = await self._complete(sdk, key, asked)
-            if isinstance(completion, Failed):
+            if isinstance(completion, wire.Failed):
                 return replace(completion, request=request)
-            usage = billed(completion)
+            usage = wire.billed(completion)
             try:
-                value = stored_value(completion, usage, request)
-            except BadAnswerError as bad:
+                value = wire.stored_value(completion, usage, request)
+            except wire.BadAnswerError as bad:
                 self.bills.unusable(key, usage, asked)
                 self._count_unusable(bad, completion)
                 if bad.hint is None or asked is not request:
-                    return Failed(request, bad.reason, bad.detail)
-                asked = with_hint(request, completion, bad.hint)
+                    return wire.Failed(request, bad.reason, bad.detail)
+                asked = wire.with_hint(request, completion, bad.hint)
             else:
                 self.store.put(key, value)
                 self.unusable = 0
-                return answer_of(request, value, self.options, stored=False)
+                return wire.answer_of(request, value, self.options, stored=False)
 
-    def _count_unusable(self, bad: BadAnswerError, completion: object) -> None:
+    def _count_unusable(self, bad: wire.BadAnswerError, completion: object) -> None:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
-        self.unusable += bad.reason is not Reason.REFUSED
-        if self.unusable >= (_UNUSABLE_LATER if self.answered else UNUSABLE_AFTER):
-            raise none_is_of_use(self.unusable, bad.detail, completion, self.options)
+        self.unusable += bad.reason is not wire.Reason.REFUSED
+        if self.unusable >= (_UNUSABLE_LATER if self.answered else wire.UNUSABLE_AFTER):
+            raise wire.none_is_of_use(self.unusable, bad.detail, completion, self.options)
 
-    async def _complete(self, sdk: AsyncOpenAI, key: str, request: ChatRequest) -> Completion | Failed:
+    async def _complete(
+        self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest
+    ) -> wire.Completion | wire.Failed:
         """Ask for one completion, with retries as long as they may help."""
         body = request.body(self.options)
         worst = worst_cost(request, self.options)
@@ -222,11 +206,11 @@ class _ClientRun:
                 await self._pace.wait_for_turn()
                 try:
                     cost = worst
-                    completion: Completion = await self._create(sdk, body)
-                    usage = billed(completion)
+                    completion: wire.Completion = await self._create(sdk, body)
+                    usage = wire.billed(completion)
                     known = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
                     cost = worst if known is None else known
-                    if is_whole(completion):
+                    if wire.is_whole(completion):
                         return completion
                     self.bills.unusable(key, usage, request)
                     self._count_unusable(_NO_COMPLETION, completion)
@@ -250,7 +234,7 @@ class _ClientRun:
             finally:
                 await self._budget.settle(worst, cost)
             if not await self._pace.wait_to_retry(fault, attempt):
-                return Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
+                return wire.Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
             attempt += 1
 
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:
@@ -261,7 +245,7 @@ class _ClientRun:
         )
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
-        self._pace.record_tokens(billed(completion).total())
+        self._pace.record_tokens(wire.billed(completion).total())
         return completion
 
     async def _read_headers(self, response: Any) -> None:
@@ -269,12 +253,12 @@ class _ClientRun:
         if response.is_success:
             self._pace.update_limits(response.headers)
 
-    def _watch(self, outcome: Outcome) -> None:
+    def _watch(self, outcome: wire.Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""
-        reason = outcome.reason if isinstance(outcome, Failed) else None
+        reason = outcome.reason if isinstance(outcome, wire.Failed) else None
         self.answered += reason is None
         self.outages = self.outages + 1 if reason in _OUTAGES else 0 if reason is None else self.outages
-        self.wrong_form += reason is Reason.BAD_REQUEST
+        self.wrong_form += reason is wire.Reason.BAD_REQUEST
         if self.wrong_form >= _WRONG_FORM_AFTER and not self.answered:
             raise UserError(
                 f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx): "
@@ -284,7 +268,7 @@ class _ClientRun:
 
     def _remember_refusal(self, error: Exception, fault: Fault) -> None:
         """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
-        if fault.reason is Reason.BAD_REQUEST:
+        if fault.reason is wire.Reason.BAD_REQUEST:
             body = getattr(error, "body", None)
             said = body.get("message") if isinstance(body, dict) else None
-            self.refusal = words(said or body or str(error), self.options)
+            self.refusal = wire.words(said or body or str(error), self.options)
