@@ -117,6 +117,8 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     others = [label for label, _, mark in found if mark and mark[1] != label]
     if others:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
+    if run := next((label for label, text, _ in found if _P.options_inside.search(text)), None):
+        doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
     if any(_P.rule.search(text) for _, text, _ in found):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
     pairs = [

@@ -319,3 +319,12 @@ def test_what_a_spreadsheet_took_for_a_time_waits(time):
 def test_the_type_that_a_bank_states_is_kept(told, kind):
     source = parse([{"题型": told, **one} for one in bank()])
     assert {found[0].question_type for _, found in source.rows} == {kind}
+
+
+@pytest.mark.parametrize("text", ["哪项属实？A. 甲 B. 乙 C. 丙 D. 丁", "which one? A) one B) two C) three"])
+def test_options_inside_an_option_are_of_another_question(text):
+    assert read(parse(bank(texts=[*TEXTS[:3], text])))[0][3] == ["label_inside_text"]
+
+
+def test_letters_listed_in_an_option_are_its_text():
+    assert read(parse(bank(texts=[*TEXTS[:3], "维生素A、B、C均可"])))[0][3] == []
