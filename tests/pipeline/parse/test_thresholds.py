@@ -12,7 +12,7 @@ from pipeline.parse.answer_cells import (
     quoted_of,
     read_answer,
 )
-from pipeline.parse.cells import Options
+from pipeline.parse.cells import Options, share
 from pipeline.parse.lines import is_traditional
 from pipeline.parse.row_texts import numbers_lead, without_options, without_range
 from tests.pipeline.parse.short import FOUR, told
@@ -143,3 +143,28 @@ def test_texts_of_options_between_marks_are_several_answers():
     assert quoted_of(" 丙酮。", PAIRS) == ["C"]
     assert quoted_of("甲苯", [("A", "甲苯"), ("B", "甲苯。")]) == ["A"]
     assert quoted_of("甲苯.", [("A", "甲苯"), ("B", "甲苯。")]) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "percent", "expected"),
+    [
+        (0.45, False, 0.45),
+        (45, True, 0.45),
+        ("45%", False, 0.45),
+        ("45％", True, 0.45),
+        (1, False, 1.0),
+        (1, True, 0.01),
+        (1.01, False, None),
+        (101, True, None),
+        (-0.1, False, None),
+        ("无", False, None),
+    ],
+)
+def test_a_share_is_from_0_to_1_and_a_percent_sign_always_means_percent(value, percent, expected):
+    assert share(value, percent=percent) == expected
+
+
+def test_a_numeral_opens_an_item_only_under_a_head_of_items_answered_in_words(parse):
+    asked = "一、试述肝硬化的并发症及其处理\n二、试述急性胰腺炎的诊断标准"
+    assert [row.reason for row in parse(f"三、简答题\n{asked}").rejects] == ["short_answer"] * 2
+    assert parse(f"三、单项选择题\n{asked}").rejects == []
