@@ -267,11 +267,9 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
 
 def _verified(tables: Tables) -> dict[str, list[str]]:
     """Return the people who verified a question, or corrected its key; their word was applied to it as it is now."""
-    found: dict[str, list[str]] = {}
     mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
-    for name, who in mine.select("question_id", "by").unique(maintain_order=True).iter_rows():
-        found.setdefault(name, []).append(who)
-    return found
+    people = mine.select("question_id", "by").unique(maintain_order=True)
+    return dict(people.group_by("question_id", maintain_order=True).agg("by").iter_rows())
 
 
 def _review_items(

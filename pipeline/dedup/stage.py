@@ -190,7 +190,8 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         questions = questions.sort("question_id")
     found = resolve(questions, params, context.seed, context.store)
     ids = questions["question_id"].to_list()
-    merges = _merges(ids, found)
+    merged_rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
+    merges = pl.DataFrame(merged_rows, Merge.polars_schema(), orient="row").sort("question_id")
     merged = [row for row, *_ in found.merges]
     waiting = [row for rows in found.conflicts for row in rows]
     gone = sorted([*merged, *waiting])
@@ -246,12 +247,6 @@ def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     places = np.empty(len(by_quality), np.int64)
     places[by_quality] = np.arange(len(by_quality))
     return places.tolist()
-
-
-def _merges(ids: list[str], found: Resolution) -> pl.DataFrame:
-    schema = Merge.polars_schema()
-    rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("question_id")
 
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:

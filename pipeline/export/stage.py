@@ -29,17 +29,20 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     stands = standing(context.dataset, splits, tables["merges"])
     figures = statistics(splits)
     files = _formats(splits, params) | task_files(context.dataset, splits, params.tools())
-    files["statistics.json"] = _json({**figures, "labels": _labels(splits)})
+    told = {**figures, "labels": _labels(splits)}
+    files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
 
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         metadata = croissant(context.dataset, splits, outputs)
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
-        told = card(context.dataset, splits, figures, stands, tables, checksums)
-        return {"croissant.json": metadata, "README.md": told.encode()}
+        page = card(context.dataset, splits, figures, stands, tables, checksums)
+        return {"croissant.json": metadata, "README.md": page.encode()}
 
     sizes = {name: rows.height for name, rows in splits.items()}
+    no_label = pl.all_horizontal(pl.col(list(dimensions())).is_null())
+    unlabelled = sum(rows.filter(no_label).height for rows in splits.values())
     return Result(
         tables={**splits, "changes": stands.changes.rows},
         counts=Counts(n_input=kept + len(rejects), kept=kept, rejected=len(rejects)),
@@ -47,9 +50,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         files=files,
         describe=describe,
         facts={"splits": sizes, "release": stands.facts()},
-        notes=notes(
-            "pipeline.export", sizes=sizes, unlabelled=sum(map(_unlabelled, splits.values())), standing=stands
-        ),
+        notes=notes("pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
 
 
@@ -71,12 +72,3 @@ def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, obje
         ]
         for name, dimension in dimensions().items()
     }
-
-
-def _json(content: object) -> bytes:
-    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _unlabelled(rows: pl.DataFrame) -> int:
-    """Questions without a label in any dimension."""
-    return rows.filter(pl.all_horizontal(pl.col(list(dimensions())).is_null())).height

@@ -51,20 +51,16 @@ def draw(
         place(state, unit, split)
     for unit, content in enumerate(contents):
         if unit not in state.fixed:
-            place(state, unit, _first_fit(state, content))
+            fits = (
+                split for split in _FILLED if all(state.need[stratum][split] >= n for stratum, n in content)
+            )
+            place(state, unit, next(fits, TRAIN))
     for split in _FILLED:
         _top_up(state, split)
     for split in _FILLED:
         if wanted[split] > 0 and split not in state.split.values():
             _fill_empty(state, split)
     return state
-
-
-def _first_fit(state: SplitDraw, content: Contents) -> int:
-    for split in _FILLED:
-        if all(state.need[stratum][split] >= count for stratum, count in content):
-            return split
-    return TRAIN
 
 
 def place(state: SplitDraw, unit: int, split: int) -> None:

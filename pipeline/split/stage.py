@@ -37,6 +37,10 @@ from schemas.questions import SPLITS, Assignment, Rejection
 
 _LISTED = 200
 """Strata listed by name in the manifest; the rest are counted."""
+_RETIRED = (
+    "An earlier release has it in one split and a question that belongs with it in another; "
+    "questions are never moved, so it is left out (test stays before validation before train)."
+)
 
 
 def run(tables: Tables, params: SplitParams, context: Context) -> Result:
@@ -88,7 +92,10 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     return Result(
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired)),
-        rejects=[_retirement(ids[row]) for row in retired],
+        rejects=[
+            Rejection(item_id=ids[row], stage="split", reason="released_elsewhere", detail=_RETIRED)
+            for row in retired
+        ],
         facts=facts,
         notes=notes("pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
     )
@@ -156,13 +163,3 @@ def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
 
 def _listed(name: str, items: list[str]) -> dict[str, Any]:
     return {name: items[:_LISTED], f"{name}_count": len(items)}
-
-
-def _retirement(question_id: str) -> Rejection:
-    return Rejection(
-        item_id=question_id,
-        stage="split",
-        reason="released_elsewhere",
-        detail="An earlier release has it in one split and a question that belongs with it in another; "
-        "questions are never moved, so it is left out (test stays before validation before train).",
-    )

@@ -46,15 +46,12 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     placed = clusters.join(questions.select("question_id").with_row_index("row"), on="question_id")
     joined.union_equal(zip(placed["row"].to_list(), placed["cluster_id"].to_list(), strict=True))
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
-    found = [
-        SplitUnit(tuple(rows), _lot(seed, min(hashes[row] for row in rows)))
-        for rows in joined.sets(range(questions.height))
-    ]
+    found = []
+    for rows in joined.sets(range(questions.height)):
+        lowest = min(hashes[row] for row in rows)
+        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]
+        found.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
     return sorted(found, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
-
-
-def _lot(seed: int, content: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}:{content}".encode()).digest()[:8])
 
 
 OTHER = "其他/other"
