@@ -18,7 +18,10 @@ from schemas.errors import UserError
 from schemas.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipeline.rendering.tables import Table
+    from schemas.evaluation import Score
 
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None) -> None:
@@ -35,16 +38,11 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out)
     else:
-        from pipeline.evaluate.results.build import rich_table
-        from pipeline.evaluate.results.build import tables as tables_of
         from pipeline.evaluate.submission import score_submission
 
         found = score_submission(source, key)
         counts = write_rows(found.rows, out)
-        for name, table in tables_of(found.evaluated):
-            print_whole(console, rich_table(name, table))
-            if tables is not None:
-                _write(table, tables)
+        _print_tables(console, found.scores, tables)
         if found.missing:
             say(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
@@ -54,15 +52,22 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 def _score_cases(console: Console, source: Path, out: Path) -> dict[str, int]:
     """Score answers to patients' cases by their references, and print the scores."""
     from pipeline.evaluate.clinical import score_cases
-    from pipeline.evaluate.results.build import Evaluated, rich_table
-    from pipeline.evaluate.results.build import tables as tables_of
     from pipeline.evaluate.submission import read_items, write_lines
 
     rows, scores = score_cases(source, list(read_items(source)))
     write_lines(rows, out)
+    _print_tables(console, scores)
+    return {"answers": len(rows)}
+
+
+def _print_tables(console: Console, scores: Sequence[Score], folder: Path | None = None) -> None:
+    from pipeline.evaluate.results.build import Evaluated, rich_table
+    from pipeline.evaluate.results.build import tables as tables_of
+
     for name, table in tables_of(Evaluated(scores)):
         print_whole(console, rich_table(name, table))
-    return {"answers": len(rows)}
+        if folder is not None:
+            _write(table, folder)
 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:

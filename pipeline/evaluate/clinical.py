@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
 from pipeline.evaluate.grading import READABLE, read_text
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.prompting import Message, Template, chat
 from pipeline.evaluate.scoring import OVERALL, GradedText, compare
-from schemas.errors import UserError, first_problem
+from pipeline.evaluate.submission import read_items, valid
+from schemas.errors import UserError
 from schemas.evaluation import Score, Task
 
 _LARGEST = 64 * 1024 * 1024
@@ -42,17 +43,9 @@ def load_cases(path: Path | None) -> list[Case]:
     """
     if path is None:
         raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
-        cases = TypeAdapter(list[Case]).validate_json(path.read_bytes())
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be read ({error.strerror}); set evaluate.cases to CMB-Clin's JSON"
-        ) from None
-    except ValidationError as error:
-        said = first_problem(error, "the file")
-        raise UserError(f"{path}: {said}; cases look like CMB-Clin-qa.json") from None
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
+    cases = [valid(Case, row, f"{path}, item {at}") for at, row in enumerate(read_items(path), start=1)]
     if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
         raise UserError(f"{path}: two cases have the id {twice[0]!r}")
     return cases
@@ -118,10 +111,7 @@ def _given(
 ) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
     """Yield each answer with its question's id, its case and its repetition."""
     for number, row in enumerate(rows, start=1):
-        try:
-            case = Case.model_validate(row)
-        except ValidationError as error:
-            raise UserError(f"{path}, item {number}: {first_problem(error)}") from None
+        case = valid(Case, row, f"{path}, item {number}")
         for at, (turn, pair) in enumerate(zip(case.turns, row["QA_pairs"], strict=True)):
             answers = [key for key in sorted(pair) if key.startswith(_ANSWERS) and isinstance(pair[key], str)]
             for repeat, key in enumerate(answers):

@@ -206,7 +206,7 @@ class ScoringOptions(Params):
     experts: list[Person] = option([], "E-mails of the experts whose scores count; everyone's when empty.")
 
 
-class EvaluateParams(Params):
+class EvaluateParams(Asked):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
     split: Literal["test", "validation", "train"] = option("test", "The split to ask.")
@@ -221,11 +221,6 @@ class EvaluateParams(Params):
     api_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY", "Environment variable with the key of that API."
     )
-    task: Task = Field(Task.ANSWER, description=_TASK)
-    prompt: str | None = Field(None, description=_PROMPT)
-    shots: int = Field(0, ge=0, le=32, description=_SHOTS)
-    repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
-    shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
     max_tokens: int = option(1024, "Most tokens of an answer of that model.", ge=1)
     judge: JudgeOptions | None = option(
         None, "[evaluate.judge]: the model that scores explanations and clinical answers."
@@ -298,6 +293,6 @@ class EvaluateParams(Params):
 
     def _named(self) -> OpenAiModel:
         # A key is demanded where a variable is named, so it is passed on only when the user named one.
-        own = {"model", "base_url", "max_tokens", *Asked.model_fields} - {"perturbations"}
+        own = {"model", "base_url", "max_tokens", *Asked.model_fields}
         own |= {"api_key_env"} & self.model_fields_set
         return OpenAiModel.model_validate(self.model_dump(include=own))

@@ -15,7 +15,6 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from pipeline.claims import fold
 from pipeline.evaluate.extraction import answers_first, extract
 from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice
 from pipeline.runtime.publish import read_table
 from schemas.errors import UserError, first_problem
@@ -140,14 +139,15 @@ def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
         UserError: the file cannot be read, or a row is none.
     """
     for number, row in _json_lines(path, _text(path).split("\n")):
-        _valid(form, row, f"{path}, line {number}")
+        valid(form, row, f"{path}, line {number}")
         yield row
 
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
 
 
-def _valid(form: type[_FormT], content: Any, place: str) -> _FormT:
+def valid(form: type[_FormT], content: Any, place: str) -> _FormT:
+    """Return content as its form; ``place`` names it where it is none."""
     try:
         return form.model_validate(content)
     except ValidationError as error:
@@ -189,11 +189,6 @@ class Submitted:
     scores: Sequence[Score]
     missing: int
     """Questions missing from the submission; they count as not answered."""
-
-    @property
-    def evaluated(self) -> Evaluated:
-        """For tables."""
-        return Evaluated(self.scores)
 
 
 def score_submission(path: Path, key: Path, name: str | None = None) -> Submitted:
@@ -313,7 +308,7 @@ def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
     found: dict[str, _ItemT] = {}
     for number, content in enumerate(read_items(path), start=1):
         place = f"{path}, item {number}"
-        item = _valid(form, content, place)
+        item = valid(form, content, place)
         name = str(item.id)
         if name in found:
             raise UserError(f"{place}: the id {name[:40]!r} stands twice")

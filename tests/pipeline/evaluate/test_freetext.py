@@ -93,7 +93,7 @@ def test_what_is_no_text_is_told_apart(context, splits, serve):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[{]", "Invalid JSON"),
+        ("[{]", "is not JSON"),
         ('[{"id": 1, "description": "x", "QA_pairs": []}]', "QA_pairs"),
         ('[{"id": 1, "description": "x", "QA_pairs": [{"question": "y"}]}]', "answer"),
         (json.dumps([CASES[0], CASES[0]]), "two cases have the id '7'"),

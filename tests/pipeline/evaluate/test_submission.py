@@ -186,7 +186,7 @@ def test_cmbs_own_answer_file_gives_its_averages(shared_data, write, pattern):
     for (dimension, label), hits in right.items():
         assert value(found, dimension, label) == pytest.approx(mean(hits)), label
     categories = [mean(hits) for (dimension, _), hits in right.items() if dimension == "exam_type"]
-    from pipeline.evaluate.results.build import tables
+    from pipeline.evaluate.results.build import Evaluated, tables
 
-    table = {table.name: table for _, table in tables(found.evaluated)}["cmb_table3"]
+    table = {table.name: table for _, table in tables(Evaluated(found.scores))}["cmb_table3"]
     assert table.rows[0][-2] == f"{100 * mean(categories):.2f}"
