@@ -2,7 +2,7 @@
 
     python -m benchmarks.extraction.measure [FOLDER]
 
-Reads ``by_hand.jsonl``: 1,818 outputs in the manner of today's models, in simplified and traditional Chinese and
+Reads ``by_hand.jsonl``: 1,867 outputs in the manner of today's models, in simplified and traditional Chinese and
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
 right) and ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and

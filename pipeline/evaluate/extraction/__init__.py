@@ -98,7 +98,9 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
         if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
-        several = several or extraction
+        # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
+        every = name == "head" and len(extraction.letters or ()) == len(said.options)
+        several = several or (None if every else extraction)
     return several or Extraction()
 
 

@@ -141,6 +141,8 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or _P.asked.match(task.said.text, mention.letters):
         return None
+    if _P.was.match(task.said.text, mention.end):
+        return None
     named = len(task.said.items)
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
     if named > max(1 if task.answer_first is False else 2, answers):
@@ -367,7 +369,9 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
-    judged = "[WX]" if mention is not None and mention.own else "[WXR]"
+    if mention is None or _P.was.match(task.said.text, mention.end):
+        return None
+    judged = "[WX]" if mention.own else "[WXR]"
     if task.said.text[: first.start].strip() not in ("", "选项") or re.match(
         rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]
     ):
