@@ -58,6 +58,13 @@ def test_many_marks_of_answers_in_one_line_take_linear_time() -> None:
     assert time.thread_time() - started < 8
 
 
+@pytest.mark.parametrize("unit", ["答案:", "甲 ", "甲\t ", "甲(A "])
+def test_a_line_that_may_be_a_stem_with_its_answer_takes_linear_time(unit: str) -> None:
+    started = time.thread_time()
+    parts._P.answered_stem.match(unit * 40_000)
+    assert time.thread_time() - started < _SECONDS
+
+
 @pytest.mark.parametrize("part", PAPERS.values(), ids=PAPERS)
 def test_a_paper_of_many_lines_takes_linear_time(part: str) -> None:
     assert paper_growth(part, 1_600)[0] < 1.5  # each box against all others took n^1.9
