@@ -8,12 +8,12 @@ from pipeline.parse import heads
 from pipeline.parse.draft import Draft, collected
 from pipeline.parse.fields import opens_field
 from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.options import opens_option
-from pipeline.parse.rooms import ColumnEdges, labelled
+from pipeline.parse.options import find_labels, opens_option
+from pipeline.parse.rooms import SHORT_OF, ColumnEdges, labelled
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 
-_P = Patterns("examine")
+_P = Patterns("compare")
 
 ALIKE = 0.9
 """Share of a section's questions that must have the same number of options for it to be the section's usual one."""
@@ -124,10 +124,17 @@ def _check_under_last(own: Sequence[Draft], edges: ColumnEdges) -> None:
             continue
         for above, below in pairwise(_last_option(draft)):
             short = below.kind not in REGIONS and not below.in_table and edges.ends_short(above)
-            if short and not _P.unfinished.search(above.text) and not _P.goes_on.match(below.text):
+            goes_on = _P.unfinished.search(above.text) or _P.goes_on.match(below.text)
+            if short and not goes_on and not _runs_on(draft, above):
                 draft.flag("text_left_over", f"{below.text[:30]!r} stands under the last option")
                 told |= {draft.group: draft.number or 0} if draft.group else {}
                 break
+
+
+def _runs_on(draft: Draft, line: ParsedLine) -> bool:
+    """Return whether options run on from line to line, and this one is about as full: Ⓓ丁 Ⓔ24小时尿 / 蛋白定量."""
+    inside = [piece.text for piece in draft.pieces if any(found.start for found in find_labels(piece.text))]
+    return len(inside) > 1 and line.text in inside and len(line.text) >= SHORT_OF * max(map(len, inside))
 
 
 def under_options(draft: Draft) -> list[str]:
