@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, zip_longest
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
 from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
@@ -124,11 +123,12 @@ def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:
 def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], start: int) -> list[int]:
     """Lines of the numbers 1, 2, 3 … in a row, up to the first that options follow; none where none do."""
     lines: list[int] = []
-    for mark, following in zip_longest(islice(likely, start, None), islice(likely, start + 1, None)):
+    for at in range(start, len(likely)):
+        mark, end = likely[at], likely[at + 1].line if at + 1 < len(likely) else len(pieces)
         if mark.value != len(lines) + 1:
             return []
         lines.append(mark.line)
-        if _weigh(pieces, mark, following.line if following else len(pieces)).supported:
+        if _weigh(pieces, mark, end).supported:
             return lines
     return []
 
