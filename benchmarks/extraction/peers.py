@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import files
+from importlib.metadata import PackageNotFoundError, files
 from types import ModuleType
 from typing import Any
 
@@ -45,7 +45,10 @@ def _file(package: str, path: str, *stubs: str) -> dict[str, Any]:
         stub = ModuleType(name)
         stub.__getattr__ = lambda attribute: object if attribute == "Filter" else _Anything()  # type: ignore[method-assign]
         sys.modules.setdefault(name, stub)
-    found = next(file for file in files(package) or () if str(file) == path)
+    try:
+        found = next(file for file in files(package) or () if str(file) == path)
+    except PackageNotFoundError:
+        raise SystemExit(f"{package} is not here: pip install --no-deps opencompass lm-eval") from None
     names: dict[str, Any] = {"__name__": path}
     exec(compile(found.read_text(encoding="utf-8"), path, "exec"), names)
     return names
