@@ -26,7 +26,7 @@ _LONGEST = 24  # characters of a stem in the table
 
 
 def demo(build: Path) -> str:
-    """What ``make demo`` counts, stage by stage."""
+    """Return the counts that ``make demo`` prints, stage by stage."""
     lines = []
     for stage in STAGES:
         manifest = json.loads((build / stage.name / "manifest.json").read_text(encoding="utf-8"))

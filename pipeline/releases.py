@@ -124,9 +124,9 @@ class Pair:
 def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:
     """Pair released questions with the new ones that ask the same, one to one.
 
-    What says the same comes first, under its own id or another: a source that numbers its rows anew gives ids to other
-    questions. Then what a released question was merged into, then corrected texts (the same id, or nearly the same
-    text), and last an id that now asks something else.
+    Questions that say the same come first, under their own id or another: a source that numbers its rows anew gives
+    ids to other questions. Then come those that a released question was merged into, then corrected texts (the same
+    id, or nearly the same text), and last an id that now asks something else.
     """
     before = dict(zip(old["question_id"].to_list(), content_of(old).to_list(), strict=True))
     after = dict(zip(new["question_id"].to_list(), content_of(new).to_list(), strict=True))

@@ -48,21 +48,6 @@ _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
 _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
 _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
-_BREAK = re.compile(r" *\n\s*")
-# Not between brackets: （ ） is a blank to be filled in.
-_BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
-_BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
-_SPACED_WORDS = re.compile(
-    rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])"
-)
-
-
-_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
-_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
-"""A character as web pages write it: &gt;300 mg/dL, &nbsp;"""
-_SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
-"""SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
-_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")

@@ -134,7 +134,7 @@ def pull(
 ) -> tuple[Pulled, PullReport]:
     """Fetch what changed since ``before``; everything when ``full`` or when it is from another project.
 
-    What is gone from the server stays unless ``force``, as long as its author gave no other answer. ``project`` is
+    An answer that is gone from the server stays unless ``force``, as long as its author gave no other. ``project`` is
     the one to read, where the caller has found it.
 
     Raises:

@@ -66,7 +66,7 @@ def push(
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
-    What was sent is counted afterwards; where it is not there, it is looked for and sent once more.
+    Tasks are counted after they were sent; missing ones are looked for and sent once more.
 
     Args:
         studio: the connection.

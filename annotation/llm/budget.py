@@ -73,7 +73,7 @@ def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = Fal
 def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
     """Return the certain cost of calls without a usable answer, and the highest cost that the others may have had.
 
-    What a batch may have cost counts at the full price.
+    The possible cost of a batch counts at the full price.
     """
     known = options.cost(waste.prompt_tokens, waste.completion_tokens)
     unseen = options.cost(waste.most_prompt, waste.most_completion)

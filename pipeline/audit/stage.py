@@ -36,7 +36,7 @@ _SHOWN = 60
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     """Rate how suspicious the key of every question is, with reasons. No question is removed.
 
-    What people should look at waits for them, and stays in the release.
+    Suspicious questions wait for people, and stay in the release.
 
     Raises:
         UserError: a file with answers cannot be read.
@@ -162,7 +162,7 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
     A batch whose worker died is tried again question by question.
 
     Returns:
-        What they argue for, and the ids of questions whose explanation could not be read.
+        Their evidence, and the ids of questions whose explanation could not be read.
     """
     todo = [case.question for case in cases if case.question.explanation]
     order = [each.question_id for each in todo]

@@ -18,8 +18,8 @@ STAGE = "clean"
 def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     """Tidy every question and keep the ones that pass all filters, in the order they came.
 
-    What waited in parse and somebody verified since comes along. Corrections are applied where a question still says
-    what it said when they were made. The table ``changes`` holds each text that tidying changed, as it was.
+    Questions that waited in parse and were verified since come along. Corrections are applied where a question still
+    says what it said when they were made. The table ``changes`` holds each text that tidying changed, as it was.
     """
     parsed = tables["questions"]
     verified = released(tables)
@@ -58,7 +58,7 @@ def _verdict(
 ) -> FilterVerdict | None:
     """Return the decision of people, else of the filters; doubts that people answered are dropped.
 
-    That a character cannot be read is answered by the text without it alone.
+    A doubt about an unreadable character is settled only by a text without that character.
     """
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]

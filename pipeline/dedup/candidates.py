@@ -65,7 +65,7 @@ class Candidates:
 def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
     """The pairs, the most alike first, some thousand rows at a time: rows that pairs connect stay together.
 
-    What becomes of a row depends on the rows that it is connected with, and on no others.
+    The fate of a row depends on the rows that it is connected with, and on no others.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -1,6 +1,6 @@
 """A language model points at lines where gates failed: it names the role of lines and writes no text of a question.
 
-What it proposes is read by the same code and goes through the same gates; it counts only where none of them objects.
+Its proposal is read by the same code and goes through the same gates; it counts only if none of them objects.
 """
 
 import json

@@ -332,7 +332,7 @@ def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
 def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
     """Flag questions that hold a line which begins like another, and who has its number, with their group.
 
-    Who has that number may be of a section whose head was not read.
+    The item with that number may belong to a section whose head was not read.
     """
     items = [draft for draft in drafts if draft.pieces and not draft.entry] if rivals else []
     begins = [place_of(draft.pieces[0]) for draft in items]

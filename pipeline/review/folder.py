@@ -83,7 +83,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
 def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
     """Write the tables first and the state last: an interrupted pull is repeated, which changes nothing.
 
-    What is new is kept as a snapshot, too, under the moment and a digest.
+    New rows are kept as a snapshot, too, under the moment and a digest.
     """
     folder = build / FOLDER / kind.key
     folder.mkdir(parents=True, exist_ok=True)

@@ -189,7 +189,7 @@ def take_in(
 ) -> list[tuple[Path, Sheet, list[str]]]:
     """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
 
-    What they say counts like what comes from the server. The same workbook again changes nothing; a later one of the
+    Their answers count like those from the server. The same workbook again changes nothing; a later one of the
     same expert replaces what it answers anew. Rows that are not confirmed take nothing back.
 
     Raises:

@@ -239,7 +239,7 @@ Forms = Mapping[tuple[int, str], int]
 def content_bytes(document: Any, page: Any) -> int:
     """Bytes of content that drawing a page runs through, forms as often as they are drawn; counted to ``HOSTILE``.
 
-    What annotations, patterns and fonts draw is not counted, and filters other than Flate count as stored: the
+    Drawings of annotations, patterns and fonts are not counted, and filters other than Flate count as stored: the
     limits of ``bounds`` hold for them.
     """
     drawn = document.get_page_xobjects(page.number)

@@ -35,6 +35,8 @@ _FORMAT = re.compile(
     rf"(?P<after>(?:{_LITERAL.pattern})*+)"
 )
 """A format that shows a number as it is, but for signs around it: 0.00, 0%, 0"mg"."""
+_BUILT_IN = {"2": "0.00", "4": "#,##0.00", "9": "0%", "10": "0.00%", "12": "# ?/?", "13": "# ??/??"}
+"""Formats that styles name by number alone (ECMA-376, part 1, 18.8.30)."""
 _FRACTION = re.compile(r"[#? ]*\?+/\?+")
 _FORMULA = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
@@ -173,14 +175,7 @@ def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
     if "xl/styles.xml" not in archive.namelist():
         return {}
     styles = _parsed(archive, "xl/styles.xml")
-    codes = {
-        "2": "0.00",
-        "4": "#,##0.00",
-        "9": "0%",
-        "10": "0.00%",
-        "12": "# ?/?",
-        "13": "# ??/??",
-    }  # built in
+    codes = dict(_BUILT_IN)
     codes |= {one.get("numFmtId"): one.get("formatCode", "") for one in styles.iter(f"{_MAIN}numFmt")}
     cells = [codes.get(style.get("numFmtId"), "") for style in styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
     first = [code.split(";", 1)[0][:200] for code in cells]

@@ -1,4 +1,4 @@
-"""What is printed: the blocks of a paper and of its keys."""
+"""The printed blocks of a paper and of its keys."""
 
 from __future__ import annotations
 
