@@ -41,7 +41,7 @@ class Flag:
     reviewers: tuple[str, ...]
 
 
-def stated(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
+def proposed_labels(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
     """Return the annotators' labels by question and dimension; a measurement goes before all, then the first."""
     found: dict[tuple[str, str], Annotation] = {}
     for annotation in annotations:
@@ -61,21 +61,21 @@ def final_labels(
 
     ``reviews`` are at most one a question, dimension and reviewer, see ``latest_reviews``.
     """
-    said_by = stated(annotations)
+    said_by = proposed_labels(annotations)
     votes: dict[tuple[str, str], dict[str, str]] = {}
     rulings: dict[tuple[str, str], dict[str, str]] = {}
     for review in reviews:
         said = rulings if rules.rules(review) else votes
         said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
     return [
-        settle(question_id, dimension, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
+        final_label(question_id, dimension, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
         for question_id in question_ids
         for dimension in dimensions()
         for key in [(question_id, dimension)]
     ]
 
 
-def settle(
+def final_label(
     question_id: str,
     dimension: str,
     stated: Annotation | None,
@@ -291,7 +291,7 @@ ALONE = frozenset({ADJUDICATION, "verification"})
 """Projects in which one person decides."""
 
 
-def judged(
+def decided_corrections(
     corrections: Iterable[Correction], ruled: Iterable[str], adjudicators: Iterable[str] = ()
 ) -> list[Correction]:
     """Corrections with their status, in the order of question, field and person.

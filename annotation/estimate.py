@@ -67,7 +67,7 @@ def estimate(
     requests = {request.key(options): request for request in requests_for(questions, options, asked)}
     stored = store.get_many(requests) if store is not None else {}
     missing = [request for key, request in requests.items() if key not in stored]
-    count, counted = counter(options.model)
+    count, counted = token_counter(options.model)
     count_shared = cache(count)  # what requests share is counted once
     tokens = sum(_tokens(request, count, count_shared) for request in missing)
     answers = [count(example(one.dimensions, "10")) for one in asked]
@@ -130,7 +130,7 @@ Counter = Callable[[str], int]
 
 
 @cache
-def counter(model: str | None) -> tuple[Counter, str]:
+def token_counter(model: str | None) -> tuple[Counter, str]:
     """Return a function that counts tokens for a model, and its name.
 
     OpenAI's own encodings where the package ``bpe-openai`` is installed, which ships them: tiktoken gives the
@@ -140,13 +140,13 @@ def counter(model: str | None) -> tuple[Counter, str]:
     try:
         import bpe_openai  # type: ignore[import-untyped]
     except ImportError:
-        return reckon, "by characters; the extra `tokens` counts"
+        return approximate_tokens, "by characters; the extra `tokens` counts"
     name = "cl100k_base" if _OLDER.match(model or "") else "o200k_base"
     encoding = bpe_openai.get_encoding(name)
     return (lambda text: len(encoding.encode_ordinary(text))), name
 
 
-def reckon(text: str) -> int:
+def approximate_tokens(text: str) -> int:
     """About how many tokens a text has, by kinds of characters."""
     chinese = sum("\u3400" <= letter <= "\u9fff" for letter in text)
     return math.ceil(chinese * CJK_TOKENS + (len(text) - chinese) * OTHER_TOKENS)

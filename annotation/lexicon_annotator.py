@@ -128,7 +128,7 @@ class LexiconAnnotator(Annotator):
             progress(1)
 
 
-def scored() -> list[str]:
+def scored_dimensions() -> list[str]:
     """Dimensions that can be read off the text, in the order in which they are decided: all but difficulty."""
     return [name for name in dimensions() if name != DIFFICULTY]
 
@@ -148,7 +148,7 @@ def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
         batch = questions[start : start + _BATCH]
         parts = [list(_parts(question)) for question in batch]
         texts = [text for own in parts for text, _ in own]
-        found = {name: iter(lexicon(name).find(texts)) for name in scored()}
+        found = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
         for question, own in zip(batch, parts, strict=True):
             terms = {name: [(next(found[name]), weight) for _, weight in own] for name in found}
             yield _shares_of(question, terms)
@@ -158,7 +158,7 @@ def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scor
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
     for name in terms:
-        shares[name] = _shares(score(name, terms[name], exam, shares))
+        shares[name] = _shares(score_labels(name, terms[name], exam, shares))
     return shares
 
 
@@ -173,7 +173,7 @@ def estimated_difficulty() -> dict[str, Verdict]:
     return {DIFFICULTY: Verdict(_known(DIFFICULTY, "易"), confidence=None, estimate=True)}
 
 
-def score(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
+def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:
     """The score of each label that has a term list; a term counts once, at the best place where it stands.
 
     ``before`` are shares of labels in the dimensions decided before.

@@ -9,7 +9,7 @@ from functools import partial
 
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from annotation.llm import messages as wire
-from annotation.llm.budget import wasted
+from annotation.llm.budget import waste_cost
 from annotation.llm.client import LlmClient
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import LabelPrompt, prompts
@@ -86,7 +86,7 @@ class LlmAnnotator(Annotator):
     def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
         answer = outcome if isinstance(outcome, wire.Answer) else None
         usage = wire.Usage() if answer is None else answer.usage
-        unusable_cost, unseen_cost = wasted(outcome.waste, self._options)
+        unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
         return AnnotationRequest(
             question_id=question_id,
             annotator=self.identity.name,

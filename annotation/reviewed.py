@@ -42,7 +42,7 @@ def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview])
     return [Reviewed(question, labels) for question, labels in pairs if labels]
 
 
-def merged(*sources: Sequence[Reviewed]) -> list[Reviewed]:
+def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
     """All of them, each question (by what it says) once: earlier sources go first."""
     found: dict[str, Reviewed] = {}
     for source in sources:

@@ -17,7 +17,7 @@ from annotation.annotator import (
 from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
-from annotation.reviewed import Reviewed, from_reviews, merged
+from annotation.reviewed import Reviewed, from_reviews, merge_reviewed
 from pipeline.labelled import read_labelled
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
@@ -26,7 +26,7 @@ from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import DIFFICULTY, dimensions
-from schemas.wording import tallied
+from schemas.wording import tally_failures
 
 if TYPE_CHECKING:
     from annotation.llm.messages import AnswerStore
@@ -61,7 +61,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
             *notes(
                 "annotation",
                 waiting=len(waiting),
-                reasons=tallied((found.reason, found.detail) for found in waiting),
+                reasons=tally_failures((found.reason, found.detail) for found in waiting),
                 capped=any(found.reason == "spending_cap" for found in waiting),
                 waste=_waste(requests),
                 priced=params.llm.price_in,
@@ -78,7 +78,7 @@ def reviewed_questions(
     if not params.learns():
         return []
     here = from_reviews(questions, ExpertReview.from_frame(tables["pulled"])) if "pulled" in tables else []
-    return merged(here, read_labelled(params.reviewed) if params.reviewed else [])
+    return merge_reviewed(here, read_labelled(params.reviewed) if params.reviewed else [])
 
 
 def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[Annotation]:

@@ -96,12 +96,12 @@ def locate(raw: Path, build: Path, document: str) -> Path:
     path = raw / document
     for archive in path.parents:
         if is_archive(archive) and archive.is_file():
-            return converted(
+            return convert_office_file(
                 unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path), build
             )
     if is_archive(path) and path.is_file() and (refused := unpack(path, build).refused):
         raise UnreadableDocument(*refused)
-    return converted(path, build)
+    return convert_office_file(path, build)
 
 
 def unpack(archive: Path, build: Path) -> Unpacked:
@@ -296,7 +296,7 @@ LARGEST = 50_000_000
 """Bytes of a file that is converted; papers have up to 5 MB."""
 
 
-def converted(path: Path, build: Path) -> Path:
+def convert_office_file(path: Path, build: Path) -> Path:
     """Return a copy of an old office file that can be read; the file itself where it is none, or without LibreOffice.
 
     Raises:

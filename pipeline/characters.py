@@ -32,7 +32,7 @@ UNREADABLE = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\ue000-\uf8ff\ufff0-\u
 expressions."""
 
 
-def valid(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """Return text that can be written as UTF-8: half of a surrogate pair becomes U+FFFD, which no question may hold.
 
     JSON (an escape such as ud800) and Word's symbols can name such halves.

@@ -144,7 +144,7 @@ def _place(question: Question) -> tuple[str, list[int], str]:
     return question.document, question.pages or [0], question.question_id
 
 
-def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:
+def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
     """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
     with closing(LocalExecutor(1)) as executor:
         ((_, found),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
@@ -154,7 +154,7 @@ def crop_apart(paper: Paper, regions: Sequence[Region]) -> bytes:
     return found
 
 
-def strips(regions: Sequence[Region]) -> list[Region]:
+def page_strips(regions: Sequence[Region]) -> list[Region]:
     """Regions joined where they stand in one column of one page, in order."""
     found: list[Region] = []
     for region in regions:
@@ -234,7 +234,7 @@ def _sheet(paper: Paper, regions: Sequence[Region]) -> Image:
 
     if not regions:
         raise UserError(f"{paper.document}: nothing to cut out, no box is known")
-    parts = [_cut(paper, strip) for strip in strips(regions)]
+    parts = [_cut(paper, strip) for strip in page_strips(regions)]
     gap = 12 if len(parts) > 1 else 0
     width = max(part.shape[1] for part in parts)
     height = sum(part.shape[0] for part in parts) + gap * (len(parts) - 1)

@@ -43,7 +43,7 @@ class Check:
     remedy: str | None = None
 
 
-def examine(config: ConfigBase | None) -> list[Check]:
+def run_checks(config: ConfigBase | None) -> list[Check]:
     """All checks; those of the configuration only when there is one."""
     checks = [*_machine(), *_packages(), _label_studio(config), _gpu()]
     if config is None:

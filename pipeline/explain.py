@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Event:
+class StageEvent:
     """The outcome of a stage for an item."""
 
     stage: str
@@ -29,13 +29,13 @@ class Event:
 
 
 @dataclass
-class Story:
+class QuestionHistory:
     """Everything the build folder knows of a question."""
 
     question_id: str
     question: Row | None = None
     """The newest form of it; None when it never became a question."""
-    events: list[Event] = field(default_factory=list)
+    events: list[StageEvent] = field(default_factory=list)
     relatives: list[Row] = field(default_factory=list)
     """Other questions of its duplicate cluster."""
     annotations: list[Row] = field(default_factory=list)
@@ -44,13 +44,13 @@ class Story:
     predictions: list[Row] = field(default_factory=list)
 
 
-def explain(build: Path, wanted: str) -> Story:
+def explain(build: Path, wanted: str) -> QuestionHistory:
     """Collect the story of the question with this id, or of the only one whose id begins with it.
 
     Raises:
         UserError: nothing was built, no such question, or several.
     """
-    story = Story(_resolve(build, wanted))
+    story = QuestionHistory(_resolve(build, wanted))
     for stage in STAGES:
         _follow(build, stage.name, story)
     mine = pl.col("question_id") == story.question_id
@@ -63,7 +63,7 @@ def explain(build: Path, wanted: str) -> Story:
     return story
 
 
-def place(build: Path, story: Story) -> tuple[str, list[Region]]:
+def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:
     """Return the document and boxes of a question, of its own record or of the lines the parser cut it from.
 
     Raises:
@@ -86,26 +86,26 @@ def place(build: Path, story: Story) -> tuple[str, list[Region]]:
     raise UserError(f"no box is known of {story.question_id}: {where}")
 
 
-def _follow(build: Path, stage: str, story: Story) -> None:
+def _follow(build: Path, stage: str, story: QuestionHistory) -> None:
     """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
     rows = find_rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
     if rows:
         story.question = rows[0]
-        story.events.append(Event(stage, "kept"))
+        story.events.append(StageEvent(stage, "kept"))
     story.events += _corrected(build, stage, story.question_id)
     story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
 
 
-def _corrected(build: Path, stage: str, question_id: str) -> list[Event]:
+def _corrected(build: Path, stage: str, question_id: str) -> list[StageEvent]:
     """Return what people corrected, with their names."""
     rows = find_rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
     said = "{before} → {after} by {by} ({origin})"
-    return [Event(stage, "corrected", row["field"], said.format(**row)) for row in rows]
+    return [StageEvent(stage, "corrected", row["field"], said.format(**row)) for row in rows]
 
 
 def set_aside(
     build: Path, stage: str, wanted: Callable[[pl.Expr], pl.Expr]
-) -> Iterator[tuple[str, Event, str | None]]:
+) -> Iterator[tuple[str, StageEvent, str | None]]:
     """Yield what a stage rejected, left waiting or merged: the item's id, the event, and the item as JSON.
 
     All questions of a row of review wait, such as the copies of one with contradicting keys. ``wanted`` is the
@@ -118,10 +118,10 @@ def set_aside(
         ids = pl.concat_list(*(column for column in ("item_id", "question_ids") if column in frame.columns))
         named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
         for row in named.filter(wanted(name)).iter_rows(named=True):
-            yield row["name"], Event(stage, outcome, row["reason"], row["detail"]), row["item"]
+            yield row["name"], StageEvent(stage, outcome, row["reason"], row["detail"]), row["item"]
     for row in find_rows(build, f"{stage}/merges", wanted(pl.col("question_id"))):
         detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
-        yield row["question_id"], Event(stage, "merged", row["reason"], detail), None
+        yield row["question_id"], StageEvent(stage, "merged", row["reason"], detail), None
 
 
 def _relatives(build: Path, question_id: str) -> list[Row]:

@@ -9,7 +9,7 @@ from pipeline.inspect.bank import read_bank
 from pipeline.ocr.params import OcrParams
 from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError
-from schemas.columns import plain
+from schemas.columns import plain_header
 from schemas.errors import UserError
 from schemas.taxonomy import LabelName, dimensions
 
@@ -50,9 +50,9 @@ def read_labelled(path: Path) -> list[Reviewed]:
 
 def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, LabelName]]:
     for header, value in fields.items():
-        named = _CMEXAM.get(plain(header), plain(header))
+        named = _CMEXAM.get(plain_header(header), plain_header(header))
         for name, dimension in dimensions().items():
-            if named in map(plain, (name, dimension.zh, dimension.en)) and str(value or "").strip():
+            if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
                 label = dimension.find(str(value))
                 if label is None:
                     said = repr(str(value)[:40])

@@ -84,7 +84,7 @@ class SourceLoss:
         )
 
 
-def losses(read: Read) -> list[SourceLoss]:
+def source_losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
     outcomes = _ItemOutcomes(read)
     found: dict[str, SourceLoss] = {}
@@ -105,13 +105,13 @@ def losses(read: Read) -> list[SourceLoss]:
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
-def alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
+def loss_notices(found: list[SourceLoss], threshold: float) -> list[Notice]:
     """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
     alarming = [loss for loss in found if loss.share > threshold]
     return [loss.alarm() for loss in sorted(alarming, key=lambda loss: -loss.lost)]
 
 
-def overlaps(read: Read) -> Counter[tuple[str, str]]:
+def shared_questions(read: Read) -> Counter[tuple[str, str]]:
     """Questions that two sources share: by pairs of documents in their order, one question once."""
     outcomes = _ItemOutcomes(read)
     groups: dict[str, set[str]] = defaultdict(set)

@@ -102,7 +102,7 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
     return pl.concat(parts, how="diagonal_relaxed")
 
 
-def content_of(rows: pl.DataFrame) -> pl.Series:
+def hashes_of(rows: pl.DataFrame) -> pl.Series:
     """Return the ``content_hash`` of each question, by which it is known again when its id has changed."""
     hashes = [
         content_hash(stem, (option["text"] for option in options), shared)
@@ -112,7 +112,7 @@ def content_of(rows: pl.DataFrame) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ReleasedPair:
     """A released question and its present form."""
 
     old: str
@@ -121,21 +121,21 @@ class Pair:
     """Return whether the text is the same; if not, it was corrected, or only the source's id is the same."""
 
 
-def known_again(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[Pair]:
+def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[ReleasedPair]:
     """Pair released questions with the new ones that ask the same, one to one.
 
     Questions that say the same come first, under their own id or another: a source that numbers its rows anew gives
     ids to other questions. Then come those that a released question was merged into, then corrected texts (the same
     id, or nearly the same text), and last an id that now asks something else.
     """
-    before = dict(zip(old["question_id"].to_list(), content_of(old).to_list(), strict=True))
-    after = dict(zip(new["question_id"].to_list(), content_of(new).to_list(), strict=True))
-    found: list[Pair] = []
+    before = dict(zip(old["question_id"].to_list(), hashes_of(old).to_list(), strict=True))
+    after = dict(zip(new["question_id"].to_list(), hashes_of(new).to_list(), strict=True))
+    found: list[ReleasedPair] = []
 
     def take(pairs: Iterable[tuple[str, str]]) -> None:
         for one, other in pairs:
             if one in before and other in after:
-                found.append(Pair(one, other, before.pop(one) == after.pop(other)))
+                found.append(ReleasedPair(one, other, before.pop(one) == after.pop(other)))
 
     take([(name, name) for name, content in before.items() if after.get(name) == content])
     take(_equal(before, after))

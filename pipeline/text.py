@@ -24,7 +24,7 @@ _TABLE: dict[int, str | None] = {
     **WIDE,
     **dict.fromkeys([*INVISIBLE, *_CONTROLS]),
     **{code: chr(code - 0xFEE0) for code in _WIDE_SIGNS},
-    **glyphs.private("typed"),
+    **glyphs.private_glyphs("typed"),
     **dict.fromkeys((11, 12, 13, 133, 8232, 8233), "\n"),
 }
 

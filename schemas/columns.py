@@ -26,7 +26,7 @@ def names(role: str) -> tuple[str, ...]:
 
 
 @cache
-def plain(header: str) -> str:
+def plain_header(header: str) -> str:
     """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
     text = unicodedata.normalize("NFKC", header).strip().casefold()
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
@@ -37,14 +37,14 @@ def plain(header: str) -> str:
 def _roles() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for role, known in vocabulary()["roles"].items():
-        for name in map(plain, known):
+        for name in map(plain_header, known):
             found[name] = (*found.get(name, ()), role)
     return found
 
 
 def roles_of(header: str) -> tuple[str, ...]:
     """The parts of a question that a header names; ``correct`` may be an answer or a number of people."""
-    return _roles().get(plain(header), ())
+    return _roles().get(plain_header(header), ())
 
 
 @cache
@@ -53,8 +53,8 @@ def option_of(header: str) -> tuple[str, str] | None:
 
     A number alone names an option nowhere: it may be anything.
     """
-    name = plain(header)
-    for word in sorted(map(plain, vocabulary()["options"]["words"]), key=len, reverse=True):
+    name = plain_header(header)
+    for word in sorted(map(plain_header, vocabulary()["options"]["words"]), key=len, reverse=True):
         rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
         if rest != name and _LABEL.fullmatch(rest):
             return word, _upper(rest)
@@ -67,8 +67,8 @@ def flags_of(headers: Iterable[str]) -> dict[str, str]:
     """Headers that say of one option whether it is right, by its label: is_correct_A, option_b_correct, C是否正确."""
     found: dict[str, str] = {}
     for header in headers:
-        name = plain(header)
-        for word in map(plain, vocabulary()["options"]["flags"]):
+        name = plain_header(header)
+        for word in map(plain_header, vocabulary()["options"]["flags"]):
             rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
             named = option_of(rest) if rest != name and not roles_of(header) else None
             label = named[1] if named else rest if rest != name and _LABEL.fullmatch(rest) else None

@@ -37,7 +37,7 @@ def minute(moment: str) -> str:
     return f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def tallied(failures: Iterable[tuple[str, str]]) -> str:
+def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     """``connection 25: no connection to http://…; timeout 1: no answer within 60 s``.
 
     Args:

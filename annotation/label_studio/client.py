@@ -27,7 +27,7 @@ _ANSWERED = "id,data,updated_at,annotations,result,completed_by,updated_by,was_c
 Filter = Mapping[str, Any]
 
 
-def where(column: str, operator: str, value: Any, kind: str = "Number") -> Filter:
+def task_filter(column: str, operator: str, value: Any, kind: str = "Number") -> Filter:
     """A filter of tasks, as the data manager has them."""
     return {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
 
@@ -152,14 +152,14 @@ class Studio:
 
         Args:
             project_id: of the project.
-            filters: see ``where``.
+            filters: see ``task_filter``.
             answers: give ``updated_at`` and ``annotations`` instead of their number.
         """
         last = 0
         with self._told():
             while True:
                 page, total = self._page(
-                    project_id, [*filters, where("id", "greater", last)], answers=answers
+                    project_id, [*filters, task_filter("id", "greater", last)], answers=answers
                 )
                 for task in page:
                     if task["id"] <= last:
@@ -209,10 +209,10 @@ class Studio:
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> int:
         """Delete those of the tasks that nobody has answered; how many."""
-        unanswered = where("total_annotations", "equal", 0)
+        unanswered = task_filter("total_annotations", "equal", 0)
         gone = 0
         for begin in range(0, len(task_ids), _PAGE):
-            some = where("id", "in_list", list(task_ids[begin : begin + _PAGE]))
+            some = task_filter("id", "in_list", list(task_ids[begin : begin + _PAGE]))
             found = [task["id"] for task in self.tasks(project_id, some, unanswered)]
             if found:
                 self._act("delete_tasks", project_id, found)

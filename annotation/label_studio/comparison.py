@@ -21,7 +21,7 @@ _REPLACING = 4
 
 
 @dataclass(frozen=True)
-class Remote:
+class SentTask:
     """A task as it is on the server."""
 
     task_id: int
@@ -36,7 +36,7 @@ class Remote:
     """Submitted ones."""
 
     @classmethod
-    def of(cls, task: Mapping[str, Any]) -> Remote:
+    def of(cls, task: Mapping[str, Any]) -> SentTask:
         """Return it from the server's reply."""
         data = task["data"]
         return cls(
@@ -51,7 +51,7 @@ class Remote:
 
 
 @dataclass(frozen=True)
-class Filling:
+class LabelChanges:
     """Changes that make the labels of a version those that are wanted; predictions by task id."""
 
     version: str
@@ -69,9 +69,9 @@ class Filling:
 class ProjectChanges:
     """The changes that a project needs."""
 
-    filling: Filling
+    filling: LabelChanges
     missing: list[ReviewTask] = field(default_factory=list)
-    texts: list[tuple[Remote, ReviewTask]] = field(default_factory=list)
+    texts: list[tuple[SentTask, ReviewTask]] = field(default_factory=list)
     """Tasks whose content is out of date."""
     questions: dict[int, str] = field(default_factory=dict)
     """The question of each task that is there and wanted."""
@@ -101,15 +101,15 @@ class ProjectChanges:
         return there + len(filling.added) + sum(prediction is not None for prediction in filled)
 
 
-def compare(
+def compare_tasks(
     tasks: Sequence[ReviewTask],
-    there: Iterable[Remote],
+    there: Iterable[SentTask],
     predictions: Mapping[int, Sequence[Prediction]],
     version: str,
 ) -> ProjectChanges:
     """Compare the wanted tasks with those on the server."""
-    present: dict[str | None, list[Remote]] = {}
-    found = ProjectChanges(Filling(version), predictions=predictions)
+    present: dict[str | None, list[SentTask]] = {}
+    found = ProjectChanges(LabelChanges(version), predictions=predictions)
     for remote in there:
         if remote.question_id not in present:
             found.arrived[remote.batch] += 1
@@ -128,16 +128,16 @@ def compare(
             found.last_batch = max(found.last_batch, remote.batch)
             if remote.digest != own.data[DIGEST]:
                 found.texts.append((remote, own))
-    found.filling = cheapest_filling(version, wanted, predictions)
+    found.filling = cheapest_changes(version, wanted, predictions)
     return found
 
 
-def cheapest_filling(
+def cheapest_changes(
     annotator: str, wanted: Mapping[int, Prediction | None], present: Mapping[int, Sequence[Prediction]]
-) -> Filling:
+) -> LabelChanges:
     """Return the cheapest changes that fill in the wanted labels."""
     if not any(wanted.values()):  # a project can name no version without predictions
-        return Filling(annotator, replaced={task_id: None for task_id in wanted if present.get(task_id)})
+        return LabelChanges(annotator, replaced={task_id: None for task_id in wanted if present.get(task_id)})
     versions = {str(each.get("model_version")) for own in present.values() for each in own}
     names = [annotator, *(f"{annotator} ({number})" for number in range(2, len(versions) + 2))]
     return min((_filling(name, wanted, present) for name in names), key=lambda each: each.cost)
@@ -145,7 +145,7 @@ def cheapest_filling(
 
 def _filling(
     version: str, wanted: Mapping[int, Prediction | None], present: Mapping[int, Sequence[Prediction]]
-) -> Filling:
+) -> LabelChanges:
     added: dict[int, Prediction] = {}
     replaced: dict[int, Prediction | None] = {}
     for task_id, labels in wanted.items():
@@ -155,7 +155,7 @@ def _filling(
             added[task_id] = own
         elif said != ([] if own is None else [_said(own)]):
             replaced[task_id] = own
-    return Filling(version, added, replaced)
+    return LabelChanges(version, added, replaced)
 
 
 def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[str, ...]]]]:
@@ -167,17 +167,17 @@ def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[s
     )
 
 
-def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:
+def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -> list[int]:
     """Return second tasks of a question that nobody answered; the first that was answered stays, or the oldest."""
     wanted = {task.question_id for task in tasks}
-    own: dict[str | None, list[Remote]] = {}
+    own: dict[str | None, list[SentTask]] = {}
     for remote in sorted(there, key=lambda each: (each.annotations == 0, each.task_id)):
         if remote.question_id in wanted:
             own.setdefault(remote.question_id, []).append(remote)
     return [each.task_id for same in own.values() for each in same[1:] if each.annotations == 0]
 
 
-def obsolete_task_ids(tasks: Iterable[ReviewTask], there: Iterable[Remote]) -> list[int]:
+def obsolete_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -> list[int]:
     """Return tasks that nobody answered, and whose questions are not wanted any more."""
     wanted = {None, *(task.question_id for task in tasks)}
     return [each.task_id for each in there if each.question_id not in wanted and each.annotations == 0]

@@ -26,7 +26,7 @@ class UnreadableTextError(ValueError):
 
 
 @dataclass(frozen=True)
-class Base:
+class BaseText:
     """The text that a person saw when correcting; it travels through the screen and back."""
 
     content_hash: str
@@ -38,7 +38,7 @@ class Base:
         return json.dumps([self.content_hash, self.text, self.key], ensure_ascii=False)
 
     @classmethod
-    def loads(cls, line: str) -> Base | None:
+    def loads(cls, line: str) -> BaseText | None:
         """Read it from that line; None if the line is no such text."""
         try:
             content_hash, text, key = json.loads(line)
@@ -47,9 +47,9 @@ class Base:
         return cls(str(content_hash), str(text), str(key))
 
 
-def base_of(question: Question) -> Base:
+def base_text(question: Question) -> BaseText:
     """Return the text of a question that is shown for correction."""
-    return Base(question.content_hash, text_of(question), "".join(question.answer or []))
+    return BaseText(question.content_hash, text_of(question), "".join(question.answer or []))
 
 
 def text_of(question: Question) -> str:
@@ -58,7 +58,7 @@ def text_of(question: Question) -> str:
     return _text(fields | {f"{OPTION}{option.label}": option.text for option in question.options})
 
 
-def with_proposals(base: Base, proposals: Iterable[Correction]) -> Base:
+def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
     proposed: dict[str, set[str | None]] = {}
     for each in proposals:
@@ -74,12 +74,12 @@ def with_proposals(base: Base, proposals: Iterable[Correction]) -> Base:
     return replace(base, key=key, text=_text({name: value for name, value in changed.items() if value}))
 
 
-def name_of(field: str) -> str:
+def field_title(field: str) -> str:
     """A field's name for people."""
     return f"选项 {field.removeprefix(OPTION)}" if field.startswith(OPTION) else _NAMES.get(field, field)
 
 
-def difference(before: str | None, after: str | None) -> str:
+def changed_part(before: str | None, after: str | None) -> str:
     """Return a change without the equal text around it."""
     if not before or not after:
         return f"{before or '（无）'} → {after or '（删）'}"
@@ -119,7 +119,7 @@ def fields_of(text: str) -> dict[str, str]:
     return fields
 
 
-def key_of(text: str) -> str:
+def key_letters(text: str) -> str:
     """The letters of a key, in order and once each.
 
     Raises:
@@ -131,7 +131,9 @@ def key_of(text: str) -> str:
     return "".join(sorted(set(letters)))
 
 
-def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+def changed_fields(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> dict[str, tuple[str | None, str | None]]:
     """(before, after) by field, of fields that differ in more than white space."""
     pairs = {name: (before.get(name), after.get(name)) for name in (*before, *after)}
     return {name: (old, new) for name, (old, new) in pairs.items() if _bare(old) != _bare(new)}

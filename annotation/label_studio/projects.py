@@ -77,7 +77,7 @@ def _most_answered(project: Project) -> tuple[int, int, int]:
     return project.annotations, project.tasks, -project.id
 
 
-def make(
+def create(
     studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any
 ) -> Project:
     """Make the folder's project, of which there is none yet.

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.client import Project, Studio, where
+from annotation.label_studio.client import Project, Studio, task_filter
 from annotation.label_studio.projects import Kind, Owner, find
-from annotation.label_studio.read import PulledRows, read_task, signed, timestamp
+from annotation.label_studio.read import PulledRows, annotation_author, read_task, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import Correction, ExpertReview
 from schemas.base import Record
@@ -154,11 +154,11 @@ def pull(
         start = empty
         after = _fetch(studio, kind, project, start, advance)
     if not force:
-        after = with_lost(before, after)
+        after = with_deleted_rows(before, after)
     return replace(after, people=people), report_of(kind, before, after, full=start.since is None)
 
 
-def with_lost(before: Pulled, after: Pulled) -> Pulled:
+def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
     """Return what was pulled now, with what was pulled earlier and is not there any more: no work is lost so.
 
     An answer is missed that was deleted, that somebody else signed or sent anew, or that the server knows only as it
@@ -244,15 +244,20 @@ def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Map
     """Yield tasks that changed since then; without a date, all that were answered or skipped."""
     if since is not None:
         moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
-        yield from studio.tasks(project_id, where("updated_at", "greater", moment, "Datetime"), answers=True)
+        yield from studio.tasks(
+            project_id, task_filter("updated_at", "greater", moment, "Datetime"), answers=True
+        )
         return
-    skipped = (where("total_annotations", "equal", 0), where("cancelled_annotations", "greater", 0))
-    yield from studio.tasks(project_id, where("total_annotations", "greater", 0), answers=True)
+    skipped = (
+        task_filter("total_annotations", "equal", 0),
+        task_filter("cancelled_annotations", "greater", 0),
+    )
+    yield from studio.tasks(project_id, task_filter("total_annotations", "greater", 0), answers=True)
     yield from studio.tasks(project_id, *skipped, answers=True)
 
 
 def _seen(question_id: str, item: Mapping[str, Any], people: Mapping[int, str]) -> SeenAnnotation:
-    reviewer, problem = signed(item, people)
+    reviewer, problem = annotation_author(item, people)
     answer = {
         "result": item.get("result") or [],
         "completed_by": {"email": reviewer},

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from annotation.label_studio import comparison
 from annotation.label_studio.client import Project, ReplyLostError, Studio
-from annotation.label_studio.projects import Kind, Owner, find, make, pause, wait_until
+from annotation.label_studio.projects import Kind, Owner, create, find, pause, wait_until
 from annotation.label_studio.tasks import ReviewTask
 from schemas.errors import UserError
 
@@ -91,7 +91,7 @@ def push(
     project = find(studio, kind, owner, adopt=adopt)
     created = project is None
     if project is None:
-        project = make(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
+        project = create(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
     work = _Push(studio, kind, project, tasks, version, batch)
@@ -162,18 +162,18 @@ class _Push:
     mended: int = 0
     removed: int = 0
 
-    def look(self) -> list[comparison.Remote]:
+    def look(self) -> list[comparison.SentTask]:
         """Return the tasks that are there."""
-        return list(map(comparison.Remote.of, self.studio.tasks(self.project.id)))
+        return list(map(comparison.SentTask.of, self.studio.tasks(self.project.id)))
 
-    def compared(self, there: Sequence[comparison.Remote]) -> comparison.ProjectChanges:
+    def compared(self, there: Sequence[comparison.SentTask]) -> comparison.ProjectChanges:
         """Return the changes that are needed."""
         present = self.studio.predictions(self.project.id) if there else {}
-        return comparison.compare(self.tasks, there, present, self.version)
+        return comparison.compare_tasks(self.tasks, there, present, self.version)
 
     def until_whole(
-        self, there: list[comparison.Remote], found: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
-    ) -> list[comparison.Remote]:
+        self, there: list[comparison.SentTask], found: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
+    ) -> list[comparison.SentTask]:
         """Send and update until all wanted tasks are on the server; return the tasks found there at the end."""
         by_id = {each.question_id: each for each in chosen}
         missing = list(chosen)
@@ -191,7 +191,10 @@ class _Push:
                 expected = (len(there) + len(missing), found.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
                     self._name_version(found)
-                    return [*there, *(comparison.Remote.of({"id": 0, "data": each.data}) for each in missing)]
+                    return [
+                        *there,
+                        *(comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing),
+                    ]
             there = self._without_lost_answers(by_id)
             found = self.compared(there)
             missing = [by_id[each.question_id] for each in found.missing if each.question_id in by_id]
@@ -224,7 +227,7 @@ class _Push:
         if self.project.model_version != version and any(task.prediction for task in self.tasks):
             self.studio.update_project(self.project.id, model_version=version)
 
-    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.Remote]:
+    def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.SentTask]:
         """Return the tasks that are there; those that came without the answers that were sent with them go first."""
         there = self.look()
         answered = {question_id for question_id, task in sent.items() if task.submitted()}

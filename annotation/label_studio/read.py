@@ -61,7 +61,7 @@ def read_task(
     rows = PulledRows()
     latest: dict[str, _Answer] = {}
     for annotation in sorted(annotations, key=lambda item: (timestamp(item["updated_at"]), item["id"])):
-        name, problem = signed(annotation, people)
+        name, problem = annotation_author(annotation, people)
         reviewer = name or "unknown"
         answer = _Answer(rows, reviewer, project, data, annotation)
         if problem is not None:
@@ -84,7 +84,7 @@ def timestamp(value: datetime | str) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def signed(
+def annotation_author(
     annotation: Mapping[str, Any], people: Mapping[int, str]
 ) -> tuple[str | None, tuple[str, str] | None]:
     """Return who made an annotation, None where nobody knows; and what is wrong with the signature.
@@ -135,10 +135,10 @@ class _Answer:
         lines = [text] if isinstance(text, str) else text if isinstance(text, list) else []
         return "\n".join(str(line).strip() for line in lines).strip() or None
 
-    def _base(self, name: str) -> editable.Base | None:
+    def _base(self, name: str) -> editable.BaseText | None:
         """Return what the person saw: as it came back with the answer, otherwise as the task has it now."""
         line = self._text(name) or self.data.get("base")
-        return editable.Base.loads(line) if isinstance(line, str) else None
+        return editable.BaseText.loads(line) if isinstance(line, str) else None
 
     def _common(self) -> dict[str, Any]:
         """Return the fields that reviews and corrections share."""
@@ -221,7 +221,9 @@ class _Answer:
             )
         )
 
-    def _correct(self, name: str, base_name: str, changed: Callable[[str, editable.Base], Changes]) -> bool:
+    def _correct(
+        self, name: str, base_name: str, changed: Callable[[str, editable.BaseText], Changes]
+    ) -> bool:
         """Add what was corrected in a field; return whether it could be read."""
         text, base = self._text(name), self._base(base_name)
         if text is None or base is None:
@@ -255,7 +257,7 @@ class _Answer:
         )
 
 
-def changed_text(text: str, base: editable.Base) -> Changes:
+def changed_text(text: str, base: editable.BaseText) -> Changes:
     """Return the fields that differ from what was shown.
 
     Raises:
@@ -266,16 +268,16 @@ def changed_text(text: str, base: editable.Base) -> Changes:
     before, after = editable.fields_of(base.text), editable.fields_of(text)
     if sum(name.startswith(editable.OPTION) for name in after) < 2:
         raise editable.UnreadableTextError("fewer than two options are left")
-    return editable.changes(before, after)
+    return editable.changed_fields(before, after)
 
 
-def changed_key(text: str, base: editable.Base) -> Changes:
+def changed_key(text: str, base: editable.BaseText) -> Changes:
     """Return the key, where it differs from what was shown.
 
     Raises:
         UnreadableTextError: it is no key.
     """
-    key = editable.key_of(text)
+    key = editable.key_letters(text)
     labels = {line[:1] for line in base.text.split("\n")}
     if not set(key) <= labels:
         raise editable.UnreadableTextError(f"the key {key} names an option that is not there")

@@ -92,7 +92,7 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     )
 
 
-def launch(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
+def launch_server(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
     """Start a server in the background and wait until it answers (3 to 5 s on an existing database).
 
     Its data lie in ``home``, its log in ``server.log`` there. Where a port is busy, Label Studio itself would silently
@@ -101,7 +101,7 @@ def launch(installation: Installation, home: Path, port: int, *, timeout: float 
     Raises:
         UserError: the port is busy, or the server does not come up in ``timeout`` seconds.
     """
-    if (present := running(home)) is not None:
+    if (present := running_server(home)) is not None:
         return present
     require_free(port)
     options = f"--no-browser --internal-host {HOST} --port {port} --enable-legacy-api-token"
@@ -123,15 +123,15 @@ def launch(installation: Installation, home: Path, port: int, *, timeout: float 
             said = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
             raise UserError(f"Label Studio stopped while starting: {said} (see {home / _LOG})")
         if time.monotonic() > deadline:
-            halt(home)
+            stop_server(home)
             raise UserError(f"Label Studio did not answer within {timeout:.0f} s: see {home / _LOG}")
         time.sleep(0.2)
     return server
 
 
-def halt(home: Path) -> bool:
+def stop_server(home: Path) -> bool:
     """Stop the server of ``home``; whether there was one."""
-    server = running(home)
+    server = running_server(home)
     (home / _RECORD).unlink(missing_ok=True)
     if server is None:
         return False
@@ -145,7 +145,7 @@ def halt(home: Path) -> bool:
     return True
 
 
-def running(home: Path) -> Server | None:
+def running_server(home: Path) -> Server | None:
     """The server of ``home`` that runs, if one does."""
     try:
         server = Server(**json.loads((home / _RECORD).read_text(encoding="utf-8")))
@@ -273,7 +273,7 @@ def install(venv: Venv = _VENV) -> None:
 def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     """Start the server in the background; the first time, make the database and an administrator (40 s)."""
     installation = _installed(venv)
-    present = running(home)
+    present = running_server(home)
     if present is not None:
         typer.echo(f"Label Studio already runs at {present.url}")
         return
@@ -287,7 +287,7 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     if not (home / _PREPARED).exists():
         create_accounts(installation, home, accounts)
         (home / _PREPARED).touch()
-    server = launch(installation, home, port)
+    server = launch_server(installation, home, port)
     typer.echo(f"Label Studio runs at {server.url}; stop it with `{STOP}`")
     if first:
         _tell(accounts[0])
@@ -299,14 +299,14 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
 @app.command()
 def stop(home: Home = _HOME) -> None:
     """Stop the server."""
-    typer.echo("stopped" if halt(home) else "Label Studio was not running")
+    typer.echo("stopped" if stop_server(home) else "Label Studio was not running")
 
 
 @app.command()
 def status(venv: Venv = _VENV, home: Home = _HOME) -> None:
     """Say whether it is installed and runs."""
     typer.echo(f"installed: {'yes' if Installation(venv).ready() else 'no'}")
-    server = running(home)
+    server = running_server(home)
     typer.echo(f"running: {server.url}" if server else "running: no")
 
 

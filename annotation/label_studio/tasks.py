@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from annotation.adjudication import Standing, stated
+from annotation.adjudication import Standing, proposed_labels
 from annotation.annotator import MEASURED
-from annotation.label_studio.editable import base_of, difference, name_of, with_proposals
+from annotation.label_studio.editable import base_text, changed_part, field_title, with_proposals
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from annotation.rubric import ShownAnswer
 from schemas.annotations import Annotation, Correction, LabelStatus
@@ -89,7 +89,7 @@ def tasks_of(
         seed: of the lots.
     """
     said: dict[str, dict[str, Annotation]] = {}
-    for (question_id, dimension), annotation in stated(annotations).items():
+    for (question_id, dimension), annotation in proposed_labels(annotations).items():
         said.setdefault(question_id, {})[dimension] = annotation
     tasks = []
     for question in questions:
@@ -100,7 +100,7 @@ def tasks_of(
         lot = int(sha256(f"{seed}", "blind", question.group_id or question.question_id)[:8], 16)
         arm = BLIND if lot < blind * _LOTS else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
-        tasks.append(task(question.question_id, {**show(question), CROP: crop}, prediction, arm))
+        tasks.append(task(question.question_id, {**shown_fields(question), CROP: crop}, prediction, arm))
     return tasks
 
 
@@ -134,11 +134,11 @@ def model_version(annotators: Iterable[str]) -> str:
     return " + ".join(names)[:256] or "none"
 
 
-def show(question: Question) -> dict[str, str]:
+def shown_fields(question: Question) -> dict[str, str]:
     """Return the plain texts that the screen shows of a question, and those that fill its fields for corrections."""
     options = [f"{option.label}. {option.text}" for option in question.options]
     stem = "\n".join(part for part in (question.shared_stem, question.stem) if part)
-    base = base_of(question)
+    base = base_text(question)
     return {
         "meta": " · ".join(_meta(question)),
         "question": stem,
@@ -210,9 +210,9 @@ def adjudication_tasks(
             for label in standing.labels
             if label.label is not None and label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
         }
-        offered = with_proposals(base_of(question), own)
+        offered = with_proposals(base_text(question), own)
         shown = {
-            **show(question),
+            **shown_fields(question),
             "text": offered.text,
             "key": offered.key,
             OPINIONS: "\n".join(_said(standing, own, _names(standing, seed))),
@@ -230,10 +230,10 @@ def verification_tasks(
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         own = list(group)
-        everything = show(own[0][1])
+        everything = shown_fields(own[0][1])
         shown = {
             "meta": everything["meta"],
-            "reason": "\n".join(dict.fromkeys(told(item) for item, _ in own)),
+            "reason": "\n".join(dict.fromkeys(waiting_reasons(item) for item, _ in own)),
         }
         shown |= {name: everything[name] for name in ("text", "key", BASE)}
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
@@ -250,7 +250,7 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     ]
 
 
-def told(item: ReviewItem) -> str:
+def waiting_reasons(item: ReviewItem) -> str:
     """Return why a question waits, one reason a line, in both languages."""
     found = findings(item.reason, item.detail)
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
@@ -279,7 +279,7 @@ def _said(standing: Standing, corrections: Sequence[Correction], names: Mapping[
     lines += [f"⚑ {who} {flag}" for who, flag in flags]
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [
-        f"改正 {names.get(each.by, '？')} {name_of(each.field)}：{difference(each.before, each.after)}"
+        f"改正 {names.get(each.by, '？')} {field_title(each.field)}：{changed_part(each.before, each.after)}"
         for each in proposed
     ]
     return lines

@@ -15,10 +15,10 @@ from annotation.learned.model import (
     Matrix,
     TextFeatures,
     Views,
-    apart,
+    fold_rows,
     folds_of,
     log_shares,
-    nearness,
+    nearest_similarity,
 )
 from annotation.lexicon_annotator import estimated_difficulty, shares_of
 from annotation.reviewed import Reviewed, digest
@@ -49,8 +49,8 @@ class Classifier:
             self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
             near = np.zeros(len(questions))
-            for others, own in apart(folds):
-                near[own] = nearness(self._learned[own], self._learned[others])
+            for others, own in fold_rows(folds):
+                near[own] = nearest_similarity(self._learned[own], self._learned[others])
             views = _views(questions, self._learned, near)
             for name, view in views.items():
                 self._learn(name, view, folds, reviewed)
@@ -63,7 +63,7 @@ class Classifier:
             some = questions[at : at + _AT_ONCE]
             with threadpool_limits(1):
                 text = self._text(some) if self._text is not None else np.zeros((len(some), 0))
-                views = _views(some, text, nearness(text, self._learned))
+                views = _views(some, text, nearest_similarity(text, self._learned))
                 found = {name: self._probabilities(name, some, view) for name, view in views.items()}
             for row in range(len(some)):
                 said = {name: _verdict(dimensions()[name], shares[row]) for name, shares in found.items()}

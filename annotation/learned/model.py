@@ -66,7 +66,7 @@ class Views:
     own: Matrix
     """Shares of this dimension's labels, in the taxonomy's order."""
     near: Matrix
-    """Likeness of each to the questions that the opinions on it were learned from: see ``nearness``."""
+    """Likeness of each to the questions that the opinions on it were learned from: see ``nearest_similarity``."""
 
     def __getitem__(self, rows: NDArray[np.intp]) -> Views:
         return Views(self.text[rows], self.lexicon[rows], self.own[rows], self.near[rows])
@@ -99,7 +99,7 @@ class DimensionModel:
         self._usual = float(views.near.mean()) or 1.0
         unseen = np.zeros((4, len(labels), count))
         unseen[2] = log_shares(views.own)  # all there is where every question is of one case
-        for inside, outside in apart(folds):
+        for inside, outside in fold_rows(folds):
             unseen[:, outside] = self._opinions(self._fit(views[inside], labels[inside]), views[outside])
         self.weights = _weigh(unseen, labels)
         self.out_of_fold = self._level(_pool(self.weights, unseen), views)
@@ -187,7 +187,7 @@ def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
     return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
-def apart(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def fold_rows(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Of each fold, the rows outside it, to learn from, and its own; folds without either are left out."""
     for number in range(FOLDS):
         others, own = np.flatnonzero(folds != number), np.flatnonzero(folds == number)
@@ -252,7 +252,7 @@ class TextFeatures:
         return np.hstack([found, meant / np.maximum(np.linalg.norm(meant, axis=1, keepdims=True), 1e-9)])
 
 
-def nearness(questions: Matrix, learned: Matrix) -> Matrix:
+def nearest_similarity(questions: Matrix, learned: Matrix) -> Matrix:
     """Return the likeness of each question to those learned from: mean cosine with the nearest three."""
     if not len(learned):
         return np.zeros(len(questions))

@@ -15,9 +15,9 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from annotation.llm import messages as wire
-from annotation.llm.budget import Bills, over_cap, worst_cost
-from annotation.llm.options import LlmOptions, connected
-from annotation.llm.pace import Fault, of_status
+from annotation.llm.budget import CostAccount, over_cap, worst_cost
+from annotation.llm.options import LlmOptions, openai_client
+from annotation.llm.pace import Fault, fault_of_status
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
@@ -30,18 +30,18 @@ _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
 
-def ended_in_batches(
+def complete_in_batches(
     missing: Mapping[str, wire.ChatRequest],
     options: LlmOptions,
     store: wire.AnswerStore,
-    bills: Bills,
+    bills: CostAccount,
 ) -> Iterator[wire.Ended]:
     """Ask for what is missing with one file of requests in place of one request at a time.
 
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
-    with connected(options) as sdk:
+    with openai_client(options) as sdk:
         yield from _BatchRun(options, store, bills, missing, sdk).ended()
 
 
@@ -51,7 +51,7 @@ class _BatchRun:
 
     options: LlmOptions
     store: wire.AnswerStore
-    bills: Bills
+    bills: CostAccount
     missing: Mapping[str, wire.ChatRequest]
     sdk: openai.OpenAI
 
@@ -115,7 +115,7 @@ class _BatchRun:
     def _files(self, waiting: Mapping[str, wire.ChatRequest]) -> Iterator[tuple[str, ...]]:
         """The keys of each input file."""
         keys, size = list[str](), 0
-        for key, line in lines_of(waiting, self.options):
+        for key, line in input_lines(waiting, self.options):
             if keys and (len(keys) == MOST_ROWS or size + len(line) > MOST_BYTES):
                 yield tuple(keys)
                 keys, size = [], 0
@@ -134,7 +134,7 @@ class _BatchRun:
     def _create(self, batch: Batch) -> Batch:
         """Submit a batch that is remembered already."""
         rows = {key: self._asked[key] for key in batch.keys if key in self._asked}
-        data = b"".join(line for _, line in lines_of(rows, self.options))
+        data = b"".join(line for _, line in input_lines(rows, self.options))
         with self._errors():
             file = self.sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
             created = self.sdk.batches.create(
@@ -165,7 +165,7 @@ class _BatchRun:
         self._queue_is_full = False
         files = [name for name in (ended.output_file_id, ended.error_file_id) if name]
         with self._errors():
-            rows = rows_of([self._reads.files.content(name).content for name in files], batch.keys)
+            rows = answered_rows([self._reads.files.content(name).content for name in files], batch.keys)
         others = tuple(key for key in batch.keys if key not in self._asked)
         outcomes: wire.Ended = []
         hopeless: UserError | None = None
@@ -180,7 +180,7 @@ class _BatchRun:
         if hopeless is not None:
             raise hopeless
         if len(self._useless) >= wire.UNUSABLE_AFTER and not self._useful:
-            raise wire.none_is_of_use(len(self._useless), *self._useless[-1], self.options)
+            raise wire.no_usable_answer_error(len(self._useless), *self._useless[-1], self.options)
         return outcomes
 
     def _refused(self, ended: Any) -> None:
@@ -215,9 +215,9 @@ class _BatchRun:
         if row is None or row.status == 0:  # expired or cancelled before its turn
             return _NOT_ANSWERED
         if row.status != 200:
-            return of_status(row.status, row.code, self.options)
-        request, usage = self.missing[key], wire.billed(row.body)
-        if not wire.is_whole(row.body):
+            return fault_of_status(row.status, row.code, self.options)
+        request, usage = self.missing[key], wire.billed_tokens(row.body)
+        if not wire.has_message(row.body):
             self.bills.unusable(key, usage, self._asked[key])
             self._useless.append((_UNREADABLE.detail, row.body))
             return _UNREADABLE
@@ -242,7 +242,7 @@ class _BatchRun:
         except openai.APIStatusError as error:
             if error.status_code == 404:
                 raise UserError(f"{self.options.base_url} has no Batch API: run without --batch") from None
-            fault = of_status(error.status_code, error.code, self.options)
+            fault = fault_of_status(error.status_code, error.code, self.options)
             raise UserError(f"{self.options.base_url}: {fault.detail}: run again to go on") from None
         except openai.APIConnectionError as error:
             url = self.options.base_url
@@ -280,7 +280,7 @@ class Batch:
     """The endpoint's; None until its reply arrived."""
 
 
-def lines_of(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:
+def input_lines(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:
     """Each request's key and its row of the input file."""
     for key, request in requests.items():
         body = request.body(options) | options.extra_body
@@ -288,7 +288,7 @@ def lines_of(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> I
         yield key, json.dumps(row, ensure_ascii=False, default=dict).encode() + b"\n"
 
 
-def rows_of(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, BatchRow]:
+def answered_rows(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, BatchRow]:
     """The answered rows among those wanted, by key; the first of each counts, what is no row is passed over."""
     known, found = set(wanted), dict[str, BatchRow]()
     for data in files:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, paid
+from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, stored_cost
 from annotation.llm.options import LlmOptions
 
 
@@ -70,7 +70,7 @@ def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = Fal
     return options.cost(*worst_tokens(request, options), batched=batched) or 0.0
 
 
-def wasted(waste: Waste, options: LlmOptions) -> tuple[float, float]:
+def waste_cost(waste: Waste, options: LlmOptions) -> tuple[float, float]:
     """Return the certain cost of calls without a usable answer, and the highest cost that the others may have had.
 
     The possible cost of a batch counts at the full price.
@@ -86,7 +86,7 @@ def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:
     return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
 
 
-class Bills:
+class CostAccount:
     """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
 
     Written down at once: what was spent before a kill counts after it. ``batched`` requests have prices of their own.
@@ -127,9 +127,9 @@ class Bills:
         total = 0.0
         for name, waste in self._known.items():
             share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
-            total += share * sum(wasted(waste, self._options))
+            total += share * sum(waste_cost(waste, self._options))
         for key, value in self._store.get_many(self._requests).items():
-            cost = paid(value, self._options)
+            cost = stored_cost(value, self._options)
             total += worst_cost(self._requests[key], self._options) if cost is None else cost
         return total
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from annotation.llm import messages as wire
-from annotation.llm.batches import ended_in_batches
-from annotation.llm.budget import Bills, Budget, over_cap, worst_cost
-from annotation.llm.options import LlmOptions, connected
+from annotation.llm.batches import complete_in_batches
+from annotation.llm.budget import Budget, CostAccount, over_cap, worst_cost
+from annotation.llm.options import LlmOptions, openai_client
 from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
 
@@ -66,18 +66,18 @@ class LlmClient:
         for request in requests:
             groups.setdefault(request.key(self._options), []).append(request)
         distinct = {key: group[0] for key, group in groups.items()}
-        bills = Bills(distinct, store, self._options, batched=self._batch)
+        bills = CostAccount(distinct, store, self._options, batched=self._batch)
         with closing(self._ended(distinct, store, bills)) as batches:
             for batch in batches:
                 outcomes: list[wire.Outcome] = []
                 for key, outcome in batch:
-                    outcomes += wire.spread(replace(outcome, waste=bills.waste(key)), groups[key])
+                    outcomes += wire.share_outcome(replace(outcome, waste=bills.waste(key)), groups[key])
                 if progress is not None:
                     progress(len(outcomes))
                 yield from outcomes
 
     def _ended(
-        self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: Bills
+        self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: CostAccount
     ) -> Generator[wire.Ended, None, None]:
         stored = store.get_many(requests)
         if stored:
@@ -87,12 +87,12 @@ class LlmClient:
             ]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
             if self._batch:
-                yield from ended_in_batches(missing, self._options, store, bills)
+                yield from complete_in_batches(missing, self._options, store, bills)
             else:
                 yield from self._ask(missing, store, bills)
 
     def _ask(
-        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: Bills
+        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: CostAccount
     ) -> Generator[wire.Ended, None, None]:
         """Ask for what is missing, many at once; yields what has just ended."""
         ended = _ClientRun(self._options, store, bills).ended(missing)
@@ -113,7 +113,7 @@ class _ClientRun:
 
     options: LlmOptions
     store: wire.AnswerStore
-    bills: Bills
+    bills: CostAccount
     outages: int = 0
     wrong_form: int = 0
     answered: int = 0
@@ -130,7 +130,7 @@ class _ClientRun:
         arrived: asyncio.Queue[tuple[str, wire.Outcome] | Exception] = asyncio.Queue()
         waiting = iter(missing.items())
         hooks = {"response": [self._read_headers]}
-        async with connected(self.options, "Async", event_hooks=hooks) as sdk:
+        async with openai_client(self.options, "Async", event_hooks=hooks) as sdk:
             count = min(self.options.concurrency, len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(count)]
             try:
@@ -171,7 +171,7 @@ class _ClientRun:
             completion = await self._complete(sdk, key, asked)
             if isinstance(completion, wire.Failed):
                 return replace(completion, request=request)
-            usage = wire.billed(completion)
+            usage = wire.billed_tokens(completion)
             try:
                 value = wire.stored_value(completion, usage, request)
             except wire.BadAnswerError as bad:
@@ -189,7 +189,7 @@ class _ClientRun:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
         self.unusable += bad.reason is not wire.Reason.REFUSED
         if self.unusable >= (_UNUSABLE_LATER if self.answered else wire.UNUSABLE_AFTER):
-            raise wire.none_is_of_use(self.unusable, bad.detail, completion, self.options)
+            raise wire.no_usable_answer_error(self.unusable, bad.detail, completion, self.options)
 
     async def _complete(
         self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest
@@ -207,10 +207,10 @@ class _ClientRun:
                 try:
                     cost = worst
                     completion: wire.Completion = await self._create(sdk, body)
-                    usage = wire.billed(completion)
+                    usage = wire.billed_tokens(completion)
                     known = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
                     cost = worst if known is None else known
-                    if wire.is_whole(completion):
+                    if wire.has_message(completion):
                         return completion
                     self.bills.unusable(key, usage, request)
                     self._count_unusable(_NO_COMPLETION, completion)
@@ -245,7 +245,7 @@ class _ClientRun:
         )
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
-        self._pace.record_tokens(wire.billed(completion).total())
+        self._pace.record_tokens(wire.billed_tokens(completion).total())
         return completion
 
     async def _read_headers(self, response: Any) -> None:
@@ -271,4 +271,4 @@ class _ClientRun:
         if fault.reason is wire.Reason.BAD_REQUEST:
             body = getattr(error, "body", None)
             said = body.get("message") if isinstance(body, dict) else None
-            self.refusal = wire.words(said or body or str(error), self.options)
+            self.refusal = wire.error_excerpt(said or body or str(error), self.options)

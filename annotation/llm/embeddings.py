@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.llm.messages import AnswerStore
-from annotation.llm.options import Endpoint, connected
+from annotation.llm.options import Endpoint, openai_client
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
@@ -47,7 +47,7 @@ def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: 
 def _ask(texts: list[str], endpoint: Endpoint, option: str) -> list[list[float]]:
     import openai
 
-    client = connected(endpoint).with_options(max_retries=3)
+    client = openai_client(endpoint).with_options(max_retries=3)
     body: dict[str, Any] = {"model": endpoint.model or "default", "input": texts}
     try:
         rows = client.embeddings.create(**body, encoding_format="float").data

@@ -193,9 +193,9 @@ _MOST_TOKENS = 10**8
 """Upper bound on plausible token counts; an endpoint that reports more is wrong."""
 
 
-def words(completion: object, options: LlmOptions, most: int = 160) -> str:
+def error_excerpt(completion: object, options: LlmOptions, most: int = 160) -> str:
     """The start of what an endpoint said, in one line, for messages on the screen; never the key."""
-    text = said(completion) if is_whole(completion) and isinstance(completion, dict) else ""
+    text = message_text(completion) if has_message(completion) and isinstance(completion, dict) else ""
     if not text:
         is_text = isinstance(completion, str)
         text = str(completion) if is_text else json.dumps(completion, ensure_ascii=False, default=str)
@@ -210,11 +210,11 @@ UNUSABLE_AFTER = 10
 endpoint, model and options do not fit together."""
 
 
-def none_is_of_use(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
+def no_usable_answer_error(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
     """Return the error that ends a run in which no paid answer is usable."""
     return UserError(
         f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked; it says:"
-        f" {words(completion, options)}"
+        f" {error_excerpt(completion, options)}"
     )
 
 
@@ -225,7 +225,7 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
         BadAnswerError: it is not one.
     """
     choice = completion["choices"][0]
-    text = said(completion, elsewhere=not request.keep_unfinished)
+    text = message_text(completion, elsewhere=not request.keep_unfinished)
     finished = choice.get("finish_reason") or "stop"
     finished = "stop" if finished in _ENDS else finished
     refused = bool(choice["message"].get("refusal")) or finished == "content_filter"
@@ -247,7 +247,7 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
     return value | ({"logprobs": logprobs} if logprobs else {})
 
 
-def is_whole(completion: object) -> bool:
+def has_message(completion: object) -> bool:
     """Return whether it has a message: endpoints send all kinds of JSON with status 200."""
     if not isinstance(completion, dict) or not isinstance(completion.get("choices"), list):
         return False
@@ -256,7 +256,7 @@ def is_whole(completion: object) -> bool:
     return isinstance(message, dict) and isinstance(message.get("content"), str | list | None)
 
 
-def said(completion: Completion, *, elsewhere: bool = True) -> str:
+def message_text(completion: Completion, *, elsewhere: bool = True) -> str:
     """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark.
 
     Args:
@@ -300,7 +300,7 @@ def _arguments(message: Mapping[str, Any]) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def billed(completion: object) -> Usage:
+def billed_tokens(completion: object) -> Usage:
     """The tokens of a completion; None where the endpoint says nothing, or nothing that can be."""
     usage = completion.get("usage") if isinstance(completion, dict) else None
     if not isinstance(usage, dict):
@@ -340,7 +340,7 @@ def _bytes(token: Mapping[str, Any]) -> bytes:
     return bytes(given) if given is not None else str(token["token"]).encode()
 
 
-def paid(value: Mapping[str, Any], options: LlmOptions) -> float | None:
+def stored_cost(value: Mapping[str, Any], options: LlmOptions) -> float | None:
     """Return what a stored value cost, at the prices of the options; None where unknown."""
     batched = bool(value.get("batched", False))
     return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
@@ -350,17 +350,17 @@ def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOption
     """The answer that a stored value is."""
     usage = Usage(value["prompt_tokens"], value["completion_tokens"])
     logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
-    text, finish, cost = value["text"], value["finish_reason"], paid(value, options)
+    text, finish, cost = value["text"], value["finish_reason"], stored_cost(value, options)
     return Answer(request, text, finish, usage, cost, stored, logprobs, model=value.get("model"))
 
 
 def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
     """The request again, with what the model said and what is wrong with it."""
-    answer = {"role": "assistant", "content": said(completion)}
+    answer = {"role": "assistant", "content": message_text(completion)}
     return replace(request, messages=[*request.messages, answer, {"role": "user", "content": hint}])
 
 
-def spread(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
+def share_outcome(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
     """The outcome for every request of a group; all but the first share what the first paid for."""
     if not isinstance(outcome, Answer):
         shared: Outcome = replace(outcome, waste=Waste())

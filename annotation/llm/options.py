@@ -108,7 +108,7 @@ class LlmOptions(Endpoint):
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
 
 
-def connected(options: Endpoint, kind: str = "", **settings: Any) -> Any:
+def openai_client(options: Endpoint, kind: str = "", **settings: Any) -> Any:
     """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
     Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as

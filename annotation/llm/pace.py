@@ -181,13 +181,13 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
         return Fault(Reason.CONNECTION, detail, retry=True, maybe_billed=not never_sent)
     if isinstance(error, openai.APIStatusError):
         is_html = not isinstance(error.body, dict)
-        return of_status(error.status_code, error.code, options, _asked_wait(error), foreign=is_html)
+        return fault_of_status(error.status_code, error.code, options, _asked_wait(error), foreign=is_html)
     if isinstance(error, ValueError | openai.APIResponseValidationError):
         return NOT_A_COMPLETION
     return Fault(Reason.ERROR, f"{type(error).__name__} while asking", retry=False)
 
 
-def of_status(
+def fault_of_status(
     status: int, code: str | None, options: LlmOptions, wait: float | None = None, *, foreign: bool = False
 ) -> Fault:
     """The fault behind an HTTP status that is not 2xx; ``foreign`` where the reply is no JSON, so no API's.

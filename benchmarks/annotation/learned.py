@@ -22,7 +22,7 @@ from sklearn.metrics import f1_score
 from annotation.annotator import Annotator
 from annotation.learned.classifier import LearnedAnnotator
 from annotation.learned.model import Embed
-from annotation.lexicon_annotator import LexiconAnnotator, scored
+from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.llm.embeddings import embed
 from annotation.llm.options import Endpoint
 from annotation.reviewed import Reviewed
@@ -37,7 +37,7 @@ def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float],
     """By dimension, accuracy, the distance of mean confidence from it over ten bins, and macro F1 over labels there."""
     found = [item.verdicts for item in annotator.annotate([item.question for item in test], lambda _: None)]
     accuracy, error, macro = [], [], []
-    for name in scored():
+    for name in scored_dimensions():
         right = np.array([v[name].label == item.labels[name] for v, item in zip(found, test, strict=True)])
         sure = np.array([v[name].confidence for v in found])
         bins = np.minimum((sure * 10).astype(int), 9)
@@ -99,8 +99,8 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, default=Path("vectors.jsonl"))
     given = parser.parse_args()
     items = read_labelled(given.labelled)
-    print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored()))
-    show("commonest label", [_commonest(items, name) for name in scored()])
+    print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored_dimensions()))
+    show("commonest label", [_commonest(items, name) for name in scored_dimensions()])
     right, _, macro = accuracies(LexiconAnnotator(), items)
     show("lexicon", right)
     show("lexicon, macro F1", macro)

@@ -18,7 +18,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from annotation.estimate import counter
+from annotation.estimate import token_counter
 from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import example
@@ -62,7 +62,7 @@ def main() -> None:
         def count(text: str) -> int:
             return len(tiktoken.encode_ordinary(text))
 
-        ours, name = counter("gpt-4o")
+        ours, name = token_counter("gpt-4o")
         options = AnnotateLlmOptions(model="m")
         texts = [request.messages[-1] for request in requests_for(asked, options, prompts_for(options))]
         same = sum(ours(text["content"]) == count(text["content"]) for text in texts)

@@ -151,7 +151,7 @@ def _member(items: Any) -> str:
 def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
     from pipeline.clean import validity
-    from pipeline.clean.filters import judge as judge_question
+    from pipeline.clean.filters import judge_question as judge_question
     from pipeline.clean.params import CleanParams
     from pipeline.dedup.keys import with_keys
     from pipeline.evaluate.extraction import extract
@@ -221,10 +221,10 @@ def _paper(text: str) -> None:
 
 def _parse(rows: list[Line]) -> None:
     from pipeline.parse.finish import finish
-    from pipeline.parse.paper import judge, read_paper
+    from pipeline.parse.paper import check_gates, read_paper
 
     paper = read_paper("p", rows)
-    judge(paper)
+    check_gates(paper)
     finish(paper, Document(document="p", sha256="ab" * 32, format="pdf", pages=1, rows=None))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.audit.answers import Answers
 from pipeline.audit.params import AuditParams
 from pipeline.audit.stage import audit
-from pipeline.claims.explanations import stated
+from pipeline.claims.explanations import read_explanation
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
@@ -261,7 +261,7 @@ def reader(material: Material) -> None:
     for row in material.questions:
         options = {option.label: option.text for option in row.options}
         wrong = str(draw.choice([label for label in options if label not in (row.answer or ())]))
-        said = stated(row.explanation, row.stem, options, several=False)
+        said = read_explanation(row.explanation, row.stem, options, several=False)
         if said is not None and said.answer is not None:
             counts = found.setdefault(said.rule, [0, 0])
             counts[0] += said.answer != frozenset(row.answer or ())

@@ -11,7 +11,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from pipeline.clean.filters import judge
+from pipeline.clean.filters import judge_question
 from pipeline.clean.params import CleanParams
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
@@ -42,7 +42,7 @@ def _reason(stem: str, option: str) -> str:
         answer=["A"],
         content_hash=content_hash(stem, texts),
     )
-    verdict = judge(question, CleanParams())
+    verdict = judge_question(question, CleanParams())
     return verdict.reason if verdict else ""
 
 

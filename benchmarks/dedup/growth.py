@@ -20,7 +20,7 @@ from benchmarks.dedup.measure import distinct, table
 from pipeline.dedup import stage
 from pipeline.dedup.candidates import batches, find_candidates
 from pipeline.dedup.grams import bigrams
-from pipeline.dedup.keys import items, with_keys
+from pipeline.dedup.keys import comparable_items, with_keys
 from pipeline.dedup.params import DedupParams
 from pipeline.runtime.runner import relaxed_gc
 from schemas.questions import Question
@@ -87,11 +87,11 @@ def measured(questions: pl.DataFrame) -> float:
         lap("candidates")
         vocabulary = stage.vocabulary_of(questions, keys)
         rarities = [vocabulary.rarities(bigrams(part)) for part in stage.framed(keys, "key", stage.OPTIONS)]
-        ranks = stage.ranks(questions, np.concatenate(rarities))
+        ranks = stage.copy_ranks(questions, np.concatenate(rarities))
         lap("vocabulary and ranks")
         found = stage.Resolution()
         for pairs in batches(candidates, questions.height):
-            concerned = items(questions, keys, np.unique(pairs).tolist())
+            concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
             resolver = stage.Resolver(concerned, ranks, vocabulary, DedupParams())
             resolver.resolve(map(tuple, pairs.tolist()), found)
         lap("resolving")

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.extraction import peers
 from benchmarks.extraction.peers import Rule
-from pipeline.claims import read
+from pipeline.claims import read_claims
 from pipeline.evaluate.extraction import answers_first, extract
 
 _HERE = Path(__file__).parent
@@ -192,7 +192,7 @@ def chains(path: Path) -> None:
 
 def _names_one(row: Mapping[str, Any]) -> bool:
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+", row["raw_output"].strip()) if part.strip()]
-    mentions = read(sentences[-1], row["options"], multiple=False).mentions if sentences else []
+    mentions = read_claims(sentences[-1], row["options"], multiple=False).mentions if sentences else []
     return len({label for mention in mentions for label in mention.labels}) == 1
 
 

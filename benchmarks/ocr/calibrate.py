@@ -36,7 +36,7 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import PageTask, recognise_page
 from pipeline.parse.finish import finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from schemas.documents import Document
 from schemas.questions import Question
 
@@ -208,7 +208,7 @@ def _asked(page: Made, told: Callable[[float], float]) -> Iterator[tuple[float |
     words = [[*word[:9], told(word[9])] for word in page.found["words"]]
     read = to_page({**page.found, "words": words}, "image", "", "", calibrated=True)
     paper = read_paper("page", list(lines_of("page", 1, read)))
-    judge(paper)
+    check_gates(paper)
     document = Document(document="page", sha256="ef" * 32, format="image", pages=1, rows=None)
     kept = {question.number: question for question in finish(paper, document).questions}
     heads = [text for line in page.truth.lines for text, kind in line.segments if kind == "number"]

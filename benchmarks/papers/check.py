@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from benchmarks.papers.model import ASIDE, Kind, Paper, Printed, Truth
 from benchmarks.papers.render import render, truths
 from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from pipeline.parse.stage import pair_keys
 from schemas.documents import Document, Line, LineKind
 from schemas.questions import Question
@@ -46,7 +46,7 @@ def read_lines(lines: Sequence[Line], key: Sequence[Line] = ()) -> ParseOutcome:
     papers = [read_paper("exam.pdf", lines)]
     papers += [read_paper("exam_answers.pdf", key)] if key else []
     paired = pair_keys(papers)
-    judge(papers[0])
+    check_gates(papers[0])
     document = Document(document="exam.pdf", sha256="ef" * 32, format="pdf", pages=1, rows=None)
     outcome = finish(papers[0], document)
     outcome.review.extend(paired.review)

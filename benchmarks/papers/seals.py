@@ -26,7 +26,7 @@ from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.pdf import PdfReader
 from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from schemas.documents import Document, Line
 
 KINDS = ("none", "image over", "image under", "image filled", "drawn", "drawn filled", "drawn square")
@@ -98,7 +98,7 @@ def outcome_of(paper: Paper, kind: str, random: Random) -> ParseOutcome:
         file.flush()
         lines = read(Path(file.name))
     found = read_paper("exam.pdf", lines)
-    judge(found)
+    check_gates(found)
     return finish(found, Document(document="exam.pdf", sha256="ef" * 32, format="pdf", pages=1, rows=None))
 
 

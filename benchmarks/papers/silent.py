@@ -17,7 +17,7 @@ from benchmarks.papers.model import ASIDE, Paper, Printed, Truth
 from benchmarks.papers.render import Tagged, render, truths
 from pipeline.parse.finish import ParseOutcome, finish
 from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from schemas.documents import Box, Document, Line, LineKind
 from schemas.questions import Question, ReviewItem
 
@@ -242,7 +242,7 @@ def _read(printed: Printed, name: str, key_name: str, *, boxes: bool) -> ParseOu
     if printed.key:
         papers.append(read_paper(key_name, printed_lines(printed.key, key_name, boxes=boxes)))
     pair_keys(papers)
-    judge(papers[0])
+    check_gates(papers[0])
     document = Document(document=name, sha256="ef" * 32, format="pdf", pages=1, rows=None)
     return finish(papers[0], document)
 

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from annotation.label_studio.server import Account, Installation, create_accounts, halt, launch
+from annotation.label_studio.server import Account, Installation, create_accounts, launch_server, stop_server
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made
@@ -98,11 +98,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         create_accounts(installation, home, ACCOUNTS)
-        server = launch(installation, home, free_port())
+        server = launch_server(installation, home, free_port())
         try:
             _review(count, LabelStudioServer(server.url, home), context_in(Path(folder)))
         finally:
-            halt(home)
+            stop_server(home)
 
 
 def _review(count: int, server: LabelStudioServer, context: RunContext) -> None:

@@ -23,13 +23,20 @@ import httpx
 import polars as pl
 from rich.console import Console
 
-from annotation.label_studio.server import Account, Installation, Server, create_accounts, halt, launch
+from annotation.label_studio.server import (
+    Account,
+    Installation,
+    Server,
+    create_accounts,
+    launch_server,
+    stop_server,
+)
 from annotation.label_studio.tasks import choice
 from annotation.params import ReviewParams
 from pipeline.catalogue import stage
 from pipeline.config import load
 from pipeline.review import exchange
-from pipeline.review.stage import settle
+from pipeline.review.stage import settle_questions
 from pipeline.runtime.executor import RunContext
 from pipeline.runtime.runner import Runner
 from schemas.annotations import Annotation, Correction
@@ -70,8 +77,8 @@ def main() -> None:
                 installation.venv, settings_of_guide("localhost", database.port)
             )
         create_accounts(installation, home, [ADMIN, *EXPERTS])
-        server = launch(installation, home, free_port())
-        stack.callback(halt, home)
+        server = launch_server(installation, home, free_port())
+        stack.callback(stop_server, home)
         _measure(count, server, home, context_in(folder), database)
 
 
@@ -101,7 +108,7 @@ def _measure(count: int, server: Server, home: Path, context: RunContext, databa
     reviews = pl.read_parquet(context.build / "reviews" / "pulled.parquet")
     assert reviews.height == 2 * 5 * count
     tables = {**found, "pulled": reviews, "corrections": Correction.to_frame([])}
-    timed("settling all labels, for comparison", lambda: settle(tables, params))
+    timed("settling all labels, for comparison", lambda: settle_questions(tables, params))
 
 
 def _measure_labels(timed: Timed, count: int, params: ReviewParams, context: RunContext) -> None:

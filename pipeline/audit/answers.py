@@ -64,7 +64,7 @@ class _AnswerRow(BaseModel):
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedAnswers:
     """All answers that have a place."""
 
     answers: Answers
@@ -74,13 +74,13 @@ class Matched:
     """Rows without an answer, or with one that is no option of the question here."""
 
 
-def gathered(
+def gather_answers(
     paths: Sequence[Path],
     questions: pl.DataFrame,
     predictions: pl.DataFrame | None = None,
     merges: Mapping[str, str] | None = None,
     cleaned: pl.DataFrame | None = None,
-) -> Matched:
+) -> MatchedAnswers:
     """Return all answers, of our own runs and in files, in the letters of our questions.
 
     Answers to a question that was merged into another (``merges``; it stands in ``cleaned``) count as answers to the
@@ -100,10 +100,10 @@ def gathered(
     rows = [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
     rows += [row for row in own if row.id in gone]
     if not rows:
-        return Matched(answers, 0, 0)
-    known = compared(questions)
+        return MatchedAnswers(answers, 0, 0)
+    known = comparable(questions)
     if cleaned is not None and gone:
-        known |= compared(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
+        known |= comparable(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
     by_text = {each.exact: name for name, each in reversed(known.items())}
     theirs = _as_asked(rows)
     through_copies: Answers = {}
@@ -123,7 +123,7 @@ def gathered(
             where.setdefault(home, {})[row.model] = letters
     for name, others in through_copies.items():
         answers[name] = others | answers.get(name, {})
-    return Matched(answers, unknown, unread)
+    return MatchedAnswers(answers, unknown, unread)
 
 
 def _of_runs(predictions: pl.DataFrame) -> list[_AnswerRow]:
@@ -156,7 +156,7 @@ class ComparedOptions:
         return frozenset(name for name in found if name) if all(found) else None
 
 
-def compared(questions: pl.DataFrame) -> dict[str, ComparedOptions]:
+def comparable(questions: pl.DataFrame) -> dict[str, ComparedOptions]:
     """Return the questions of a ``Question`` table as they are compared, by id."""
     return dict(zip(questions["question_id"].to_list(), _compared(questions), strict=True))
 

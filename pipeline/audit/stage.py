@@ -10,11 +10,11 @@ import polars as pl
 
 from annotation.label_studio.editable import ANSWER, VERDICT
 from pipeline.audit import weighing
-from pipeline.audit.answers import Answers, Letters, compared, gathered
+from pipeline.audit.answers import Answers, Letters, comparable, gather_answers
 from pipeline.audit.consensus import FEWEST, Floats, fit
 from pipeline.audit.params import AuditParams
 from pipeline.audit.weighing import AuditCase
-from pipeline.claims.explanations import Stated, stated
+from pipeline.claims.explanations import Stated, read_explanation
 from pipeline.crop import crops
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
@@ -45,7 +45,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     questions = _audited(tables, conflicts)
     merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
     predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
-    others = gathered(params.files(), questions, predictions, merges, cleaned)
+    others = gather_answers(params.files(), questions, predictions, merges, cleaned)
     answers = others.answers
     found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
     waiting = _review_items(found.cases, params, conflicts)
@@ -142,7 +142,7 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
     for row in questions:
         options = {option.label: option.text for option in row.options}
         several = row.question_type is QuestionType.X or len(row.answer or ()) > 1
-        said = stated(row.explanation, row.stem, options, several=several)
+        said = read_explanation(row.explanation, row.stem, options, several=several)
         if said is not None or (said := _quoted(row.explanation or "", options, several)) is not None:
             found[row.question_id] = said
     return found
@@ -255,7 +255,7 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
     if not groups or cleaned is None:
         return {}
     wanted = cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names]))
-    known = compared(wanted)
+    known = comparable(wanted)
     found: dict[str, dict[str, Letters]] = {}
     for names in groups:
         for one, other in permutations([name for name in names if name in known], 2):

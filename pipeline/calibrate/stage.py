@@ -84,7 +84,7 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
 def _against_experts(
     found: CalibrationRows, name: str, dimension: str, judged: pl.DataFrame, cost: float | None, target: float
 ) -> None:
-    bins = binned(judged)
+    bins = confidence_bins(judged)
     for number, items, confidence, accuracy in bins.iter_rows():
         row = ReliabilityBin(
             annotator=name,
@@ -96,7 +96,7 @@ def _against_experts(
             accuracy=round(accuracy, 4),
         )
         found.reliability.append(row)
-    points = sharing(judged) if bins.height else []
+    points = sharing_points(judged) if bins.height else []
     found.sharing += _points(name, EXPERTS, dimension, points, judged.height)
     sure = (
         each for each in points if each.accepted and wilson(each.accepted_right, each.accepted)[0] >= target
@@ -122,10 +122,10 @@ def _share(found: CalibrationRows, cheap: str, dear: str, opinions: Opinions) ->
     for dimension, own in _compared(opinions, cheap, EXPERTS):
         both = own.join(fallback[dimension], on=KEY) if dimension in fallback else own.clear()
         if both["confidence"].count():
-            found.sharing += _points(cheap, dear, dimension, sharing(both), both.height)
+            found.sharing += _points(cheap, dear, dimension, sharing_points(both), both.height)
 
 
-def binned(judged: pl.DataFrame) -> pl.DataFrame:
+def confidence_bins(judged: pl.DataFrame) -> pl.DataFrame:
     """Return the bins of confidence that are not empty: number, items, mean confidence, accuracy."""
     number = (pl.col("confidence") * BINS).cast(pl.Int64).clip(0, BINS - 1).alias("bin")
     means = (pl.len().alias("items"), pl.col("confidence").mean(), pl.col("right").mean().alias("accuracy"))
@@ -139,7 +139,7 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
     return value if bins.height else None
 
 
-def sharing(judged: pl.DataFrame) -> list[Point]:
+def sharing_points(judged: pl.DataFrame) -> list[Point]:
     """Return what taking labels from each threshold of confidence on gives, with another annotator's labels below.
 
     The column ``fallback`` says whether that one is right; without it, it is the reference itself. A label without a
@@ -167,7 +167,7 @@ def _row(
 ) -> Calibration:
     items, same = judged.height, int(judged["right"].sum())
     low, high = wilson(same, items)
-    error = calibration_error(binned(judged)) if reference == EXPERTS else None
+    error = calibration_error(confidence_bins(judged)) if reference == EXPERTS else None
     kappa = value_of(cohen_kappa, pair_table(judged.select("label", "expected").rows()))
     return Calibration(
         annotator=name,

@@ -14,12 +14,12 @@ Offsets hold for the text as given. It imports nothing heavy, takes time linear 
 from collections.abc import Mapping
 
 from pipeline.claims.grammar import Claim, Stance, Text
-from pipeline.claims.mentions import fold, shown, spoken
+from pipeline.claims.mentions import blank_thinking, fold, visible_output
 
-__all__ = ["Claim", "Stance", "Text", "fold", "read", "shown", "spoken"]
+__all__ = ["Claim", "Stance", "Text", "blank_thinking", "fold", "read_claims", "visible_output"]
 
 
-def read(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:
+def read_claims(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:
     """Read a printed text, such as an explanation.
 
     Args:

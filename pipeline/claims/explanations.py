@@ -39,7 +39,9 @@ class Stated:
     detail: str
 
 
-def stated(explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool) -> Stated | None:
+def read_explanation(
+    explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool
+) -> Stated | None:
     """Read the answer that an explanation argues for; None where it cannot be read.
 
     Args:

@@ -310,7 +310,7 @@ def fold(text: str) -> str:
     return text.translate(_TABLE)
 
 
-def spoken(text: str, *, turns: bool = False) -> str:
+def blank_thinking(text: str, *, turns: bool = False) -> str:
     """Return the folded text with all but the answer blanked out: thinking, and turns after the first.
 
     Base models go on with a next question of their own; its answer is not the answer asked for.
@@ -346,7 +346,7 @@ def _without_thoughts(text: str) -> str:
     return "".join([*parts, " " * (len(text) - at)])
 
 
-def shown(text: str) -> str:
+def visible_output(text: str) -> str:
     """Return the part of an output that a reader is meant to see: no thinking, no turns after the first."""
-    kept = zip(text, fold(text), spoken(text), strict=False)
+    kept = zip(text, fold(text), blank_thinking(text), strict=False)
     return "".join(written for written, folded, said in kept if folded == said).strip()

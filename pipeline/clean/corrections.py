@@ -8,7 +8,7 @@ import polars as pl
 
 from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
 from pipeline.clean.filters import FilterVerdict
-from pipeline.clean.tidying import tidied
+from pipeline.clean.tidying import tidy_questions
 from pipeline.stage import Tables
 from schemas.annotations import Correction, CorrectionStatus
 from schemas.identity import content_hash
@@ -38,7 +38,7 @@ class Corrected:
         )
 
 
-def accepted(corrections: Iterable[Correction]) -> dict[str, list[Correction]]:
+def accepted_corrections(corrections: Iterable[Correction]) -> dict[str, list[Correction]]:
     """Corrections that count, by question; of several that say the same, the first."""
     found: dict[str, dict[tuple[str, str], Correction]] = {}
     for each in corrections:
@@ -47,7 +47,7 @@ def accepted(corrections: Iterable[Correction]) -> dict[str, list[Correction]]:
     return {question_id: list(own.values()) for question_id, own in found.items()}
 
 
-def apply(question: Question, corrections: Sequence[Correction]) -> Corrected:
+def apply_corrections(question: Question, corrections: Sequence[Correction]) -> Corrected:
     """Apply corrections to a question whose texts are tidy.
 
     A correction goes onto the text that it was made on, or onto what others made of that text; where the question
@@ -123,17 +123,17 @@ class Patches:
     """Questions that somebody dropped, or whose correction was made on another text."""
 
 
-def patched(questions: pl.DataFrame, corrections: pl.DataFrame | None) -> Patches:
+def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -> Patches:
     """Apply the corrections that count."""
     if corrections is None or corrections.is_empty():
         return Patches(questions)
-    wanted = accepted(Correction.from_frame(corrections))
+    wanted = accepted_corrections(Correction.from_frame(corrections))
     _spread(questions, wanted)
     rows = questions.filter(pl.col("question_id").is_in(list(wanted)))
     found = Patches(questions)
     changed = []
     for question in Question.from_frame(rows):
-        result = apply(question, wanted[question.question_id])
+        result = apply_corrections(question, wanted[question.question_id])
         found.applied += result.applied
         if result.question != question:
             changed.append(result.question)
@@ -147,19 +147,19 @@ def patched(questions: pl.DataFrame, corrections: pl.DataFrame | None) -> Patche
     return found
 
 
-def released(tables: Tables) -> pl.DataFrame:
+def verified_questions(tables: Tables) -> pl.DataFrame:
     """Questions that waited in parse and that somebody verified or corrected since; a ``Question`` table."""
     empty = Question.to_frame([])
     if "corrections" not in tables or "review" not in tables:
         return empty
-    wanted = list(accepted(Correction.from_frame(tables["corrections"])))
+    wanted = list(accepted_corrections(Correction.from_frame(tables["corrections"])))
     items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted)))
     return Question.to_frame(_questions(items)) if wanted else empty
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:
     """The questions inside review items, tidy, by id; items that hold none are passed over."""
-    tidy, _ = tidied(Question.to_frame(_questions(items)))
+    tidy, _ = tidy_questions(Question.to_frame(_questions(items)))
     return {question.question_id: question for question in Question.from_frame(tidy)}
 
 

@@ -138,7 +138,7 @@ FILTERS: tuple[Filter, ...] = (
 )
 
 
-def suspected(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
+def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     """The reasons for which each row of a ``Question`` table has to be looked at; none for most."""
     looks = {item.reason: item.suspects(params) for item in FILTERS}
     looks[_COMMENT] = pl.col("comment").is_not_null() & bool(params.comment_rules)
@@ -147,7 +147,7 @@ def suspected(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     return reasons
 
 
-def judge(
+def judge_question(
     question: Question, params: CleanParams, reasons: Collection[str] | None = None
 ) -> FilterVerdict | None:
     """Return the reason for which ``question`` is not kept, or None when it is; ``reasons`` are those to look at."""

@@ -4,10 +4,10 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.corrections import Patches, patched, released
-from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge, suspected
+from pipeline.clean.corrections import Patches, patch_questions, verified_questions
+from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
 from pipeline.clean.params import CleanParams
-from pipeline.clean.tidying import tidied
+from pipeline.clean.tidying import tidy_questions
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Correction
 from schemas.questions import Question, Rejection, ReviewItem
@@ -22,11 +22,11 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     says what it said when they were made. The table ``changes`` holds each text that tidying changed, as it was.
     """
     parsed = tables["questions"]
-    verified = released(tables)
-    questions, changes = tidied(pl.concat([parsed, verified.select(parsed.columns)]))
-    patches = patched(questions, tables.get("corrections"))
+    verified = verified_questions(tables)
+    questions, changes = tidy_questions(pl.concat([parsed, verified.select(parsed.columns)]))
+    patches = patch_questions(questions, tables.get("corrections"))
     questions = patches.questions
-    reasons = suspected(questions, params)
+    reasons = suspect_reasons(questions, params)
     settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()
     looked_at = [row for row, found in enumerate(reasons) if found or settled[row]]
     stopped: list[int] = []
@@ -62,7 +62,7 @@ def _verdict(
     """
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]
-    verdict = judge(question, params, reasons)
+    verdict = judge_question(question, params, reasons)
     answerable = verdict is not None and verdict.action == "review" and verdict.reason != UNREADABLE
     return None if answerable and question.question_id in patches.kept else verdict
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from pipeline.characters import UNREADABLE
-from pipeline.releases import content_of
+from pipeline.releases import hashes_of
 from pipeline.text import TIDIABLE, tidy
 from schemas.questions import TextChange
 
@@ -17,7 +17,7 @@ _UNASKED = ("explanation", "comment")
 _TEXTS = ("stem", *_OPTIONAL)
 
 
-def tidied(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The questions with tidy texts and the hash of what they now say.
 
     Returns:
@@ -78,4 +78,4 @@ def _with_options(questions: pl.DataFrame, options: pl.DataFrame, ids: pl.Series
 def _rehashed(questions: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
     """The questions with ``content_hash`` anew for those with these ``ids``."""
     changed = questions.filter(pl.col("question_id").is_in(ids.unique().implode()))
-    return questions.update(changed.select("question_id", content_hash=content_of(changed)), on="question_id")
+    return questions.update(changed.select("question_id", content_hash=hashes_of(changed)), on="question_id")

@@ -63,11 +63,13 @@ def run(
     log_file: Path | None = None,
 ) -> None:
     """Run all stages in order. Finished stages are skipped."""
-    run_stages(config, stage_names(first, last), force=force, talk=Talk(quiet, verbose, manifests, log_file))
+    run_stages(
+        config, stage_names(first, last), force=force, talk=RunMessages(quiet, verbose, manifests, log_file)
+    )
 
 
 @dataclass(frozen=True)
-class Talk:
+class RunMessages:
     """Verbosity and destinations of a run's messages."""
 
     quiet: bool = False
@@ -104,7 +106,7 @@ def _opened(log: Path) -> TextIO:
 
 
 def run_stages(
-    config: ConfigBase, names: Sequence[str], *, force: bool = False, talk: Talk | None = None
+    config: ConfigBase, names: Sequence[str], *, force: bool = False, talk: RunMessages | None = None
 ) -> None:
     """Check what the stages need, run them and print the counts.
 
@@ -113,7 +115,7 @@ def run_stages(
     from pipeline.doctor import preflight
     from pipeline.runtime.runner import Runner
 
-    talk = talk or Talk()
+    talk = talk or RunMessages()
     with talk.consoles() as consoles:
         runner = Runner(config, consoles[0])
         preflight(config, runner.due(names, force=force))
@@ -158,7 +160,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         if dry_run:
             _dry_run(stage, loaded)
             return
-        talk = Talk(quiet, verbose, manifests, log_file)
+        talk = RunMessages(quiet, verbose, manifests, log_file)
         run_stages(loaded, [stage.name], force=force, talk=talk)
         if not talk.quiet:
             _tell_for_once(stage, [key for key, value in given.items() if value is not None])

@@ -1,4 +1,4 @@
-"""``status``, ``list``, ``explain`` and ``inspect``: views of a build."""
+"""``status``, ``list``, ``explain`` and ``inspect_file``: views of a build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from schemas.wording import counted, in_both_languages
 
 if TYPE_CHECKING:
     from pipeline.aside import AsideRow
-    from pipeline.explain import Story
+    from pipeline.explain import QuestionHistory
     from pipeline.inspect.bank import Sample, TableView
     from pipeline.runtime.runner import Runner
 
@@ -56,13 +56,13 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     """Show how a tabular file is read; return False for other files."""
-    from pipeline.inspect.bank import find_bank, look
+    from pipeline.inspect.bank import find_bank, view_bank
     from pipeline.parse.stage import declared_for
 
     place = find_bank(config.dataset, wanted)
     if place is None:
         return False
-    view = look(*place, config.section(OcrParams), declared_for(place[0], config.sources))
+    view = view_bank(*place, config.section(OcrParams), declared_for(place[0], config.sources))
     if view is None:
         return False
     console = Console()
@@ -248,19 +248,19 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
         say(f"crop: {shown(picture)}")
 
 
-def _write_crop(dataset: DatasetParams, story: Story) -> Path:
+def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
     """The question as it stands on paper, as ``build/crops/ID.png``."""
-    from pipeline.crop import crop_apart, find_paper
-    from pipeline.explain import place
+    from pipeline.crop import crop_in_worker, find_paper
+    from pipeline.explain import question_place
 
-    document, regions = place(dataset.build, story)
-    picture = crop_apart(find_paper(dataset.build, dataset.raw, document), regions)
+    document, regions = question_place(dataset.build, story)
+    picture = crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions)
     path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
     save(path, picture)
     return path
 
 
-def _labels(story: Story) -> Table:
+def _labels(story: QuestionHistory) -> Table:
     table = Table("dimension", "label", "status", "who")
     final = {row["dimension"]: row for row in story.labels}
     machine = {row["dimension"]: row for row in story.annotations}

@@ -98,10 +98,10 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
         config: of the dataset; files that lost more than its ``dataset.loss_alarm`` get a warning.
         most: files listed, those that lost the largest share first.
     """
-    from pipeline.losses import alarms, losses
+    from pipeline.losses import loss_notices, source_losses
     from pipeline.runtime.publish import find_table, read_manifest
 
-    found = losses(partial(find_table, config.dataset.build))
+    found = source_losses(partial(find_table, config.dataset.build))
     numbers = (Column(name, justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
     table = Table("file", *numbers, Column("mainly", overflow="fold"))
     for loss in found[:most]:
@@ -117,7 +117,7 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
     for name, told in facts.get("left_out", {}).items():
         warn(f"{name}: {'; '.join(told)}", console)
-    notices = alarms(found, config.dataset.loss_alarm)
+    notices = loss_notices(found, config.dataset.loss_alarm)
     for notice in notices[:_ALARMS]:
         warn(f"warning: {notice.english}", console)
     if len(notices) > _ALARMS:

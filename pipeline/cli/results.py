@@ -81,11 +81,11 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
 def leaderboard(builds: list[Path], out: Path | None = None) -> None:
     """Compare all models that answered the same released questions, from several builds."""
-    from pipeline.evaluate.comparing import gather
+    from pipeline.evaluate.comparing import gather_entries
     from pipeline.evaluate.comparing import leaderboard as rank
     from pipeline.evaluate.results.build import rich_table
 
-    table = rank(gather(builds))
+    table = rank(gather_entries(builds))
     print_whole(Console(), rich_table("Leaderboard 排行榜", table))
     if out is not None:
         _write(table, out)
@@ -113,11 +113,11 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     """Print what would be uploaded, or upload it."""
     if find_spec("huggingface_hub") is None:
         raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
-    from pipeline.export.release import plan
-    from pipeline.export.release import push as upload
+    from pipeline.export.release import plan_upload
+    from pipeline.export.release import push_release as upload
 
     console = Console(stderr=True)
-    found = plan(dataset, repo)
+    found = plan_upload(dataset, repo)
     size = sum(found.files.values()) / 1e6
     for name, count in found.files.items():
         say(f"  {count:>12,}  {name}", console=console)

@@ -109,7 +109,7 @@ def sheet_import(files: list[Path], config: ConfigBase) -> None:
     from pipeline.review import sheets
 
     with at_work(config) as runner:
-        found = sheets.take_in(files, _params(config), runner.context(REVIEW))
+        found = sheets.import_sheets(files, _params(config), runner.context(REVIEW))
     for path, sheet, rejects in found:
         say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
         if sheet.unconfirmed:

@@ -103,12 +103,12 @@ def schema() -> None:
 
 def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list[str] | None = None) -> None:
     """Check what is installed, reachable or missing, and how to fix it."""
-    from pipeline.doctor import CheckState, examine
+    from pipeline.doctor import CheckState, run_checks
 
     loaded: ConfigBase | None = None
     if config.exists() or config != DEFAULT_CONFIG:
         loaded = configure(config, overrides)
-    checks = examine(loaded)
+    checks = run_checks(loaded)
     if as_json:
         print_json([asdict(check) for check in checks])
     else:

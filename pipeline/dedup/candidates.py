@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs
-from pipeline.dedup.keys import OPTION_BREAK, folded
+from pipeline.dedup.keys import OPTION_BREAK, comparison_key
 from pipeline.disjoint import DisjointSets
 from pipeline.stage import Store
 from schemas.identity import sha256
@@ -122,7 +122,7 @@ def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     first = keys["exact"].is_first_distinct()
     texts = keys.select("key", "option_keys").with_columns(questions["explanation"], first=first)
     for part in texts.iter_slices(_CHUNK):
-        explained = part.filter("first").with_columns(folded(pl.col("explanation").fill_null("")))
+        explained = part.filter("first").with_columns(comparison_key(pl.col("explanation").fill_null("")))
         for framing in framed(explained, "key", OPTIONS, "explanation"):
             vocabulary.add(bigrams(framing))
     return vocabulary

@@ -42,11 +42,11 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = texts.list.join(OPTION_BREAK).fill_null("")
     keyed = questions.select(
-        key=folded(whole),
-        option_keys=folded(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
+        key=comparison_key(whole),
+        option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
     )
     return keyed.with_columns(
-        core=core(pl.col("key")),
+        core=core_key(pl.col("key")),
         exact=pl.concat_str(
             pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"
         ),
@@ -60,7 +60,7 @@ def _without_head(text: pl.Expr) -> pl.Expr:
     return text.str.replace(WORDS["tail"], "").str.replace_all(WORDS["ask_number"], "${1}${2}")
 
 
-def folded(text: pl.Expr, keep: str = "") -> pl.Expr:
+def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)
     simple = _simple_forms()
@@ -97,7 +97,7 @@ def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:
     return text
 
 
-def core(key: pl.Expr) -> pl.Expr:
+def core_key(key: pl.Expr) -> pl.Expr:
     """A key without the set phrases of exams."""
     return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
@@ -130,7 +130,7 @@ class Compared:
     doubtful: bool = False
 
 
-def items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:
+def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:
     """The items of some ``rows`` of the questions, by row."""
     chosen = list(rows)
     columns = questions[chosen].select(

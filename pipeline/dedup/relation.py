@@ -46,7 +46,7 @@ class StemRelation:
     certain: bool = False
 
 
-def unrelated(first: Compared, second: Compared, params: DedupParams) -> bool:
+def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> bool:
     """Return whether ``compare_stems`` calls two stems different whatever their options say.
 
     Most pairs that a large collection proposes by chance end here, in a tenth of the time: too unlike for twins, with a
@@ -304,10 +304,10 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options
-    if unrelated(first, second, params):
+    if stems_unrelated(first, second, params):
         return _nearly_one(first, second)
     options = match_options(first, second, vocabulary, params.option)
-    agreed = options.complete and agree(translated(first.keys, options.labels), second.keys)
+    agreed = options.complete and keys_agree(translate_keys(first.keys, options.labels), second.keys)
     stems = compare_stems(first, second, vocabulary, params, agreed=agreed)
     if stems.kind == "different":
         return _nearly_one(first, second)
@@ -350,12 +350,12 @@ def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     )
 
 
-def agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
+def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
     """Return whether an answer is right by both."""
     return bool(set(first) & set(second))
 
 
-def contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
+def keys_contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
     """Return whether both have keys and no answer is right by both."""
     one, other = set(first), set(second)
     return bool(one and other and not one & other)
@@ -363,10 +363,10 @@ def contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]
 
 def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:
     """Return whether any two of the keys contradict each other."""
-    return any(contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
+    return any(keys_contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
 
 
-def translated(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:
+def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:
     """Keys in the letters of the other question; compared by text, not by letter."""
     return tuple(frozenset(labels.get(letter, letter) for letter in key) for key in keys)
 
@@ -374,7 +374,7 @@ def translated(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[
 def _same_text(
     first: Compared, second: Compared, stems: StemRelation, options: Matching, score: float
 ) -> Relation:
-    if contradict(translated(first.keys, options.labels), second.keys):
+    if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
         if not stems.certain or options.reworded:
             return Relation("term", score, f"other wording and other answer: {stems.reason}")
         return Relation(CONFLICT, score, "same question, different answer", options.labels)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.keys import Compared, items, with_keys
+from pipeline.dedup.keys import Compared, comparable_items, with_keys
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translated
+from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
 from pipeline.disjoint import DisjointSets
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Store, Tables
@@ -114,7 +114,7 @@ class Resolver:
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         disputes = DisjointSets()
         for leader, copies in followers.items():
-            said = [translated(self._items[row].keys, how.labels) for row, how in copies.items()]
+            said = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
             if any_contradict([self._items[leader].keys, *said]):
                 disputes.union(leader, leader)
         for row, leader in leader_of.items():
@@ -219,15 +219,15 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     candidates = stored_candidates(questions, keys, seed, store)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]
-    order = ranks(questions, np.concatenate(rarities))
+    order = copy_ranks(questions, np.concatenate(rarities))
     found = Resolution(left_out=candidates.left_out)
     for pairs in batches(candidates, questions.height):
-        concerned = items(questions, keys, np.unique(pairs).tolist())
+        concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
         Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()), found)
     return found
 
 
-def ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
+def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     """Rank the rows by how good a copy each is, 0 the best.
 
     With a key before without; a key after appeals first; then the longest explanation, a known human accuracy, a

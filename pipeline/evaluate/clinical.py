@@ -10,8 +10,8 @@ from pydantic import AliasChoices, BaseModel, Field
 from pipeline.evaluate.grading import READABLE, read_text
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.prompting import Message, Template, chat
-from pipeline.evaluate.scoring import OVERALL, GradedText, compare
-from pipeline.evaluate.submission import read_items, valid
+from pipeline.evaluate.scoring import OVERALL, GradedText, count_overlap
+from pipeline.evaluate.submission import read_items, validate
 from schemas.errors import UserError
 from schemas.evaluation import Score, Task
 
@@ -45,7 +45,7 @@ def load_cases(path: Path | None) -> list[Case]:
         raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
-    cases = [valid(Case, row, f"{path}, item {at}") for at, row in enumerate(read_items(path), start=1)]
+    cases = [validate(Case, row, f"{path}, item {at}") for at, row in enumerate(read_items(path), start=1)]
     if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
         raise UserError(f"{path}: two cases have the id {twice[0]!r}")
     return cases
@@ -93,7 +93,7 @@ def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dic
     told = []
     for name, case, repeat, pair, text in _given(path, rows):
         outcome, said = read_text(text, "stop")
-        counts = compare(said if outcome in READABLE else "", pair["reference"])
+        counts = count_overlap(said if outcome in READABLE else "", pair["reference"])
         items.append(GradedText(name, case, outcome, counts, repeat))
         shared = dict(zip(("rouge_1", "rouge_2", "rouge_l"), counts.rouge, strict=True))
         told.append({"id": name, **pair, "model_answer": text, "outcome": outcome.value, **shared})
@@ -111,7 +111,7 @@ def _given(
 ) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
     """Yield each answer with its question's id, its case and its repetition."""
     for number, row in enumerate(rows, start=1):
-        case = valid(Case, row, f"{path}, item {number}")
+        case = validate(Case, row, f"{path}, item {number}")
         for at, (turn, pair) in enumerate(zip(case.turns, row["QA_pairs"], strict=True)):
             answers = [key for key in sorted(pair) if key.startswith(_ANSWERS) and isinstance(pair[key], str)]
             for repeat, key in enumerate(answers):

@@ -15,13 +15,13 @@ from pipeline.evaluate.results.view import (
     Rival,
     View,
     cell,
-    compared,
     mean,
     p_value,
+    ranked_table,
     run_name,
     value,
 )
-from pipeline.evaluate.scoring import Graded, cluster
+from pipeline.evaluate.scoring import Graded, cluster_id
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
 from pipeline.runtime.publish import read_manifest, read_table
@@ -57,7 +57,7 @@ def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -
     only_one = sum(a.correct and not b.correct for a, b in pairs)
     only_other = sum(b.correct and not a.correct for a, b in pairs)
     both = sum(a.correct and b.correct for a, b in pairs)
-    spread = interval_of_mean(Unit(cluster(a.question), a.correct - b.correct) for a, b in pairs)
+    spread = interval_of_mean(Unit(cluster_id(a.question), a.correct - b.correct) for a, b in pairs)
     return Comparison(
         run_a=one,
         run_b=other,
@@ -135,7 +135,7 @@ class Entry:
         return value(self.view.accuracy(self.run))
 
 
-def gather(folders: Sequence[Path]) -> list[Entry]:
+def gather_entries(folders: Sequence[Path]) -> list[Entry]:
     """All runs of several builds, the best first.
 
     Baselines and people that give the same in several builds stand once.
@@ -226,7 +226,7 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
         rows.append([name, entry.source, number(rank), number(score.questions), accuracy, *told, p])
         records.append(score)
     titles = (metric("accuracy").title, *(column.title for column in columns))
-    return compared(
+    return ranked_table(
         "leaderboard",
         "Leaderboard 排行榜, in percent; brackets hold 95 % intervals. p: McNemar's exact test against the best model, "
         "corrected for the number of models (Holm).",

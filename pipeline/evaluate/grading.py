@@ -8,11 +8,11 @@ from importlib.metadata import version
 from typing import Any
 
 from pipeline.evaluate.backends import Generation
-from pipeline.evaluate.extraction import Extraction, extract, shown
-from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, OpenAiModel
+from pipeline.evaluate.extraction import Extraction, extract, visible_output
+from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, OpenAiModel
 from pipeline.evaluate.prompting import Prompt, is_multiple, load_template
 from pipeline.evaluate.results.view import prompt_name
-from pipeline.evaluate.scoring import Graded, accepted
+from pipeline.evaluate.scoring import Graded, accepted_answers
 from schemas.evaluation import Likelihood, Outcome, Prediction, Task
 from schemas.identity import content_hash, sha256
 from schemas.release import ReleaseRow
@@ -30,7 +30,7 @@ _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 
 
-def read(
+def read_output(
     text: str,
     finish: str,
     options: Mapping[str, str],
@@ -64,7 +64,7 @@ def read(
 
 def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     """Return the outcome of an output in free text, and the part that a reader is meant to see."""
-    said = shown(text)
+    said = visible_output(text)
     if finish == "refusal" or _REFUSAL.search(said, 0, _OPENING):
         return Outcome.REFUSED, said
     if finish == "length":
@@ -146,13 +146,13 @@ def _read(asked: ReleaseRow, made: Generation, *, answer_first: bool | None) -> 
         return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
     options = {option.label: option.text for option in asked.options}
     multiple = is_multiple(asked)
-    return read(
+    return read_output(
         made.text, made.finish, options, multiple=multiple, answer_first=answer_first, stem=asked.stem
     )
 
 
 @dataclass(frozen=True)
-class Asking:
+class RunSettings:
     """A run's model and manner."""
 
     model: str
@@ -171,7 +171,7 @@ class Asking:
         return " · ".join(filter(None, (prompt, f"{self.shots}-shot", f"T = {self.temperature:g}")))
 
 
-def asking(options: Asked) -> Asking:
+def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     name = getattr(options, "model", None) or getattr(options, "name", None) or type(options).__name__
     model = str(name).rstrip("/").rpartition("/")[2]
@@ -179,7 +179,7 @@ def asking(options: Asked) -> Asking:
         model += f"+{str(adapter).rstrip('/').rpartition('/')[2]}"
     if isinstance(options, LocalModel) and options.answer_by == "likelihood":
         model += f" by {options.compared()}"
-    return Asking(
+    return RunSettings(
         model=model,
         task=options.task.value,
         prompt=options.template(),
@@ -198,7 +198,7 @@ def fingerprint(questions: Iterable[ReleaseRow]) -> str:
                 (
                     row.question_id,
                     content_hash(row.stem, (option.text for option in row.options), row.shared_stem),
-                    *sorted("".join(sorted(key)) for key in accepted(row)),
+                    *sorted("".join(sorted(key)) for key in accepted_answers(row)),
                 )
             )
             for row in questions
@@ -206,21 +206,21 @@ def fingerprint(questions: Iterable[ReleaseRow]) -> str:
     )
 
 
-def facts(askings: Mapping[str, Asking]) -> dict[str, Any]:
+def facts(askings: Mapping[str, RunSettings]) -> dict[str, Any]:
     """For the manifest."""
     return {run: asdict(found) for run, found in askings.items()}
 
 
-def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, Asking]:
+def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSettings]:
     """Read it from a manifest; a run without an entry is a model of its own."""
     known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
-    return {run: Asking(**found) for run, found in known.items()}
+    return {run: RunSettings(**found) for run, found in known.items()}
 
 
 _FORMAT = 1  # version of the file
 
 
-def told_of(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
+def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
     names: set[str] = set()
     made_with: dict[str, set[str]] = {}
@@ -276,6 +276,6 @@ def run_file(
     return (json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
-def _template(options: Asked) -> dict[str, Any]:
+def _template(options: AskOptions) -> dict[str, Any]:
     template = load_template(options.template(), options.task)
     return {"name": options.template(), "version": template.version, "sha256": sha256(repr(template))}

@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from annotation.estimate import MESSAGE_TOKENS, counter, with_list_prices
+from annotation.estimate import MESSAGE_TOKENS, token_counter, with_list_prices
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import (
     AnswerStore,
@@ -23,19 +23,19 @@ from annotation.llm.messages import (
 )
 from annotation.llm.options import LlmOptions
 from annotation.rubric import LEAST, MOST, aspects
-from pipeline.claims import shown
+from pipeline.claims import visible_output
 from pipeline.evaluate.params import JudgeOptions, ReaderOptions
-from pipeline.evaluate.prompting import Message, chat, filled, waiting
+from pipeline.evaluate.prompting import Message, chat, failed_item, fill
 from schemas.evaluation import Judgement, Preference, Winner
 from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
 
 if TYPE_CHECKING:
-    from pipeline.evaluate.tasks import Written
+    from pipeline.evaluate.tasks import WrittenText
 
 
 @dataclass
-class Consulted:
+class Consultation:
     """Number and cost of requests to models, and the items without a usable reply."""
 
     requests: int = 0
@@ -91,14 +91,14 @@ class OutputReader:
 
     options: ReaderOptions
     store: AnswerStore
-    told: Consulted = field(default_factory=Consulted)
+    told: Consultation = field(default_factory=Consultation)
 
     def read(self, run: str, unread: Sequence[UnreadOutput]) -> dict[str, tuple[str, ...]]:
         """Return the letters that outputs give as their answers, by prompt; those that give none are absent."""
 
         def left(failed: Failed) -> ReviewItem:
             detail = f"{run}: the output was not read: {failed.detail}"
-            return waiting(failed.request.id, f"reader_{failed.reason}", detail)
+            return failed_item(failed.request.id, f"reader_{failed.reason}", detail)
 
         labels = {each.prompt_id: _labels(each.question) for each in unread}
         replies = self.told.ask(self.options, [_request(each) for each in unread], self.store, left)
@@ -112,7 +112,7 @@ def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: Answ
     requests = {request.key(options): request for request in map(_request, unread)}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]
-    count, _ = counter(options.model)
+    count, _ = token_counter(options.model)
     contents = (message["content"] for request in missing for message in request.messages)
     tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
     tokens_out = len(missing) * min(options.max_tokens, 16)
@@ -130,7 +130,7 @@ _WORDS = _toml("reader.toml")
 
 def _request(each: UnreadOutput) -> ChatRequest:
     row, labels = each.question, _labels(each.question)
-    asked = filled(_WORDS["question"].strip(), row, output=shown(each.text)[-_LONGEST:])
+    asked = fill(_WORDS["question"].strip(), row, output=visible_output(each.text)[-_LONGEST:])
     messages = chat(_WORDS["system"].strip(), (), asked)
     form = strict_form("answer", {"answer": {"type": "array", "items": {"type": "string", "enum": labels}}})
     check: Callable[[str], object] = partial(_letters, labels)
@@ -162,7 +162,7 @@ RUBRIC = _toml("rubric.toml")
 _SPEAKERS = {"user": "问", "assistant": "答"}
 
 
-def _scoring(text: Written) -> ChatRequest:
+def _scoring(text: WrittenText) -> ChatRequest:
     """Ask for the four scores of one answer."""
     scales = "\n".join(
         f"{aspect.zh}（{aspect.name}）："
@@ -176,7 +176,7 @@ def _scoring(text: Written) -> ChatRequest:
     return ChatRequest(f"{text.run}|{text.prompt.id}", messages, form, check=read_scores)
 
 
-def _preferring(first: Written, second: Written) -> ChatRequest:
+def _preferring(first: WrittenText, second: WrittenText) -> ChatRequest:
     """Ask which of two answers is better."""
     system = RUBRIC["pair_system"].strip()
     messages = _messages(system, "pair_question", first, first=first.said, second=second.said)
@@ -185,7 +185,7 @@ def _preferring(first: Written, second: Written) -> ChatRequest:
     return ChatRequest(name, messages, form, check=read_preference)
 
 
-def _messages(system: str, question: str, about: Written, **answers: str) -> tuple[Message, ...]:
+def _messages(system: str, question: str, about: WrittenText, **answers: str) -> tuple[Message, ...]:
     turns = (turn for turn in about.prompt.messages if turn["role"] in _SPEAKERS)
     conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
     asked = RUBRIC[question].strip("\n")
@@ -229,12 +229,12 @@ class _Ask:
     """A request and what its reply is about."""
 
     request: ChatRequest
-    answers: tuple[Written, ...]
+    answers: tuple[WrittenText, ...]
     """One to be scored, or two in the order shown."""
 
 
 @dataclass
-class Verdicts(Consulted):
+class Verdicts(Consultation):
     """Verdicts of judges."""
 
     judgements: list[Judgement] = field(default_factory=list)
@@ -242,7 +242,7 @@ class Verdicts(Consulted):
 
     def judge(
         self,
-        texts: Mapping[str, Sequence[Written]],
+        texts: Mapping[str, Sequence[WrittenText]],
         options: JudgeOptions,
         store: AnswerStore,
         advance: Callable[[int], None],
@@ -268,7 +268,7 @@ class Verdicts(Consulted):
         self.preferences += _preferred(asks, name, replies)
 
 
-def plan(texts: Mapping[str, Sequence[Written]], *, compare: bool) -> Iterator[_Ask]:
+def plan(texts: Mapping[str, Sequence[WrittenText]], *, compare: bool) -> Iterator[_Ask]:
     """Every request to a judge, in a fixed order."""
     for written in texts.values():
         for text in written:
@@ -302,7 +302,7 @@ def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]
         )
 
 
-def _about(text: Written, judge_name: str) -> dict[str, Any]:
+def _about(text: WrittenText, judge_name: str) -> dict[str, Any]:
     """Return the columns that identify the answer of a verdict."""
     return {
         "task": text.task,
@@ -318,5 +318,5 @@ def _turned(winner: Winner) -> Winner:
 
 def _waiting(ask: _Ask, failed: Failed) -> ReviewItem:
     runs = " and ".join(text.run for text in ask.answers)
-    item = waiting(ask.request.id, f"judge_{failed.reason}", f"no verdict on {runs}: {failed.detail}")
+    item = failed_item(ask.request.id, f"judge_{failed.reason}", f"no verdict on {runs}: {failed.detail}")
     return item.model_copy(update={"question_ids": [ask.answers[0].item_id]})

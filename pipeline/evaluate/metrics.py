@@ -12,7 +12,7 @@ from pipeline.evaluate.scoring import (
     ScoreBuilder,
     Slice,
     Versions,
-    accepted,
+    accepted_answers,
     bleu,
     partial_credit,
 )
@@ -86,7 +86,7 @@ def _f1_rows(items: Sequence[Graded]) -> Floats:
         given
         if item.correct
         else "".join(sorted(item.question.answer))
-        or min("".join(sorted(answer)) for answer in accepted(item.question))
+        or min("".join(sorted(answer)) for answer in accepted_answers(item.question))
         for item, given in zip(items, said, strict=True)
     ]
     # Counted here: scikit-learn takes 16 ms a slice and would be called a thousand times for an interval.

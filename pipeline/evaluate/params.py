@@ -35,7 +35,7 @@ _COMPARE = (
 _FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Task.CLINICAL: "clinical"}
 
 
-class Asked(Params):
+class AskOptions(Params):
     """The task, the prompt and the number of times a model is asked."""
 
     task: Task = Field(Task.ANSWER, description=_TASK)
@@ -57,7 +57,7 @@ class Asked(Params):
         return f"{prompt}{f' {self.shots}-shot' if self.shots else ''}"
 
 
-class ReadingModel(Asked):
+class ReadingModel(AskOptions):
     """A model that reads the question."""
 
     name: str | None = option(None, "Name in the results; KIND:MODEL and the prompt when not given.")
@@ -133,7 +133,7 @@ class VllmModel(LocalModel):
     memory: float = non_semantic(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
 
 
-class MultipleChoiceModel(Asked):
+class MultipleChoiceModel(AskOptions):
     """An encoder with a multiple-choice head, as ``build-dataset finetune --recipe encoder`` makes them."""
 
     kind: Literal["multiple_choice"] = "multiple_choice"
@@ -148,7 +148,7 @@ class MultipleChoiceModel(Asked):
         return self.name or Path(self.model).name
 
 
-class Baseline(Asked):
+class Baseline(AskOptions):
     """A model that reads no question and only chooses."""
 
     task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
@@ -206,7 +206,7 @@ class ScoringOptions(Params):
     experts: list[Person] = option([], "E-mails of the experts whose scores count; everyone's when empty.")
 
 
-class EvaluateParams(Asked):
+class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
     split: Literal["test", "validation", "train"] = option("test", "The split to ask.")
@@ -293,6 +293,6 @@ class EvaluateParams(Asked):
 
     def _named(self) -> OpenAiModel:
         # A key is demanded where a variable is named, so it is passed on only when the user named one.
-        own = {"model", "base_url", "max_tokens", *Asked.model_fields}
+        own = {"model", "base_url", "max_tokens", *AskOptions.model_fields}
         own |= {"api_key_env"} & self.model_fields_set
         return OpenAiModel.model_validate(self.model_dump(include=own))

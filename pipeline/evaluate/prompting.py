@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pipeline.evaluate.scoring import accepted
+from pipeline.evaluate.scoring import accepted_answers
 from schemas.errors import UserError, first_problem
 from schemas.evaluation import Task
 from schemas.identity import sha256
@@ -47,7 +47,7 @@ _SEVERAL = "X"
 
 
 @dataclass(frozen=True)
-class Shown:
+class Variant:
     """Another version of a question, as a model sees it. See ``perturbations``."""
 
     question: ReleaseRow
@@ -88,7 +88,7 @@ class Prompt:
     question: ReleaseRow | None = None
     """The question as printed; None where nothing is to be chosen."""
     repeat: int = 0
-    shown: Shown | None = None
+    shown: Variant | None = None
     """The question as the model sees it, where it is not asked as printed."""
 
     @property
@@ -112,7 +112,7 @@ class Prompt:
         return self.shown.question if self.shown else self.printed
 
 
-def waiting(prompt_id: str, reason: str, detail: str) -> ReviewItem:
+def failed_item(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     """Return the review item of a failed prompt; the next run asks it again."""
     question_id = prompt_id.partition("#")[0].partition("~")[0]
     return ReviewItem(
@@ -178,8 +178,8 @@ def _check_fields(where: str, text: str, allowed: frozenset[str]) -> None:
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
     """A chat that asks ``question`` after the worked ``examples``; what all questions share comes first."""
-    worked = [(filled(template.question, row), filled(template.answer, row)) for row in examples]
-    return chat(template.system, worked, filled(template.question, question))
+    worked = [(fill(template.question, row), fill(template.answer, row)) for row in examples]
+    return chat(template.system, worked, fill(template.question, question))
 
 
 def chat(system: str | None, answered: Iterable[tuple[str, str]], asked: str) -> tuple[Message, ...]:
@@ -232,7 +232,7 @@ class Examples:
         return list(found.values())[: self._shots]
 
 
-def filled(template: str, question: ReleaseRow, **more: str) -> str:
+def fill(template: str, question: ReleaseRow, **more: str) -> str:
     """Return a text of a template with what it says of a question."""
     stem = question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
     explanation = (question.explanation or "").strip()
@@ -268,9 +268,9 @@ _REFERS = re.compile(
 NONE_OF_THEM = ("以上都不是", "None of the above")
 
 
-def versions(
+def variants(
     row: ReleaseRow, template: Template, shuffles: int, chosen: Sequence[str], seed: int
-) -> Iterator[tuple[Shown, Template]]:
+) -> Iterator[tuple[Variant, Template]]:
     """Every further version of a question, and the template that asks it.
 
     They are ``shuffles`` other orders of its options, and one version of each ``chosen`` perturbation.
@@ -299,7 +299,7 @@ def shufflable(question: ReleaseRow) -> bool:
     )
 
 
-def shuffled(question: ReleaseRow, number: int, seed: int) -> Shown | None:
+def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | None:
     """The question with its options in order ``number``, which is never the printed one."""
     if not shufflable(question):
         return None
@@ -312,7 +312,7 @@ def shuffled(question: ReleaseRow, number: int, seed: int) -> Shown | None:
     return _shown(question, dict(zip(labels, order, strict=True)), texts, f"order {number}")
 
 
-def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, str], variant: str) -> Shown:
+def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, str], variant: str) -> Variant:
     """The version whose labels stand for the printed ones, with their texts."""
     shown = {old: new for new, old in printed.items()}
     changes = {
@@ -323,20 +323,20 @@ def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, st
         "accepted_answers": question.accepted_answers
         and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],
     }
-    return Shown(question.model_copy(update=changes), printed, variant)
+    return Variant(question.model_copy(update=changes), printed, variant)
 
 
-def unchanged(question: ReleaseRow, number: int, seed: int) -> Shown:  # noqa: ARG001 - every perturbation's form
+def unchanged(question: ReleaseRow, number: int, seed: int) -> Variant:  # noqa: ARG001 - every perturbation's form
     """The question as printed, to be asked in other words."""
-    return Shown(question, {option.label: option.label for option in question.options}, "paraphrase")
+    return Variant(question, {option.label: option.label for option in question.options}, "paraphrase")
 
 
-def with_none_option(question: ReleaseRow, number: int, seed: int) -> Shown | None:  # noqa: ARG001
+def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | None:  # noqa: ARG001
     """The question with 以上都不是 as its last option, in the place of a wrong one.
 
     None for several answers, for fewer than two wrong options, and for options that speak of others.
     """
-    right = frozenset[str]().union(*accepted(question))
+    right = frozenset[str]().union(*accepted_answers(question))
     texts = {option.label: option.text for option in question.options}
     wrong = sorted(set(texts) - right)
     if not shufflable(question) or is_multiple(question) or len(wrong) < 2:
@@ -347,8 +347,8 @@ def with_none_option(question: ReleaseRow, number: int, seed: int) -> Shown | No
     return _shown(question, dict(zip(texts, order, strict=True)), texts, "none_of_the_above")
 
 
-PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Shown | None]] = {
-    "order": shuffled,
+PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Variant | None]] = {
+    "order": shuffle_options,
     "paraphrase": unchanged,
     "none_of_the_above": with_none_option,
 }

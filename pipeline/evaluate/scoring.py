@@ -39,7 +39,7 @@ class Graded:
     @cached_property
     def correct(self) -> bool:
         """Return whether the set of letters is exactly one that earns the mark."""
-        return self.letters is not None and frozenset(self.letters) in accepted(self.question)
+        return self.letters is not None and frozenset(self.letters) in accepted_answers(self.question)
 
     @property
     def item_id(self) -> str:
@@ -48,8 +48,8 @@ class Graded:
 
     @cached_property
     def cluster(self) -> str:
-        """See the function ``cluster``."""
-        return cluster(self.question)
+        """See the function ``cluster_id``."""
+        return cluster_id(self.question)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Versions:
 
     @property
     def cluster(self) -> str:
-        """See the function ``cluster``."""
+        """See the function ``cluster_id``."""
         return self.items[0].cluster
 
     def alike(self, kind: str) -> bool | None:
@@ -111,7 +111,7 @@ class Slice:
     label_en: str | None
 
 
-def accepted(question: ReleaseRow) -> frozenset[frozenset[str]]:
+def accepted_answers(question: ReleaseRow) -> frozenset[frozenset[str]]:
     """Every set of letters that earns the mark: those of the corrected key if there is one, else the key."""
     answers = [answer for answer in question.accepted_answers or [question.answer] if answer]
     return frozenset(frozenset(answer) for answer in answers)
@@ -124,10 +124,10 @@ def partial_credit(letters: Iterable[str] | None, question: ReleaseRow) -> float
     that is the same as the exact match. Where several answers are accepted, the best counts.
     """
     named = frozenset(letters or ())
-    return max((len(named) / len(key) for key in accepted(question) if named <= key), default=0.0)
+    return max((len(named) / len(key) for key in accepted_answers(question) if named <= key), default=0.0)
 
 
-def cluster(question: ReleaseRow) -> str:
+def cluster_id(question: ReleaseRow) -> str:
     """Return the cluster of a question for the bootstrap: the case it shares with others, or itself."""
     return question.group_id or question.question_id
 
@@ -204,7 +204,7 @@ class TextCounts:
     """F1 of 1-grams, 2-grams and the longest common subsequence."""
 
 
-def compare(text: str, reference: str) -> TextCounts:
+def count_overlap(text: str, reference: str) -> TextCounts:
     """Count what a text shares with its reference."""
     said, wanted = tokens(text), tokens(reference)
     shared = (_ngrams(said, order) & _ngrams(wanted, order) for order in range(1, _ORDERS + 1))

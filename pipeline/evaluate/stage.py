@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
-from pipeline.evaluate.backends.local.loading import missing_packages, out_of_reach
+from pipeline.evaluate.backends.local.loading import missing_model, missing_packages
 from pipeline.evaluate.clinical import load_cases
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.grading import asking, facts, fingerprint, libraries, run_file, told_of
+from pipeline.evaluate.grading import describe_run, facts, fingerprint, libraries, run_file, run_settings
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from pipeline.evaluate.llm import RUBRIC, Consulted, OutputReader, UnreadOutput, Verdicts, estimate, plan
-from pipeline.evaluate.params import Asked, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
-from pipeline.evaluate.prompting import load_template, waiting
+from pipeline.evaluate.llm import RUBRIC, Consultation, OutputReader, UnreadOutput, Verdicts, estimate, plan
+from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
+from pipeline.evaluate.prompting import failed_item, load_template
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
 from pipeline.evaluate.tasks import (
     TASKS,
     AnswerWork,
-    Material,
-    Reading,
+    PromptSource,
+    RunOutcome,
     TaskWork,
-    Written,
+    WrittenText,
 )
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
@@ -43,7 +43,7 @@ from schemas.evaluation import (
 )
 from schemas.questions import SPLITS, ReviewItem
 from schemas.release import ReleaseRow
-from schemas.wording import counted, tallied
+from schemas.wording import counted, tally_failures
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ class _Outcomes:
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     graded: dict[str, list[Graded]] = field(default_factory=dict)
-    written: dict[str, list[Written]] = field(default_factory=dict)
+    written: dict[str, list[WrittenText]] = field(default_factory=dict)
     verdicts: Verdicts = field(default_factory=Verdicts)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The provenance of each run's model, see ``told_of``."""
+    """The provenance of each run's model, see ``describe_run``."""
     ended: dict[str, UserError] = field(default_factory=dict)
     """Runs that stopped early, and the reasons."""
     stray: int = 0
     """Experts' scores of answers that no run gives any more."""
-    reader: Consulted = field(default_factory=Consulted)
+    reader: Consultation = field(default_factory=Consultation)
     facts: dict[str, Any] = field(default_factory=dict)
     waiting: list[ReviewItem] = field(default_factory=list)
 
-    def add(self, run: str, reading: Reading) -> None:
+    def add(self, run: str, reading: RunOutcome) -> None:
         """Add what came of a run."""
         self.predictions += reading.predictions
         self.scores += reading.scores
@@ -98,7 +98,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """
     splits = _splits(tables)
     reader = None if params.reader is None else OutputReader(params.reader, context.store)
-    material = Material(splits, params, context.seed, reader)
+    material = PromptSource(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     runs = [
@@ -129,7 +129,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
     """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
     if params.reader is None:
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
-    material = Material(_splits(tables), params, context.seed)
+    material = PromptSource(_splits(tables), params, context.seed)
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
     unread: list[UnreadOutput] = []
     for options in params.all_models():
@@ -158,9 +158,9 @@ def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
         advance(len(unasked))
     made.add(each.name, each.work.read(each.name, each.backend, given))
     made.facts[each.name] = _facts(given.values())
-    made.told[each.name] = told_of(each.backend.identity, given.values())
+    made.told[each.name] = describe_run(each.backend.identity, given.values())
     made.waiting += [
-        waiting(prompt.id, failed.reason, f"{each.name}: {failed.detail}")
+        failed_item(prompt.id, failed.reason, f"{each.name}: {failed.detail}")
         for prompt in each.work.prompts
         if (failed := given[prompt.id].failure) is not None
     ]
@@ -242,7 +242,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
     asked = len(made.predictions) + made.verdicts.requests + made.reader.requests
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
-    askings = {options.run_name(): asking(options) for options in params.all_models()}
+    askings = {options.run_name(): run_settings(options) for options in params.all_models()}
     lengths = {
         (text.run, text.item_id, str(text.prompt.repeat)): len(text.said)
         for texts in made.written.values()
@@ -296,7 +296,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
 def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
     if not made.predictions:
         return [f"the {params.split} split holds no questions: nothing was asked"]
-    reasons = tallied((item.reason, item.detail) for item in made.waiting)
+    reasons = tally_failures((item.reason, item.detail) for item in made.waiting)
     unanswered = counted(len(made.waiting), "prompt")
     stray = counted(made.stray, "expert score of an answer", "expert scores of answers")
     return [
@@ -328,7 +328,7 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
     return list(dict.fromkeys(found))
 
 
-def _unusable(model: Asked, cases: Path | None) -> list[str]:
+def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
     found = _said(partial(load_template, model.template(), model.task))
     if (
@@ -336,7 +336,7 @@ def _unusable(model: Asked, cases: Path | None) -> list[str]:
         and (missing := missing_packages(model)) is not None
     ):
         found.append(missing)
-    elif isinstance(model, LocalModel) and (away := out_of_reach(model)) is not None:
+    elif isinstance(model, LocalModel) and (away := missing_model(model)) is not None:
         found.append(f"evaluate, {model.run_name()}: {away}")
     return found + (_said(partial(load_cases, cases)) if model.task is Task.CLINICAL else [])
 

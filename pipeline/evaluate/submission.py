@@ -139,14 +139,14 @@ def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
         UserError: the file cannot be read, or a row is none.
     """
     for number, row in _json_lines(path, _text(path).split("\n")):
-        valid(form, row, f"{path}, line {number}")
+        validate(form, row, f"{path}, line {number}")
         yield row
 
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
 
 
-def valid(form: type[_FormT], content: Any, place: str) -> _FormT:
+def validate(form: type[_FormT], content: Any, place: str) -> _FormT:
     """Return content as its form; ``place`` names it where it is none."""
     try:
         return form.model_validate(content)
@@ -308,7 +308,7 @@ def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
     found: dict[str, _ItemT] = {}
     for number, content in enumerate(read_items(path), start=1):
         place = f"{path}, item {number}"
-        item = valid(form, content, place)
+        item = validate(form, content, place)
         name = str(item.id)
         if name in found:
             raise UserError(f"{place}: the id {name[:40]!r} stands twice")

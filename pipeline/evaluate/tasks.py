@@ -10,14 +10,14 @@ from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.params import Asked, EvaluateParams, ModelOptions
+from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
 from pipeline.evaluate.prompting import (
     Examples,
     Message,
     Prompt,
     load_template,
     messages,
-    versions,
+    variants,
 )
 from pipeline.evaluate.scoring import (
     OVERALL,
@@ -25,10 +25,10 @@ from pipeline.evaluate.scoring import (
     GradedText,
     Slice,
     Versions,
-    accepted,
+    accepted_answers,
     by_slice,
-    cluster,
-    compare,
+    cluster_id,
+    count_overlap,
     slices_of,
 )
 from schemas.evaluation import Outcome, Prediction, Score, Task
@@ -40,7 +40,7 @@ Splits = Mapping[str, Sequence[ReleaseRow]]
 
 
 @dataclass(frozen=True)
-class Material:
+class PromptSource:
     """The source of prompts: the release, and the file of clinical cases."""
 
     splits: Splits
@@ -61,11 +61,11 @@ class Material:
     @cached_property
     def questions(self) -> list[ReleaseRow]:
         """Those of them that have a key to score against."""
-        return [row for row in self.chosen if accepted(row)]
+        return [row for row in self.chosen if accepted_answers(row)]
 
     def keyless(self, detail: str) -> list[Rejection]:
         """Those that have none, left out."""
-        return [left_out(row, "no_answer_key", detail) for row in self.chosen if not accepted(row)]
+        return [left_out(row, "no_answer_key", detail) for row in self.chosen if not accepted_answers(row)]
 
     def examples(self, shots: int) -> Examples:
         """Worked examples from the splits that are not asked."""
@@ -84,7 +84,7 @@ def repeated(item_id: str, repeat: int) -> str:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenText:
     """A text that a run wrote, and what it is to be compared with."""
 
     run: str
@@ -97,21 +97,21 @@ class Written:
 
 
 @dataclass
-class Reading:
+class RunOutcome:
     """Results of one run's outputs."""
 
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
     graded: list[Graded] = field(default_factory=list)
     """Chosen answers, for comparisons between runs; empty for free text."""
-    written: list[Written] = field(default_factory=list)
+    written: list[WrittenText] = field(default_factory=list)
     """Free texts, for judges; those that were refused or empty are not among them."""
 
 
 class AnswerWork:
     """Every question of the split, as often as asked, and its further versions."""
 
-    def __init__(self, options: Asked, material: Material) -> None:
+    def __init__(self, options: AskOptions, material: PromptSource) -> None:
         self._template = load_template(options.template(), options.task)
         self._keep_prompts = material.params.keep_prompts
         self._reader = material.reader
@@ -121,7 +121,7 @@ class AnswerWork:
             prompt for row in material.questions for prompt in self._of(row, options, material.seed)
         ]
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:
+    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id.
 
         Scores are of the printed question; its other versions only show how steady a model is.
@@ -138,7 +138,7 @@ class AnswerWork:
             for prompt in (prompt for prompt in self.prompts if prompt.id in letters):
                 read = replace(made[prompt.id], letters=letters[prompt.id], read_by=LLM)
                 found[prompt.id] = graded(prompt, read, expected=expected[prompt.id])
-        reading = Reading([prediction for prediction, _ in found.values()])
+        reading = RunOutcome([prediction for prediction, _ in found.values()])
         everything = [item for _, item in found.values() if item is not None]
         reading.graded = [item for item in everything if item.variant is None]
         slices = by_slice(reading.graded).items()
@@ -161,13 +161,13 @@ class AnswerWork:
             UnreadOutput(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()
         ]
 
-    def _of(self, row: ReleaseRow, options: Asked, seed: int) -> Iterator[Prompt]:
+    def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
         for repeat in range(options.repeats):
             yield Prompt(
                 repeated(row.question_id, repeat), messages(self._template, row, examples), row, repeat=repeat
             )
-        for shown, template in versions(row, self._template, options.shuffles, options.perturbations, seed):
+        for shown, template in variants(row, self._template, options.shuffles, options.perturbations, seed):
             asked = messages(template, shown.question, examples)
             yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
 
@@ -196,7 +196,7 @@ def _versions(items: Sequence[Graded]) -> list[Versions]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AskedItem:
     """The item that a prompt asks about."""
 
     item_id: str
@@ -210,28 +210,28 @@ class _TextWork:
 
     task: Task
 
-    def __init__(self, options: Asked, material: Material) -> None:
+    def __init__(self, options: AskOptions, material: PromptSource) -> None:
         self.left_out: list[Rejection] = []
         self.prompts: list[Prompt] = []
-        self._wanted: dict[str, Wanted] = {}
+        self._wanted: dict[str, AskedItem] = {}
         self._keep_prompts = material.params.keep_prompts
         self._repeats = options.repeats
         self._template = load_template(options.template(), options.task)
         self._ask(options, material)
 
-    def _ask(self, options: Asked, material: Material) -> None:
+    def _ask(self, options: AskOptions, material: PromptSource) -> None:
         """Make the prompts."""
         raise NotImplementedError
 
-    def _add(self, asked: tuple[Message, ...], wanted: Wanted, row: ReleaseRow | None = None) -> None:
+    def _add(self, asked: tuple[Message, ...], wanted: AskedItem, row: ReleaseRow | None = None) -> None:
         for repeat in range(self._repeats):
             name = repeated(wanted.item_id, repeat)
             self.prompts.append(Prompt(name, asked, row, repeat=repeat))
             self._wanted[name] = wanted
 
-    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> Reading:  # noqa: ARG002
+    def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
         """Read and score generations by prompt id; those that failed are predictions without a score."""
-        reading = Reading()
+        reading = RunOutcome()
         graded: dict[Slice, list[GradedText]] = {}
         for prompt in self.prompts:
             given, about = made[prompt.id], self._wanted[prompt.id]
@@ -252,9 +252,9 @@ class _TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = Written(run, self.task, about.item_id, prompt, said, about.reference)
+                text = WrittenText(run, self.task, about.item_id, prompt, said, about.reference)
                 reading.written.append(text)
-            counts = compare(said, about.reference)
+            counts = count_overlap(said, about.reference)
             item = GradedText(about.item_id, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded.setdefault(part, []).append(item)
@@ -268,7 +268,7 @@ class ExplanationWork(_TextWork):
 
     task = Task.EXPLANATION
 
-    def _ask(self, options: Asked, material: Material) -> None:
+    def _ask(self, options: AskOptions, material: PromptSource) -> None:
         examples = material.examples(options.shots)
         self.left_out = material.keyless("the question has no key to explain")
         for row in material.questions:
@@ -276,7 +276,7 @@ class ExplanationWork(_TextWork):
                 detail = "the paper does not explain the question"
                 self.left_out.append(left_out(row, "no_explanation", detail))
                 continue
-            wanted = Wanted(row.question_id, row.explanation, tuple(slices_of(row)), cluster(row))
+            wanted = AskedItem(row.question_id, row.explanation, tuple(slices_of(row)), cluster_id(row))
             self._add(messages(self._template, row, examples.of(row)), wanted, row)
 
 
@@ -285,18 +285,18 @@ class ClinicalWork(_TextWork):
 
     task = Task.CLINICAL
 
-    def _ask(self, options: Asked, material: Material) -> None:  # noqa: ARG002
+    def _ask(self, options: AskOptions, material: PromptSource) -> None:  # noqa: ARG002
         turns = [
             (case, number) for case in load_cases(material.params.cases) for number in range(len(case.turns))
         ]
         for case, number in turns[: material.params.limit]:
-            wanted = Wanted(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
+            wanted = AskedItem(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
             self._add(conversation(self._template, case, number), wanted)
 
 
 TaskWork = AnswerWork | ExplanationWork | ClinicalWork
 """A task as one run is asked to do it: prompts, what is left out, and how outputs are read."""
-TASKS: dict[Task, Callable[[ModelOptions, Material], TaskWork]] = {
+TASKS: dict[Task, Callable[[ModelOptions, PromptSource], TaskWork]] = {
     Task.ANSWER: AnswerWork,
     Task.EXPLANATION: ExplanationWork,
     Task.CLINICAL: ClinicalWork,

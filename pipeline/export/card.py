@@ -80,7 +80,7 @@ def card(
         guesses=whole.filter(pl.col("difficulty_estimate")).height,
         label_tables=[(each, *_labels(splits, each)) for each in dimensions().values()],
         figures={name: part for name, part in figures.items() if "questions" in part},
-        column_rows=[(f"`{name}`", text(meaning)) for name, meaning in meanings().items()],
+        column_rows=[(f"`{name}`", text(meaning)) for name, meaning in column_meanings().items()],
         empty=", ".join(name for name, rows in splits.items() if not rows.height),
         formats=[
             item for item in FORMATS if any(item.path.format(split=each) in checksums for each in splits)
@@ -165,7 +165,7 @@ _MEDIA_TYPES = {".parquet": "application/x-parquet"} | {
 
 def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], outputs: Outputs) -> bytes:
     """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
-    explained = meanings()
+    explained = column_meanings()
     made = rendered(
         "pipeline.export:croissant.json",
         dataset=dataset,
@@ -216,7 +216,7 @@ def _instance(kind: Any) -> pl.DataType:
     return found
 
 
-def meanings() -> dict[str, str]:
+def column_meanings() -> dict[str, str]:
     """Return the meaning of each column of ``ReleaseRow``, in order.
 
     Raises:

@@ -64,7 +64,7 @@ class ReleaseComparison:
         }
 
 
-def standing(
+def compare_with_previous(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one.
@@ -75,13 +75,13 @@ def standing(
     folder = releases.previous_release(dataset)
     if folder is None:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare(releases.read_release(folder), splits, merges)
+    changes = compare_releases(releases.read_release(folder), splits, merges)
     version = _version(folder)
-    suggested = version and ".".join(map(str, bumped(parse_version(version), changes.level())))
+    suggested = version and ".".join(map(str, next_version(parse_version(version), changes.level())))
     return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
 
 
-def bumped(version: Version, level: Level) -> Version:
+def next_version(version: Version, level: Level) -> Version:
     """The next version. While the first number is 0, nothing is promised yet: each step counts one lower."""
     major, minor, patch = version
     if level == "major":
@@ -154,7 +154,7 @@ class Changes:
         return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
-def compare(
+def compare_releases(
     old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
 ) -> Changes:
     """Compare a new release with an old one.
@@ -169,7 +169,7 @@ def compare(
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
-    pairs = releases.known_again(old, new, Merge.to_frame([]) if merges is None else merges)
+    pairs = releases.match_released(old, new, Merge.to_frame([]) if merges is None else merges)
     known = pl.DataFrame(
         [(pair.old, pair.new, pair.same) for pair in pairs],
         schema={"previous_id": pl.String, "new_id": pl.String, "same": pl.Boolean},

@@ -17,7 +17,7 @@ import polars as pl
 from pipeline.aside import workbook
 from pipeline.evaluate.prompting import Template as Prompts
 from pipeline.evaluate.prompting import is_multiple, load_template, messages
-from pipeline.evaluate.scoring import accepted
+from pipeline.evaluate.scoring import accepted_answers
 from schemas.columns import guarded
 from schemas.dataset import DatasetParams
 from schemas.questions import QuestionType
@@ -91,7 +91,7 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[Rele
     lines = []
     head = "".join(f"{asked}\n{target}\n\n" for asked, target in (_turns(prompts, row) for row in examples))
     for row in rows:
-        if not accepted(row) or not row.answer:
+        if not accepted_answers(row) or not row.answer:
             continue
         asked, target = _turns(prompts, row)
         item = {
@@ -99,7 +99,7 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[Rele
             "prompt": head + asked,
             "letters": [option.label for option in row.options],
             "answer": "".join(row.answer),
-            "accepted": sorted("".join(sorted(answer)) for answer in accepted(row)),
+            "accepted": sorted("".join(sorted(answer)) for answer in accepted_answers(row)),
             "several": is_multiple(row),
             "stem": row.stem,
             "options": {option.label: option.text for option in row.options},

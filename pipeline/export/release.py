@@ -204,7 +204,7 @@ class Upload:
     """Bytes by path."""
 
 
-def plan(dataset: DatasetParams, repo: str) -> Upload:
+def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
     """Return what an upload of the release of ``dataset.version`` would send; asks the hub nothing.
 
     Raises:
@@ -227,7 +227,7 @@ def plan(dataset: DatasetParams, repo: str) -> Upload:
     return Upload(repo, constants.ENDPOINT, {name: (folder / name).stat().st_size for name in wanted})
 
 
-def push(dataset: DatasetParams, upload: Upload) -> str:
+def push_release(dataset: DatasetParams, upload: Upload) -> str:
     """Upload the files in one commit, tag it with the version, and return the commit's address.
 
     A repository that is not there is made, private: whether questions may be public is for people to decide.

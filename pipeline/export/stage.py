@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.export.card import card, changelog, croissant, distribution, statistics
-from pipeline.export.changes import standing
+from pipeline.export.changes import compare_with_previous
 from pipeline.export.formats import FORMATS, task_files
 from pipeline.export.params import ExportParams
 from pipeline.export.release import release
@@ -26,7 +26,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
-    stands = standing(context.dataset, splits, tables["merges"])
+    stands = compare_with_previous(context.dataset, splits, tables["merges"])
     figures = statistics(splits)
     files = _formats(splits, params) | task_files(context.dataset, splits, params.tools())
     told = {**figures, "labels": _labels(splits)}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from pipeline.evaluate.backends.local.encoder import choice_batch, to_choose
+from pipeline.evaluate.backends.local.encoder import choice_batch, choice_item
 from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
 from pipeline.evaluate.prompting import Message, Template, load_template, messages, shipped_or_own
 from pipeline.runtime.publish import write_json
@@ -35,7 +35,7 @@ class TokenSequence:
 
 
 @dataclass(frozen=True)
-class Usable:
+class TrainingRows:
     """The questions that training can use, and the number of those it cannot."""
 
     written: list[TokenSequence]
@@ -44,7 +44,7 @@ class Usable:
     """Number of questions without a key, or without an explanation if explanations are learned."""
 
 
-def to_write(
+def writing_examples(
     rows: Sequence[ReleaseRow],
     template: Template,
     render: Callable[[Sequence[Message]], str],
@@ -53,7 +53,7 @@ def to_write(
     end: int,
     max_input: int,
     max_target: int,
-) -> Usable:
+) -> TrainingRows:
     """Every question with its answer as the template writes it; nothing is cut, what is too long is left out."""
     found, too_long, incomplete = [], 0, 0
     explains = "{explanation}" in template.answer
@@ -71,7 +71,7 @@ def to_write(
             too_long += 1
             continue
         found.append(TokenSequence(prompt + answer, [IGNORED] * len(prompt) + answer))
-    return Usable(found, too_long, incomplete)
+    return TrainingRows(found, too_long, incomplete)
 
 
 RECORD = "training.json"
@@ -207,12 +207,12 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
     }
 
 
-def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> Usable:
+def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
     template = load_template(
         recipe.prompt, Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
     )
     chat = bool(tokenizer.chat_template)
-    return to_write(
+    return writing_examples(
         rows,
         template,
         partial(render, tokenizer=tokenizer, template=chat),
@@ -227,7 +227,7 @@ def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) 
     from transformers import AutoModelForMultipleChoice, AutoTokenizer
 
     tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
-    usable = [to_choose(row) for row in rows if row.answer]
+    usable = [choice_item(row) for row in rows if row.answer]
     if not usable:
         raise UserError(f"none of the {len(rows)} questions of train has a key to learn")
     dropout = recipe.encoder.hidden_dropout

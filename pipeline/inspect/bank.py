@@ -12,7 +12,7 @@ from pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import RowReader
-from pipeline.ocr.tasks import FileTask, inspect
+from pipeline.ocr.tasks import FileTask, inspect_file
 from pipeline.parse.columns import Columns
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
@@ -71,7 +71,7 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
     return (found[0], named[found[0]]) if len(found) == 1 else None
 
 
-def look(
+def view_bank(
     document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams], most: int = 3
 ) -> BankView | None:
     """Read a bank; None when the file is no table.
@@ -111,7 +111,7 @@ def read_bank(
     try:
         if not isinstance(find_reader(path, params), RowReader):
             return None
-        facts = inspect(FileTask(document, path, params))
+        facts = inspect_file(FileTask(document, path, params))
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     if told is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.catalogue import STAGES
-from pipeline.explain import Event, set_aside
+from pipeline.explain import StageEvent, set_aside
 from pipeline.runtime.publish import built, find_rows, read_manifest
 from schemas.documents import Document, Line, Page, Span, Step, Trace
 from schemas.errors import UserError
@@ -55,7 +55,7 @@ class ItemCard:
     name: str
     """Its id; for unused text a name of its own."""
     fate: Fate
-    events: list[Event] = field(default_factory=list)
+    events: list[StageEvent] = field(default_factory=list)
     question: dict[str, Any] | None = None
     """The newest row of table ``questions``; for others the record they would have been."""
     steps: list[Step] = field(default_factory=list)
@@ -166,7 +166,7 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
     return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
 
 
-def cards(tables: PaperTables) -> list[ItemCard]:
+def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
     found: dict[str, ItemCard] = {}
     for stage in STAGES:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, strips
-from pipeline.inspect.collect import NAMES, Fate, ItemCard, PaperTables, cards
+from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
+from pipeline.inspect.collect import NAMES, Fate, ItemCard, PaperTables, item_cards
 from pipeline.rendering.html import data_uri, render
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.stage import Failure
@@ -74,7 +74,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     Raises:
         UserError: there is no such paper, or no such pages.
     """
-    view = look(build, raw, wanted, pages)
+    view = view_paper(build, raw, wanted, pages)
     return view.document, render(
         "pipeline.inspect:paper.html",
         view=view,
@@ -100,7 +100,7 @@ def _marked(card: ItemCard, text: str) -> Markup:
     return shown
 
 
-def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
+def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
     """Return the content of the page; see ``inspect_page``."""
     tables = PaperTables(build, wanted)
     count = max((page.page for page in tables.pages), default=0)
@@ -114,11 +114,11 @@ def look(build: Path, raw: Path, wanted: str, pages: range | None = None) -> Pap
         notes.append(
             f"Pages {shown.start}–{min(shown.stop - 1, count)} of {count}; --pages FIRST-LAST shows others."
         )
-    found = [card for card in cards(tables) if not card.pages or set(card.pages) & set(shown)]
+    found = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
     view = PaperView(
         tables.document.document,
         _facts(tables),
-        sheets(tables, found, shown),
+        page_views(tables, found, shown),
         found,
         {fate: count for fate in Fate if (count := sum(card.fate is fate for card in found))},
         notes,
@@ -159,7 +159,7 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
         paper = find_paper(build, raw, view.document)
     except UserError as error:
         return [f"No pictures: {error}"]
-    drawn, failed = pictures(paper, [sheet.page.page for sheet in boxed])
+    drawn, failed = page_pictures(paper, [sheet.page.page for sheet in boxed])
     for sheet in boxed:
         sheet.picture = drawn.get(sheet.page.page)
     return [f"Page {page} cannot be shown: {why}" for page, why in sorted(failed.items())]
@@ -172,7 +172,7 @@ MAX_BYTES = 260_000
 """Of one picture: a scan of 1,000 pixels across at good quality."""
 
 
-def sheets(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> list[PageView]:
+def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> list[PageView]:
     """Pages ``shown``, each with its boxes; pages without boxes have lines of text."""
     made = _MarkBuilder(tables, cards)
     found = []
@@ -217,7 +217,7 @@ class _MarkBuilder:
         marks = [
             PageMark(style, names, self._label(names), strip.box)
             for style, names, parts in blocks
-            for strip in strips(parts)
+            for strip in page_strips(parts)
         ]
         return marks + regions
 
@@ -235,13 +235,13 @@ def _region(kind: LineKind) -> str:
     return " ".join(reversed(NAMES["regions"].get(kind, (kind.value, ""))))
 
 
-def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
+def page_pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
     """Data URIs of pages, and why others have none. Drawn in worker processes: a hostile page costs itself alone."""
     most = min(MAX_BYTES, BUDGET // max(1, len(pages)))
     drawn: dict[int, str] = {}
     failed: dict[int, str] = {}
     with closing(LocalExecutor()) as executor:
-        for page, content in executor.map(partial(draw, paper, most), pages, TIMEOUT):
+        for page, content in executor.map(partial(draw_page, paper, most), pages, TIMEOUT):
             if isinstance(content, Failure):
                 failed[page] = f"{content.reason}: {content.detail}"
             else:
@@ -249,6 +249,6 @@ def pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[i
     return drawn, failed
 
 
-def draw(paper: Paper, most: int, page: int) -> bytes:
+def draw_page(paper: Paper, most: int, page: int) -> bytes:
     """The page as JPEG of at most so many bytes."""
     return jpeg(as_picture(page_image(paper, page)[0]), most)

@@ -26,7 +26,7 @@ _PER_BYTE = 12
 
 
 @contextmanager
-def bounded(path: Path | None, seconds: float | None = None) -> Iterator[None]:
+def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator[None]:
     """Hold what is done inside to ``seconds`` of processor time and, where a file is read, to ``MEMORY``.
 
     Over its time the process is killed by SIGPROF, which the executor reports as ``timeout``. A timer counts what is

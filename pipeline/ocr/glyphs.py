@@ -24,7 +24,7 @@ _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 
 
 @cache
-def private(fonts: str) -> dict[int, str]:
+def private_glyphs(fonts: str) -> dict[int, str]:
     """Return what glyphs of a kind of font print, by code point."""
     known = tomllib.loads((files("pipeline.ocr") / "glyphs.toml").read_text(encoding="utf-8"))[fonts]
     return {int(start, 16) + index: char for start, row in known.items() for index, char in enumerate(row)}
@@ -52,15 +52,15 @@ def _fold_char(char: str, font: str) -> str:
     if code in _OPTION_LABELS:
         return _OPTION_LABELS[code]
     if _MATH_FONT.search(font):
-        return private("math").get(code, char)
+        return private_glyphs("math").get(code, char)
     if "Wingdings" in font:
-        return private("wingdings").get(code, char)
-    return private("symbol").get(code, char) if "Symbol" in font else char
+        return private_glyphs("wingdings").get(code, char)
+    return private_glyphs("symbol").get(code, char) if "Symbol" in font else char
 
 
 def superscript(text: str) -> str:
     """``text`` in superscript characters where every one has one, else behind a caret: 2^N, 2^(N/2)."""
-    shifted = raised(text)
+    shifted = superscript_or_none(text)
     return _marked("^", text) if shifted is None else text if text.strip() in _PLAIN_SUPER else shifted
 
 
@@ -69,18 +69,18 @@ def subscript(text: str) -> str:
 
     Letters and digits that have none say the same on the line: HbA1c.
     """
-    shifted = lowered(text)
+    shifted = subscript_or_none(text)
     if shifted is None:
         return text if text.strip().isalnum() else _marked("_", text)
     return shifted
 
 
-def raised(text: str) -> str | None:
+def superscript_or_none(text: str) -> str | None:
     """``text`` in superscript characters; None where one has none."""
     return _shift(text, _SUPER)
 
 
-def lowered(text: str) -> str | None:
+def subscript_or_none(text: str) -> str | None:
     """``text`` in subscript characters; None where one has none."""
     return _shift(text, _SUB)
 

@@ -21,12 +21,12 @@ _MAX_SIDE = 30_000
 """Pixels: OpenCV cuts lines out of no image with a side of 32,767 or more."""
 
 
-def within_reach(pixels: Pixels) -> Pixels:
+def fit_opencv(pixels: Pixels) -> Pixels:
     """The image, smaller where a side is longer than OpenCV takes."""
-    return shrunk(pixels, _MAX_SIDE) if max(pixels.shape) > _MAX_SIDE else pixels
+    return shrink(pixels, _MAX_SIDE) if max(pixels.shape) > _MAX_SIDE else pixels
 
 
-def shrunk(pixels: Pixels, side: int) -> Pixels:
+def shrink(pixels: Pixels, side: int) -> Pixels:
     """A copy of an image whose longer side has so many pixels, the shorter one at least one."""
     height, width = pixels.shape[:2]
     scale = side / max(height, width)
@@ -34,7 +34,7 @@ def shrunk(pixels: Pixels, side: int) -> Pixels:
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def clean(pixels: Pixels) -> Pixels:
+def clean_page(pixels: Pixels) -> Pixels:
     """A copy of the page, RGB, without slanted watermarks and with an even white background."""
     return even_background(remove_flat_watermark(remove_coloured_watermark(pixels)))
 
@@ -102,7 +102,7 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
     if cv2.countNonZero(marked) < _LEAST * marked.size:
         return None
     height, width = marked.shape
-    small = ((shrunk(marked, 600) > 0) * 255).astype(np.uint8)
+    small = ((shrink(marked, 600) > 0) * 255).astype(np.uint8)
     joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
     angles: dict[int, float] = {}
@@ -156,7 +156,7 @@ def even_background(pixels: Pixels) -> Pixels:
 def _background(pixels: Pixels) -> Pixels:
     """Return how light the paper is, on a small grey copy of the page."""
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    small = shrunk(grey, min(500, max(grey.shape)))
+    small = shrink(grey, min(500, max(grey.shape)))
     background = cv2.medianBlur(cv2.dilate(small, np.ones((7, 7), np.uint8)), 41)
     return np.asarray(background, dtype=np.uint8)
 
@@ -194,7 +194,7 @@ MAX_MARKS = 400
 
 def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]]:
     """Rules ``across`` and ``down`` and other large ink (``figures``) of a cleaned, upright page, in pixels."""
-    mask = ink(pixels)
+    mask = ink_mask(pixels)
     across, down = find_rules(mask)
     boxes = []
     for word in words:
@@ -203,7 +203,7 @@ def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]
     return {"across": across, "down": down, "figures": find_figures(mask, [*boxes, *across, *down])}
 
 
-def ink(pixels: Pixels) -> Pixels:
+def ink_mask(pixels: Pixels) -> Pixels:
     """1 where there is ink, else 0."""
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     return np.asarray(grey < _INK, dtype=np.uint8)

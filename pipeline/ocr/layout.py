@@ -8,7 +8,7 @@ from statistics import median
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, Run, around
+from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box
 from schemas.documents import LineKind
 
 TAB_GAP = 1.5
@@ -38,7 +38,7 @@ _CLOSING = "）)]】〕］》〉」』”’"
 
 
 def arrange(
-    runs: Sequence[Run], regions: Sequence[PageRegion], page: Rect, rules: Sequence[Rect] = ()
+    runs: Sequence[TextRun], regions: Sequence[PageRegion], page: Rect, rules: Sequence[Rect] = ()
 ) -> list[PageLine]:
     """Lines of a page in reading order.
 
@@ -88,10 +88,10 @@ OVER_TEXT = 2
 single row may touch its white margin."""
 
 
-def _labels(runs: Sequence[Run], figures: Sequence[Rect]) -> list[Run]:
+def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:
     """The runs that are labels of figures. A seal over lines has none, and nothing that goes on outside is one."""
     parts = [part for row in group_rows(runs) for part in split_row(row, CLOSE)]
-    found: list[Run] = []
+    found: list[TextRun] = []
     for figure in figures:
         inside = [[run for run in part if _within(run, figure)] for part in parts]
         whole = [part for part, own in zip(parts, inside, strict=True) if len(own) == len(part)]
@@ -105,7 +105,7 @@ APART = 0.05
 """Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
 
 
-def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
+def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[int]:
     """The outermost rows at the edges that white space of a line parts from the rest: one line on any page.
 
     A footer with words left and right would otherwise be cut by the gutter of a page of two columns.
@@ -120,14 +120,14 @@ def _running_rows(rows: Sequence[Sequence[list[Run]]], page: Rect) -> set[int]:
     return {boxes.index(box) for box, running in ((first, head), (last, foot)) if running}
 
 
-def _within(run: Run, figure: Rect) -> bool:
+def _within(run: TextRun, figure: Rect) -> bool:
     """Return whether a run stands in a figure; axes have labels that stand out by a character or two."""
     box = run.box
     out = max(figure.x0 - box.x0, box.x1 - figure.x1)
     return box.overlap(figure) > 0.6 * box.area and out < 2 * run.size
 
 
-def _mark_cells(row: list[Run], rules: Sequence[Rect]) -> list[Run]:
+def _mark_cells(row: list[TextRun], rules: Sequence[Rect]) -> list[TextRun]:
     """The row, its runs marked that a vertical rule parts from the run before."""
     if not rules or len(row) < 2:
         return row
@@ -139,13 +139,13 @@ def _mark_cells(row: list[Run], rules: Sequence[Rect]) -> list[Run]:
     return row
 
 
-def group_rows(runs: Iterable[Run]) -> list[list[Run]]:
+def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
     """Runs that share a baseline, each group sorted from left to right.
 
     Larger runs are placed first; a smaller one (a superscript, an index) joins the row it stands in.
     """
-    rows: list[list[Run]] = []
-    leads: list[Run] = []
+    rows: list[list[TextRun]] = []
+    leads: list[TextRun] = []
     buckets: dict[int, list[int]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (-round(run.size), run.box.y0, run.box.x0)):
         index = _find_row(run, rows, leads, buckets)
@@ -159,7 +159,7 @@ def group_rows(runs: Iterable[Run]) -> list[list[Run]]:
     return [sorted(row, key=lambda run: (run.box.x0, run.box.x1)) for row in rows if row]
 
 
-def _join_raised(rows: list[list[Run]], buckets: dict[int, list[int]]) -> None:
+def _join_raised(rows: list[list[TextRun]], buckets: dict[int, list[int]]) -> None:
     """Put digits that are raised or lowered at the size of their line into its row: the 9 of 10⁹."""
     for row in rows:
         if len(row) == 1 and row[0].confidence is None and _SIGNS.fullmatch(row[0].text.strip()):
@@ -170,27 +170,29 @@ def _join_raised(rows: list[list[Run]], buckets: dict[int, list[int]]) -> None:
                 base.append(row.pop())
 
 
-def _carries(base: Run, run: Run) -> bool:
+def _carries(base: TextRun, run: TextRun) -> bool:
     """Return whether a run follows a letter, a digit or a bracket closely, at the same size and off its baseline."""
     shift, gap = abs(run.baseline - base.baseline), run.box.x0 - base.box.x1
     off = LEAST_SHIFT * base.size < shift < 0.6 * base.size and abs(gap) < 0.15 * base.size
     return off and base.confidence is None and re.search(r"[\w)）]$", base.text) is not None
 
 
-def _find_row(run: Run, rows: list[list[Run]], leads: list[Run], buckets: dict[int, list[int]]) -> int | None:
+def _find_row(
+    run: TextRun, rows: list[list[TextRun]], leads: list[TextRun], buckets: dict[int, list[int]]
+) -> int | None:
     found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))
     near = [(distance, index) for distance, index in found if distance is not None]
     return min(near, key=lambda pair: pair[0])[1] if near else None
 
 
-def _near(run: Run, buckets: dict[int, list[int]]) -> Iterator[int]:
+def _near(run: TextRun, buckets: dict[int, list[int]]) -> Iterator[int]:
     """Indices of rows whose first run stands at nearly the height of a run."""
     bucket = int(run.baseline // 8)
     for key in range(bucket - 3, bucket + 4):
         yield from buckets.get(key, ())
 
 
-def _row_distance(run: Run, lead: Run, row: list[Run]) -> float | None:
+def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | None:
     """Return how far a run is from a row's baseline in points, None where it does not belong."""
     distance = abs(run.baseline - lead.baseline)
     if run.confidence is not None:
@@ -209,9 +211,9 @@ def _gap(first: Rect, second: Rect) -> float:
     return max(first.x0 - second.x1, second.x0 - first.x1)
 
 
-def split_row(row: list[Run], gap: float = TAB_GAP) -> list[list[Run]]:
+def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
     """A row cut where the white space is wider than ``gap`` em."""
-    segments: list[list[Run]] = []
+    segments: list[list[TextRun]] = []
     for run in row:
         narrow = segments and _white(segments[-1][-1], run) <= gap * _em(segments[-1][-1], run)
         if narrow and not run.new_cell:
@@ -221,28 +223,28 @@ def split_row(row: list[Run], gap: float = TAB_GAP) -> list[list[Run]]:
     return segments
 
 
-def _white(last: Run, run: Run) -> float:
+def _white(last: TextRun, run: TextRun) -> float:
     """White space between two runs in points."""
     margin = OCR_MARGIN * _em(last, run) if run.confidence is not None else 0.0
     return run.box.x0 - last.box.x1 + margin
 
 
-def _em(first: Run, second: Run) -> float:
+def _em(first: TextRun, second: TextRun) -> float:
     return max(first.size, second.size)
 
 
-def segment_box(segment: Sequence[Run]) -> Rect:
+def segment_box(segment: Sequence[TextRun]) -> Rect:
     """The box around all runs of a segment."""
-    return around([run.box for run in segment])
+    return bounding_box([run.box for run in segment])
 
 
-def segment_text(segment: Sequence[Run]) -> str:
+def segment_text(segment: Sequence[TextRun]) -> str:
     """The text of runs that stand beside each other, with spaces and tabs where the gaps say so."""
     if len(segment) == 1:
         return segment[0].text.strip(" ")
     main = _main(segment)
     parts: list[str] = []
-    last: Run | None = None
+    last: TextRun | None = None
     for run in segment:
         text = _script(run, main, last)
         if last is not None:
@@ -252,7 +254,7 @@ def segment_text(segment: Sequence[Run]) -> str:
     return "".join(parts).strip(" ")
 
 
-def _main(segment: Sequence[Run]) -> Run:
+def _main(segment: Sequence[TextRun]) -> TextRun:
     """The run whose size and baseline are those of the line: the longest of the size most characters have.
 
     The largest is no guide: question numbers may be printed larger than the line they open.
@@ -264,7 +266,7 @@ def _main(segment: Sequence[Run]) -> Run:
     return max((run for run in segment if round(run.size) == size), key=lambda run: len(run.text))
 
 
-def _script(run: Run, main: Run, last: Run | None) -> str:
+def _script(run: TextRun, main: TextRun, last: TextRun | None) -> str:
     text = run.text
     large = run.size >= SCRIPT_SIZE * main.size
     if run.confidence is not None or (large and not (last and _carries(last, run))):
@@ -284,7 +286,7 @@ _SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
 """Signs that are super- or subscripts even at nearly the size of the line. Raised labels (1. B.) do not match."""
 
 
-def _joint(last: Run, run: Run, before: str, after: str) -> str:
+def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
     """Return what stands between two runs: a tab, a space or nothing; a gap inside brackets is a blank to fill in."""
     if run.new_cell:
         return "\t"
@@ -306,9 +308,9 @@ GUTTER_GAP = 0.5
 """White space in em that parts two columns at the gutter: narrow gutters are no wider than gaps between words."""
 
 
-def _columns(row: list[list[Run]], gutter: float | None) -> list[list[Run]]:
+def _columns(row: list[list[TextRun]], gutter: float | None) -> list[list[TextRun]]:
     """The segments of one row, cut at the gutter, those of the same column put together again."""
-    joined: list[list[Run]] = []
+    joined: list[list[TextRun]] = []
     for segment in row if gutter is None else [part for one in row for part in _cut(one, gutter)]:
         column = _column(segment_box(segment), gutter)
         if joined and _column(segment_box(joined[-1]), gutter) == column:
@@ -318,7 +320,7 @@ def _columns(row: list[list[Run]], gutter: float | None) -> list[list[Run]]:
     return joined
 
 
-def _cut(segment: list[Run], gutter: float) -> list[list[Run]]:
+def _cut(segment: list[TextRun], gutter: float) -> list[list[TextRun]]:
     """A segment in two where white space stands in the gutter; whole where text runs through it."""
     for place in range(1, len(segment)):
         last, run = segment[place - 1], segment[place]
@@ -328,7 +330,7 @@ def _cut(segment: list[Run], gutter: float) -> list[list[Run]]:
     return [segment]
 
 
-def _line(row: list[Run], gutter: float | None) -> PageLine:
+def _line(row: list[TextRun], gutter: float | None) -> PageLine:
     """The line of a row, as sure as the least sure of its runs."""
     box = segment_box(row)
     known = [run.confidence for run in row if run.confidence is not None]

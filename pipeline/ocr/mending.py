@@ -37,7 +37,7 @@ def lost_boxes(value: dict[str, Any]) -> tuple[Rect, ...]:
     return tuple(box for index in lost_lines(lines) if (box := lines[index].box) is not None)
 
 
-def mended(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
+def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
     """The page, lost characters taken from what was read in the pictures of their lines, in place.
 
     A line that was mended has the confidence of the characters that were taken: one of 20 characters of a line that was
@@ -47,12 +47,12 @@ def mended(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
     """
     for index, (seen, confidence) in zip(lost_lines(page.lines), readings, strict=True):
         line = page.lines[index]
-        text = mend(line.text, seen)
+        text = mend_line(line.text, seen)
         if text != line.text:
             taken = sum(map(len, _LOST.findall(line.text)))
             line.confidence = round(1 - (1 - confidence) * taken / len(line.text), 4)
         line.text = _LOST.sub(lambda found: _shown(found[0]), text)
-        if seen and differ(unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", seen)):
+        if seen and readings_differ(unicodedata.normalize("NFKC", text), unicodedata.normalize("NFKC", seen)):
             line.other = seen
     return page
 
@@ -61,7 +61,7 @@ def _shown(lost: str) -> str:
     return "".join("\ufffd" if unicodedata.category(char) == "Cc" else char for char in lost)
 
 
-def mend(text: str, seen: str) -> str:
+def mend_line(text: str, seen: str) -> str:
     """A line, its lost characters replaced by what stands between the same neighbours in a reading of its picture.
 
     Nothing is replaced where the neighbours are not found, or found twice. Control characters may stand for nothing:
@@ -111,7 +111,7 @@ _MATTERS = re.compile(
 _SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
-def differ(text: str, other: str) -> bool:
+def readings_differ(text: str, other: str) -> bool:
     """Return whether two readings of a line have other digits, negations, signs, option labels or units."""
     return _that_matters(text) != _that_matters(other)
 
@@ -120,7 +120,7 @@ def _that_matters(text: str) -> list[str]:
     return _MATTERS.findall(_flat(text).upper())
 
 
-def compared(page: PageRead, second: PageRead) -> PageRead:
+def compare_readings(page: PageRead, second: PageRead) -> PageRead:
     """The page with a second reading of it, in place.
 
     A line that both read alike is as sure as both together. A line that differs in what matters keeps its text and has
@@ -128,7 +128,7 @@ def compared(page: PageRead, second: PageRead) -> PageRead:
     """
     lines = [line for line in page.lines if line.kind is LineKind.TEXT and line.text]
     for line, other in zip(lines, _counterparts(lines, second), strict=True):
-        if differ(line.text, other):
+        if readings_differ(line.text, other):
             line.other = other
         elif line.confidence is not None and _flat(line.text) == other:
             line.confidence = 1 - (1 - line.confidence) * (1 - (second.confidence or 0.0))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pipeline.characters import valid
+from pipeline.characters import valid_unicode
 from schemas.documents import LineKind, ReadMethod
 
 EDGE = 0.1
@@ -52,7 +52,7 @@ class Rect(NamedTuple):
         )
 
 
-def around(boxes: Sequence[Rect]) -> Rect:
+def bounding_box(boxes: Sequence[Rect]) -> Rect:
     """The smallest rectangle around all of them."""
     if len(boxes) == 1:
         return boxes[0]
@@ -61,7 +61,7 @@ def around(boxes: Sequence[Rect]) -> Rect:
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class TextRun:
     """Characters that follow each other on one baseline without a wide gap."""
 
     text: str
@@ -99,7 +99,7 @@ class PageLine:
 
     def __post_init__(self) -> None:
         """Make the text valid: every line of every reader passes here."""
-        self.text = valid(self.text)
+        self.text = valid_unicode(self.text)
 
     def to_json(self) -> list[Any]:
         """A compact JSON value, coordinates rounded to hundredths of a point."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pipeline.archives import is_copy
 from pipeline.ocr.assemble import DocumentState
 from pipeline.ocr.engines import ChosenEngine
-from pipeline.ocr.mending import compared, lost_boxes, mended
+from pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import reader
@@ -139,7 +139,7 @@ class PageStore:
         if self.second is None or not self._is_doubtful(page):
             return page
         found = self._store.get(self.second.key(Job(reading, number)))
-        return page if found is None else compared(page, self.second.laid_out(found, ""))
+        return page if found is None else compare_readings(page, self.second.laid_out(found, ""))
 
     def _first(self, reading: DocumentState, number: int) -> PageRead:
         if failure := reading.failures.get(number):
@@ -150,7 +150,7 @@ class PageStore:
             boxes = lost_boxes(value)
             again = self._store.get(self.lines.key(Job(reading, number, boxes))) if boxes else None
             lost = [["", 0.0]] * len(boxes)
-            return mended(PageRead.from_json(value), again["readings"] if again else lost)
+            return mend_page(PageRead.from_json(value), again["readings"] if again else lost)
         found = self._store.get(self.first.key(Job(reading, number)))
         assert found is not None, "every page was recognised or has a failure"
         return self.first.laid_out(found, value["needs_ocr"])

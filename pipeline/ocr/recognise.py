@@ -63,7 +63,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     }
 
 
-def reread(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
+def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     """Return what the engine reads in a box of a page, words from left to right."""
     across, down = image.pixels.shape[1] / image.width, image.pixels.shape[0] / image.height
     margin = _AROUND * box.height
@@ -96,10 +96,10 @@ class _Seen:
 
 def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool = True) -> tuple[int, _Seen]:
     """Degrees by which an image was turned counter-clockwise to be read, and what is on it then."""
-    from pipeline.ocr.images import clean, find_marks, legibility, within_reach
+    from pipeline.ocr.images import clean_page, find_marks, fit_opencv, legibility
 
-    pixels = within_reach(pixels)
-    cleaned = clean(pixels) if params.clean_images else pixels
+    pixels = fit_opencv(pixels)
+    cleaned = clean_page(pixels) if params.clean_images else pixels
     turned, words = read_upright(engine, cleaned) if turn else (0, engine.recognise(cleaned))
     upright = np.ascontiguousarray(np.rot90(cleaned, turned // 90))
     believed = legibility(pixels)

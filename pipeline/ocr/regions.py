@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import PageRegion, Rect, Run, around
+from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
@@ -115,7 +115,7 @@ def _clip(rect: Rect, frame: Rect) -> Rect:
     )
 
 
-def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[PageRegion]:
+def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
     """Tables (rules that form a grid) and figures (images, clusters of shapes), top to bottom.
 
     Small images on a line of text are formulas. A cluster of shapes with prose inside is decoration.
@@ -127,19 +127,19 @@ def find_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[Page
     regions += [PageRegion(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
     pictures = _pictures(drawing.images, runs)
-    for images in cluster(pictures, 1.5):
-        box = around([pictures[index] for index in images])
+    for images in cluster_boxes(pictures, 1.5):
+        box = bounding_box([pictures[index] for index in images])
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
             regions.append(PageRegion(kind, box))
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
 
 
-def find_scan_regions(drawing: Drawing, runs: Sequence[Run], page: Rect) -> list[PageRegion]:
+def find_scan_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
     """Tables and figures of a scanned page, top to bottom; the drawing has boxes of other ink as its images."""
     tables, loose = _tables(drawing)
     pieces = [box for box in [*drawing.images, *_figures(loose)] if not _inside_any(box, tables)]
-    figures = [around([pieces[index] for index in indices]) for indices in cluster(pieces, 4.0)]
+    figures = [bounding_box([pieces[index] for index in indices]) for indices in cluster_boxes(pieces, 4.0)]
     figures = [box for box in figures if box.area < 0.7 * page.area and not _holds_prose(box, runs)]
     regions = [PageRegion(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
     regions += [PageRegion(LineKind.FIGURE, box) for box in figures]
@@ -157,9 +157,9 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     rules = drawing.across + drawing.down
     tables: list[Rect] = []
     loose: list[Rect] = []
-    for indices in cluster(rules, 2.5):
+    for indices in cluster_boxes(rules, 2.5):
         members = [rules[index] for index in indices]
-        box = around(members)
+        box = bounding_box(members)
         if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:
             tables.append(box)
         elif len(members) > 2 and box.width > 12 and box.height > 12:
@@ -173,7 +173,7 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
     Pieces of a rule that stand in one line count together, because some producers draw every cell's border.
     The boxes and arrows of a flow chart meet too, but do not run through.
     """
-    box = around(rules)
+    box = bounding_box(rules)
     if box.width < 40 or box.height < 14:
         return False
     rows: dict[int, float] = defaultdict(float)
@@ -190,14 +190,14 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
 
 def _figures(pieces: Sequence[Rect]) -> list[Rect]:
     boxes = []
-    for indices in cluster(pieces, 12.0):
-        box = around([pieces[index] for index in indices])
+    for indices in cluster_boxes(pieces, 12.0):
+        box = bounding_box([pieces[index] for index in indices])
         if len(indices) >= 3 and min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30:
             boxes.append(box)
     return boxes
 
 
-def _without_shading(shapes: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
+def _without_shading(shapes: Sequence[Rect], runs: Sequence[TextRun]) -> list[Rect]:
     """The shapes but for highlighting: areas mostly covered by the text that stands on them."""
     if not shapes or not runs or len(shapes) > MAX_RECTS:
         return list(shapes)
@@ -210,7 +210,7 @@ def _without_shading(shapes: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
     return [shapes[index] for index in np.flatnonzero(covered < 0.5 * size.clip(1e-6)).tolist()]
 
 
-def _holds_prose(box: Rect, runs: Sequence[Run]) -> bool:
+def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
     """Return whether text inside a box is sentences rather than labels: one long run, or runs that fill it."""
     inside = [run for run in runs if run.box.overlap(box) > 0.5 * run.box.area]
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
@@ -223,12 +223,12 @@ PROSE = 10
 figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
 
 
-def _pictures(images: Sequence[Rect], runs: Sequence[Run]) -> list[Rect]:
+def _pictures(images: Sequence[Rect], runs: Sequence[TextRun]) -> list[Rect]:
     """The images that are pictures: those through which no text runs. A stamp or a watermark lies under lines.
 
     Pieces of one image that stand below each other are looked at as one.
     """
-    whole = [around([images[index] for index in strip]) for strip in _strips(images)]
+    whole = [bounding_box([images[index] for index in strip]) for strip in _strips(images)]
     return [box for box in whole if not (runs and lies_under_text(box, runs))]
 
 
@@ -246,14 +246,14 @@ def _strips(images: Sequence[Rect]) -> list[list[int]]:
     return groups
 
 
-def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
+def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:
     """Return whether lines of prose run through a picture: several, or one from side to side. One may be a caption.
 
     The text of a line counts together however many runs it is printed in, and only as far as it stands in the
     picture: white space at a picture's edges may reach into a line above, below or beside it.
     """
     inner = Rect(box.x0, box.y0 + 2, box.x1, box.y1 - 2)
-    rows: dict[int, list[Run]] = {}
+    rows: dict[int, list[TextRun]] = {}
     for run in runs:
         if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < _middle(run) < inner.y1:
             rows.setdefault(round(run.baseline / 3), []).append(run)
@@ -263,7 +263,7 @@ def lies_under_text(box: Rect, runs: Sequence[Run]) -> bool:
     return several or any(_crosses(row, inner) for row in rows.values())
 
 
-def _crosses(row: list[Run], box: Rect) -> bool:
+def _crosses(row: list[TextRun], box: Rect) -> bool:
     """Return whether a line runs through the middle of a box, from one side to the other."""
     if not box.y0 + 0.15 * box.height < _middle(row[0]) < box.y1 - 0.15 * box.height:
         return False
@@ -272,11 +272,11 @@ def _crosses(row: list[Run], box: Rect) -> bool:
     return whole and row[0].box.x0 < box.x0 - row[0].size and row[-1].box.x1 > box.x1 + row[-1].size
 
 
-def _middle(run: Run) -> float:
+def _middle(run: TextRun) -> float:
     return (run.box.y0 + run.box.y1) / 2
 
 
-def _inside_length(row: list[Run], box: Rect) -> float:
+def _inside_length(row: list[TextRun], box: Rect) -> float:
     """Ideographs, letters as halves, of the longest text without a wide gap that stands in a box."""
     longest = length = 0.0
     end = box.x0
@@ -294,7 +294,7 @@ def _inside_any(box: Rect, others: Sequence[Rect]) -> bool:
     return any(box.overlap(other) > 0.7 * box.area for other in others)
 
 
-def cluster(rects: Sequence[Rect], reach: float) -> list[list[int]]:
+def cluster_boxes(rects: Sequence[Rect], reach: float) -> list[list[int]]:
     """Groups of indices of rectangles that touch, directly or through others, within ``reach`` points."""
     if not rects:
         return []

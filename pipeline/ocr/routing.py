@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr.glyphs import is_common
-from pipeline.ocr.model import Rect, around
+from pipeline.ocr.model import Rect, bounding_box
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.regions import Drawing, cluster
+from pipeline.ocr.regions import Drawing, cluster_boxes
 from pipeline.ocr.textlayer import TextLayer
 
 LOOK_PIECES = 2000
@@ -104,9 +104,9 @@ def _holes(drawn: Any, place: Rect) -> int:
 def image_cover(drawing: Drawing, frame: Rect) -> float:
     """Share of the page that images cover, 0..1; overlapping images count once."""
     covered = 0.0
-    for indices in cluster(drawing.images, 0.0):
+    for indices in cluster_boxes(drawing.images, 0.0):
         boxes = [drawing.images[index] for index in indices]
-        covered += min(around(boxes).area, sum(box.area for box in boxes))
+        covered += min(bounding_box(boxes).area, sum(box.area for box in boxes))
     return min(1.0, covered / max(1.0, frame.area))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.ocr import layout
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.glyphs import is_cjk
-from pipeline.ocr.model import PageRead, Rect, Run
+from pipeline.ocr.model import PageRead, Rect, TextRun
 from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod
 
@@ -62,17 +62,17 @@ def word_height(word: Word) -> float:
     return hypot(x0 - x3, y0 - y3)
 
 
-def turn(point: Point, angle: float, centre: Point) -> Point:
+def rotate_point(point: Point, angle: float, centre: Point) -> Point:
     """A point turned clockwise (as seen, y down) by ``angle`` degrees around ``centre``."""
     c, s = cos(radians(angle)), sin(radians(angle))
     x, y = point[0] - centre[0], point[1] - centre[1]
     return centre[0] + c * x - s * y, centre[1] + s * x + c * y
 
 
-def moved(box: Rect, angle: float, centre: Point) -> Rect:
+def rotate_box(box: Rect, angle: float, centre: Point) -> Rect:
     """A box whose middle is turned by ``angle`` degrees around ``centre``; its sides stay level."""
     middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
-    x, y = turn(middle, angle, centre)
+    x, y = rotate_point(middle, angle, centre)
     dx, dy = x - middle[0], y - middle[1]
     return Rect(box.x0 + dx, box.y0 + dy, box.x1 + dx, box.y1 + dy)
 
@@ -81,7 +81,7 @@ def _drawing(marks: dict[str, list[list[float]]], angle: float, centre: Point) -
     """The marks of a scanned page, straightened."""
 
     def boxes(kind: str) -> list[Rect]:
-        return [moved(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
+        return [rotate_box(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
 
     return Drawing(boxes("across"), boxes("down"), [], boxes("figures"))
 
@@ -115,11 +115,11 @@ def to_page(
     for word in words:
         if is_slanted(word, angle):
             continue
-        corners = [turn(point, -angle, centre) for point in word.corners]
+        corners = [rotate_point(point, -angle, centre) for point in word.corners]
         xs, ys = zip(*corners, strict=True)
         box = Rect(min(xs), min(ys), max(xs), max(ys))
         runs.append(
-            Run(
+            TextRun(
                 word.text,
                 box,
                 box.y1 - _DESCENT * box.height,
@@ -133,7 +133,7 @@ def to_page(
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     for line in lines:
         if line.box and angle:
-            line.box = moved(line.box, angle, centre)
+            line.box = rotate_box(line.box, angle, centre)
     page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
     page.turned = value["turned"]
     if page.turned:

@@ -20,7 +20,7 @@ from pipeline.ocr.assemble import (
 )
 from pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
+from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.documents import Page, RawFile, ReadMethod
 from schemas.errors import UnreadableDocument
@@ -176,7 +176,7 @@ def _look(
         except UnreadableDocument as error:
             rejects.append(_rejection(name, Failure(error.reason, error.detail)))
     with context.progress(len(tasks), "files") as advance:
-        for task, facts in context.map(inspect, tasks, timeout=_HANG * params.page_timeout):
+        for task, facts in context.map(inspect_file, tasks, timeout=_HANG * params.page_timeout):
             advance(1)
             if isinstance(facts, Failure):
                 rejects.append(_rejection(task.document, facts))

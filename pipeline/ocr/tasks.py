@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pipeline.ocr import engines
-from pipeline.ocr.bounds import bounded
+from pipeline.ocr.bounds import limit_resources
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, reader
@@ -74,7 +74,7 @@ def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) 
     return read()
 
 
-def inspect(task: FileTask) -> FileFacts:
+def inspect_file(task: FileTask) -> FileFacts:
     """The format of a file, its number of pages, or its rows when it is tabular."""
     return _twice(task.path, lambda: _look(task), lambda _: False)
 
@@ -82,12 +82,12 @@ def inspect(task: FileTask) -> FileFacts:
 def _look(task: FileTask) -> FileFacts:
     found = find_reader(task.path, task.params)
     if isinstance(found, PagedReader):
-        with bounded(task.path, task.params.text_timeout):
+        with limit_resources(task.path, task.params.text_timeout):
             pages, most = found.count_pages(task.path, task.params), task.params.max_pages
         if pages > most:
             raise UnreadableDocument("too_large", f"{pages} pages, more than max_pages = {most}")
         return FileFacts(found.format, pages, None)
-    with bounded(task.path):
+    with limit_resources(task.path):
         told: list[str] = []
         return FileFacts(found.format, None, _rows(found, task, told), tuple(told))
 
@@ -109,7 +109,7 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
     assert isinstance(found, PagedReader)
 
     def read() -> list[PageRead | NeedsOcr]:
-        with bounded(task.path, task.params.text_timeout):
+        with limit_resources(task.path, task.params.text_timeout):
             return found.read(task.path, task.pages, task.params)
 
     def damaged(pages: list[PageRead | NeedsOcr]) -> bool:
@@ -121,12 +121,12 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
 
 def recognise_page(task: PageTask) -> dict[str, Any]:
     """Return what the OCR engine finds on the task's one page, see ``recognise``; of some lines, ``readings``."""
-    from pipeline.ocr.recognise import recognise, reread
+    from pipeline.ocr.recognise import recognise, reread_box
 
     found = reader(task.format)
     assert isinstance(found, VisualReader)
-    with bounded(None, task.params.page_timeout):
+    with limit_resources(None, task.params.page_timeout):
         image, engine = found.image(task.path, task.pages[0], task.params), engines.load(task.params)
         if task.boxes:
-            return {"readings": [reread(engine, image, box) for box in task.boxes]}
+            return {"readings": [reread_box(engine, image, box) for box in task.boxes]}
         return recognise(engine, image, task.params)

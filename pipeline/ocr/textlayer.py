@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import Rect, Run
+from pipeline.ocr.model import Rect, TextRun
 from pipeline.ocr.mupdf import pymupdf
 
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
@@ -36,7 +36,7 @@ Char = tuple[str, float, float, float]
 class TextLayer:
     """The content of a page's text layer."""
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TextRun] = field(default_factory=list)
     glyphs: int = 0
     """Visible characters, watermarks and copies of fake bold included."""
     turned: int = 0
@@ -176,7 +176,7 @@ def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
     return bool(span["size"] > page_width / 14 and lightness > 150)
 
 
-def _runs(chars: list[Char], size: float, font: str) -> Iterator[Run]:
+def _runs(chars: list[Char], size: float, font: str) -> Iterator[TextRun]:
     """The runs of a span: a wide gap, a step back or another baseline ends one."""
     narrow, back, shift = BREAK_GAP * size, -0.5 * size, 0.05 * size
     part: list[str] = []
@@ -203,8 +203,8 @@ def _runs(chars: list[Char], size: float, font: str) -> Iterator[Run]:
         yield _run(part, font, size, (left, right, start), spaced)
 
 
-def _run(part: list[str], font: str, size: float, place: tuple[float, float, float], spaced: bool) -> Run:
+def _run(part: list[str], font: str, size: float, place: tuple[float, float, float], spaced: bool) -> TextRun:
     left, right, baseline = place
     text = glyphs.fold("".join(part), font)
     box = Rect(left, baseline - _ASCENT * size, right, baseline + _DESCENT * size)
-    return Run(text, box, baseline, size, space_after=spaced)
+    return TextRun(text, box, baseline, size, space_after=spaced)

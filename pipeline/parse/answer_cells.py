@@ -11,7 +11,7 @@ from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options, string, unpacked
 from pipeline.parse.text import fold
 from pipeline.patterns import Patterns
-from schemas.columns import plain, vocabulary
+from schemas.columns import plain_header, vocabulary
 
 _P = Patterns("answer_cells")
 
@@ -62,7 +62,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
         return seen.pop() if len(seen) == 1 else AnswerEncoding.UNKNOWN
     if printed and all(one.options.printed for one in given):
         return AnswerEncoding.UNKNOWN  # the options carry the very numbers
-    places = [(numbers(one.value), len(one.options.pairs)) for one in given]
+    places = [(answer_numbers(one.value), len(one.options.pairs)) for one in given]
     zero, last = sum(0 in found for found, _ in places), sum(size in found for found, size in places)
     beyond = sum(not found or max(found) > size for found, size in places)
     texts = sum(quoted_of(str(one.value), one.options.pairs) is not None for one in given)
@@ -79,16 +79,16 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
 
 def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
     """Return why numbers may not be places of options: 8 of four options, or many 1, 2, 4 and never 3 (bits)."""
-    if readable(given, encoding) < MOST:
+    if readable_share(given, encoding) < MOST:
         odd = next(one for one in given if read_answer(one.value, one.options, encoding) is None)
         return _readings(odd, "of several numbers no option stands in that place")
     read = (one for one in given if read_answer(one.value, one.options, encoding))
-    seen = {number for one in read for number in numbers(one.value)}
+    seen = {number for one in read for number in answer_numbers(one.value)}
     never = sorted({*range(min(seen), max(seen))} - seen) if len(given) >= ENOUGH else []
     return _readings(given[0], f"{never[0]} is never a key, and {max(seen)} is") if never else None
 
 
-def readable(given: Sequence[Given], encoding: AnswerEncoding) -> float:
+def readable_share(given: Sequence[Given], encoding: AnswerEncoding) -> float:
     """The share of answers that can be read in an encoding."""
     good = sum(
         read_answer(one.value, one.options, encoding) is not None
@@ -139,11 +139,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def numbers(value: Any) -> list[int]:
+def answer_numbers(value: Any) -> list[int]:
     """The whole numbers of an answer; -1 is none."""
     value = unpacked(value)
     if isinstance(value, list):
-        return [one for item in value for one in numbers(item)]
+        return [one for item in value for one in answer_numbers(item)]
     text = str(value)
     found = [float(part) for part in re.findall(r"\d+(?:\.\d+)?", text)] if text[:1] != "-" else []
     return [int(part) for part in found if part.is_integer()]
@@ -193,13 +193,13 @@ def _headers_of(text: str, options: Options) -> list[str] | None:
     """The labels of the columns that an answer names: option3, 选1;选4, ②."""
     parts = re.split(_BETWEEN_HEADERS, text)
     # B(甲) is no name of the column B: what stands beside a letter has to be its text.
-    found = {None if re.search("[(（]", part) else options.named.get(plain(part)) for part in parts}
+    found = {None if re.search("[(（]", part) else options.named.get(plain_header(part)) for part in parts}
     return sorted(label for label in found if label) if found and None not in found else None
 
 
 def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
     """Letters of numbers: as printed before the options, else counted as the source counts."""
-    found = numbers(value)
+    found = answer_numbers(value)
     if options.printed and all(str(one) in options.printed for one in found):
         return sorted({options.printed[str(one)] for one in found}) or None
     labels = [label for label, _ in options.pairs]

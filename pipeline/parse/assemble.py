@@ -8,7 +8,7 @@ from pipeline.parse.draft import (
     Draft,
     Habits,
     ItemText,
-    collected,
+    group_values,
     pointed_fields,
     take_marks,
     take_notes,
@@ -18,7 +18,7 @@ from pipeline.parse.draft import (
 from pipeline.parse.fields import (
     Fields,
     by_text,
-    concluded,
+    concluded_answer,
     filled_blank,
     repeats_answer,
     split_fields,
@@ -38,7 +38,7 @@ from pipeline.parse.parts import (
     parts_with_options,
     split_off,
     stems_after_options,
-    unnumbered,
+    unnumbered_drafts,
 )
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
@@ -74,7 +74,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
             in_key.add(id(item.block))
         drafts.extend(own_drafts)
         if rest is not None:
-            drafts.extend(unnumbered(item, item.pieces[border:], rest))
+            drafts.extend(unnumbered_drafts(item, item.pieces[border:], rest))
     take_notes(drafts)
     continue_cases(drafts)
     _flag_shifted(drafts)
@@ -109,7 +109,7 @@ ANSWERING = 0.8
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     """Return runs that repeat earlier question numbers and consist almost wholly of key entries."""
-    runs = collected((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
+    runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
     asked = set[int]()
     answering = set[int]()
     for run, members in runs.items():
@@ -237,7 +237,7 @@ def _entry(reading: ItemText) -> Draft:
     draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1
     said = join_lines(rest)
     draft.explanation = "\n".join(part for part in (said, fields.explanation) if part) or None
-    draft.answer = draft.answer or concluded(draft.explanation)
+    draft.answer = draft.answer or concluded_answer(draft.explanation)
     return draft
 
 
@@ -341,7 +341,7 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     if draft.answer is None and fields.answer_texts:
         draft.flag("answer_not_read", f"answer given as {fields.answer_texts[0][:40]!r}")
     if draft.answer is None:
-        draft.take_answer(concluded(fields.explanation), "concluded")
+        draft.take_answer(concluded_answer(fields.explanation), "concluded")
 
 
 def _clear_blank(draft: Draft, labels: list[str], reading: ItemText) -> None:

@@ -10,7 +10,7 @@ from pipeline.parse import cells
 from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import Columns, Unclear, around_key, looks_like, options_of, side_by_side
-from pipeline.parse.fields import concluded
+from pipeline.parse.fields import concluded_answer
 from schemas.columns import roles_of, vocabulary
 from schemas.dataset import SourceParams
 
@@ -51,7 +51,7 @@ class CellSearch:
         """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
         names = self.found.roles.get("explanation", ())
         return [
-            Given(row[name], options, concluded(cells.text_of(row, names)))
+            Given(row[name], options, concluded_answer(cells.text_of(row, names)))
             for row in self.rows
             if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
         ]
@@ -67,7 +67,7 @@ class CellSearch:
         else:
             found = answers.encoding_of(given, printed=not self.found.options)
         if isinstance(found, AnswerEncoding):
-            return found, answers.readable(given, found)
+            return found, answers.readable_share(given, found)
         return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
 
     def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
@@ -84,7 +84,7 @@ class CellSearch:
                     self._stop(
                         "columns_unclear",
                         f"two columns may be the key and differ: {one} = {row.get(one)!r:.30} is {said}, "
-                        f"{other} = {row.get(other)!r:.30} is {meant}; {say('answer', one)}",
+                        f"{other} = {row.get(other)!r:.30} is {meant}; {hint('answer', one)}",
                     )
                     return
 
@@ -101,9 +101,9 @@ class CellSearch:
         if self.problems:
             return
         if "stem" not in self.found.roles:
-            self._stop("no_stem", f"no column is the stem; there are {self.shown}; {say('stem', '…')}")
+            self._stop("no_stem", f"no column is the stem; there are {self.shown}; {hint('stem', '…')}")
         if not self.found.has_options():
-            how = say("options", "…") + ' or options = ["…", "…"]'
+            how = hint("options", "…") + ' or options = ["…", "…"]'
             empty = next(
                 (name for name in self.names if "options" in roles_of(name) and not self.filled[name]), None
             )
@@ -135,7 +135,7 @@ class CellSearch:
         if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
             told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
-            self._stop("columns_unclear", f"{told}; {say('answer', good[0])}")
+            self._stop("columns_unclear", f"{told}; {hint('answer', good[0])}")
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
@@ -201,7 +201,7 @@ class CellSearch:
         for row in self.rows:
             read = [cells.bare_texts(row.get(name)) for name in names if cells.filled(row.get(name))]
             if any(texts != read[0] for texts in read):
-                told = f"the options may be {' or '.join(names)}; {say('options', names[0])}"
+                told = f"the options may be {' or '.join(names)}; {hint('options', names[0])}"
                 self._stop("columns_unclear", told)
                 return
 
@@ -220,12 +220,12 @@ class CellSearch:
             return
         longest, *others = sorted(texts, key=self._length, reverse=True)
         if others and self._length(longest) < 2 * self._length(others[0]):
-            told = f"the stem may be {longest} or {others[0]}; {say('stem', longest)}"
+            told = f"the stem may be {longest} or {others[0]}; {hint('stem', longest)}"
             self._stop("columns_unclear", told)
         else:
             self._take("stem", [longest], "content")
 
 
-def say(role: str, name: str) -> str:
+def hint(role: str, name: str) -> str:
     """Return what to write in ``dataset.toml``, for an error."""
     return f"write {role} = {name!r} in dataset.toml"

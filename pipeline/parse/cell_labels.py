@@ -21,7 +21,7 @@ _APART = " \t\n。；;，,、/|$"
 
 def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     """Return the options of a text by their labels, and the labels of options that may contain another label."""
-    _, pairs = cut(value)
+    _, pairs = cut_at_labels(value)
     text = broken_lines(value).strip()
     marks, doubtful = _touching(text), _hidden(pairs)
     if len(marks) > len(pairs):
@@ -40,7 +40,7 @@ def broken_lines(text: str) -> str:
     return _P.literal_break.sub("\n", text)
 
 
-def cut(value: str) -> tuple[str, Pairs]:
+def cut_at_labels(value: str) -> tuple[str, Pairs]:
     """Return the text before the first label of a text, and the options that its labels begin.
 
     A gap (A, B, D, E) or another start than A changes nothing: each option ends where the next label stands.

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
 from pipeline.patterns import Patterns
-from schemas.columns import option_of, plain, vocabulary
+from schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns("cells")
 
@@ -41,7 +41,7 @@ class Options:
     inside: Sequence[str] = ()
     """Labels of options in which another label may stand: A.甲 B.乙C.丙."""
     named: Mapping[str, str] = field(default_factory=dict)
-    """Labels by the header of the option's column, as ``plain`` has it, since keys may name it: 选1, option3."""
+    """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
 
 
 def text_of(fields: Fields, names: Iterable[str]) -> str | None:
@@ -132,8 +132,8 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
     if any(
         signs.upper().startswith("".join(labels)) for signs in vocabulary()["options"]["alphabets"] if labels
     ):
-        letters = {plain(label): chr(65 + at) for at, label in enumerate(labels)}
-        return Options([(letters[plain(label)], text) for label, text in found], named=letters)
+        letters = {plain_header(label): chr(65 + at) for at, label in enumerate(labels)}
+        return Options([(letters[plain_header(label)], text) for label, text in found], named=letters)
     return Options(found)
 
 
@@ -293,7 +293,7 @@ def labelled_in(value: str) -> Options:
     return replace(labelled(pairs), inside=doubtful)
 
 
-def swallowed(options: Options) -> list[str]:
+def labels_inside(options: Options) -> list[str]:
     """Labels of options in which what looks like another label stands."""
     lines = [label for label, text in options.pairs if re.search(r"\n\s*[A-K]\s*[.．、:：)）]", text)]
     return list(dict.fromkeys([*options.inside, *lines]))

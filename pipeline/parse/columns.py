@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from pipeline.parse import cells
 from pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
 from pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
-from schemas.columns import flags_of, option_of, plain, vocabulary
+from schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
             for label, name in columns.flags.items()
             if (cells.string(fields.get(name)) or "").casefold() in vocabulary()["words"]["right"]
         ]
-        named = {plain(name): label for label, name in columns.options.items()}
+        named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(found), named=named, right=right or None)
     if columns.options_in_stem:
         return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
@@ -175,8 +175,8 @@ def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
         said = option_of(header)
         sign = said[1] if said else other
         wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdigit() else label
-        expected = plain(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
-        if wanted.lower() in plain(column) and fuzz.ratio(plain(column), expected) >= _LIKE:
+        expected = plain_header(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
+        if wanted.lower() in plain_header(column) and fuzz.ratio(plain_header(column), expected) >= _LIKE:
             return True
     return False
 
@@ -223,7 +223,7 @@ def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[
     told = [(row, text) for row in rows if (text := string(first(row, answer)))]
 
     def hit(row: Fields, name: str, text: str) -> bool:
-        return string(row.get(name)) == text or plain(name) == plain(text)
+        return string(row.get(name)) == text or plain_header(name) == plain_header(text)
 
     hits = [any(hit(row, name, text) for row, text in told) for name in columns]
     run = [name for name, is_hit in zip(columns, hits, strict=True) if is_hit]

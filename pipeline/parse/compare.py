@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pipeline.parse import heads
-from pipeline.parse.draft import Draft, collected
+from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.fields import opens_field
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.options import find_labels, opens_option
-from pipeline.parse.rooms import SHORT_OF, ColumnEdges, labelled
+from pipeline.parse.rooms import SHORT_OF, ColumnEdges, has_label
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 
@@ -40,8 +40,8 @@ def _check_counts(own: Sequence[Draft]) -> None:
     """Flag an unusual number of options in its section or paper: options were lost, or belong to another question."""
     members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
     # items of one answer may have fewer options than others
-    kinds = collected((draft.announced == "X" or len(draft.answer or "") > 1, draft) for draft in members)
-    blocks = collected((id(draft.block), draft) for draft in members)
+    kinds = group_values((draft.announced == "X" or len(draft.answer or "") > 1, draft) for draft in members)
+    blocks = group_values((id(draft.block), draft) for draft in members)
     odd: dict[int, tuple[Draft, int]] = {}
     parts = [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]
     for part, enough in parts:
@@ -59,7 +59,7 @@ def _check_lost_options(own: Sequence[Draft]) -> None:
 
     The options C and D of a page in two columns may have been read elsewhere.
     """
-    short: dict[int, list[int]] = collected(
+    short: dict[int, list[int]] = group_values(
         (draft.section, len(draft.options))
         for draft in own
         if max(draft.answer or "A") > draft.options[-1][0]
@@ -88,7 +88,7 @@ def _check_feet(own: Sequence[Draft]) -> None:
 def _check_groups(drafts: Sequence[Draft]) -> None:
     """Flag shared text whose head names a first number that was not found: it may hold that question."""
     headed = (draft for draft in drafts if draft.group and draft.group_first is not None)
-    for members in collected((draft.group, draft) for draft in headed).values():
+    for members in group_values((draft.group, draft) for draft in headed).values():
         first = min(draft.number or 0 for draft in members)
         for draft in members if first != members[0].group_first else ():
             why = f"its head names number {draft.group_first}, the first found is {first}"
@@ -98,7 +98,7 @@ def _check_groups(drafts: Sequence[Draft]) -> None:
 def _check_announced(drafts: Sequence[Draft]) -> None:
     """Questions beyond the number that their head announces stand under a head that was not read."""
     numbered = (draft for draft in drafts if draft.number is not None and not draft.entry)
-    for members in collected((id(draft.block), draft) for draft in numbered).values():
+    for members in group_values((id(draft.block), draft) for draft in numbered).values():
         stated = heads.announcement(members[0].block.text).count
         if stated is None or (stated > 1 and len({draft.section for draft in members}) > 1):
             continue
@@ -147,5 +147,5 @@ def _last_option(draft: Draft) -> list[ParsedLine]:
     """Return the line on which an item's last label stands and those under it, up to its answer."""
     texts = [piece.text for piece in draft.pieces]
     end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
-    labels = (i for i, text in enumerate(texts[:end]) if i == 0 or labelled(text) or opens_option(text))
+    labels = (i for i, text in enumerate(texts[:end]) if i == 0 or has_label(text) or opens_option(text))
     return draft.pieces[max(labels, default=0) : end]

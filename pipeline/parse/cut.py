@@ -26,7 +26,7 @@ from pipeline.parse.heads import (
 )
 from pipeline.parse.keylines import answer_lines, key_heads
 from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.numbering import Boundary, choose, unnumbered, weigh
+from pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
 from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
 from pipeline.patterns import Patterns
@@ -191,8 +191,8 @@ def _numbers(cutting: Cutting) -> None:
     ]
     marks = _without_parts(marks, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = _within_titles(weigh(cutting.pieces, marks, sorted(boundaries), cutting.groups))
-    for mark in choose(weighed, boundaries) or unnumbered(cutting.pieces):
+    weighed = _within_titles(weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups))
+    for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}
     cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)

@@ -17,7 +17,7 @@ from pipeline.parse.fields import (
     stated_answers,
 )
 from pipeline.parse.heads import announcement
-from pipeline.parse.lines import REGIONS, ParsedLine, spans
+from pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, NumberedItem, PointedItem
 from pipeline.parse.text import join_lines
@@ -158,7 +158,7 @@ class Draft:
         self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()
     ) -> None:
         """Note why it was cut as it was, and where."""
-        self.steps.append(Step(part=part, rule=rule, detail=detail, spans=spans(pieces)))
+        self.steps.append(Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces)))
 
     def take_answer(self, letters: str | None, rule: str) -> None:
         """Set its answer, if there is one, and note by which rule it was found."""
@@ -206,7 +206,7 @@ class Draft:
         return min(known) if known else None
 
 
-def collected(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+def group_values(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
     """Return the values of each key, in their order; of an unknown key none."""
     found: dict[_Key, list[_Value]] = defaultdict(list)
     for key, value in pairs:

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.claims.explanations import SURE, stated
+from pipeline.claims.explanations import SURE, read_explanation
 from pipeline.parse import heads
 from pipeline.parse.compare import compare_items, under_options
-from pipeline.parse.draft import Draft, collected, text_of
+from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import HEADS, Outline
-from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_whole, labelled
+from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, has_label, is_complete_line
 from pipeline.parse.running import is_title
 from pipeline.patterns import Patterns
 from schemas.documents import Part
@@ -224,9 +224,9 @@ def _check_lengths(draft: Draft, edges: ColumnEdges) -> None:
 
 def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
     """Return whether the last option runs over full lines without a stop: no other text stands under it."""
-    last = max((i for i, piece in enumerate(draft.pieces) if labelled(piece.text)), default=0)
+    last = max((i for i, piece in enumerate(draft.pieces) if has_label(piece.text)), default=0)
     lines = draft.pieces[last:]
-    full = len(lines) > 1 and not any(is_whole(piece, edges) for piece in lines[:-1])
+    full = len(lines) > 1 and not any(is_complete_line(piece, edges) for piece in lines[:-1])
     return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
 
 
@@ -251,7 +251,7 @@ def _check_verdict(draft: Draft) -> None:
     """The answer against what the explanation says of the options."""
     if not draft.answer or not draft.explanation or _explained_together(draft):
         return
-    said = stated(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
+    said = read_explanation(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
     if said and said.rule in SURE and said.answer != frozenset(draft.answer):
         draft.flag(
             "explanation_disagrees", f"answer {draft.answer}, but the explanation says {said.detail!r}"
@@ -299,7 +299,7 @@ def _check_cases_before(outline: Outline, own: Sequence[Draft]) -> None:
 def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
     """Questions that another item's text names, and that have no case: it stands there, or nowhere."""
     alone = (draft for draft in own if not draft.shared_pieces)
-    named = collected(((draft.section, draft.number or 0), draft) for draft in alone)
+    named = group_values(((draft.section, draft.number or 0), draft) for draft in alone)
     for holder in drafts:
         texts = [text for _, text in _texts(holder)] if holder.options else [text_of(holder.pieces)]
         found = next((found for text in texts if (found := _P.named.search(text))), None)

@@ -260,7 +260,7 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s。．.，,；;：:]+", "", text)
 
 
-def concluded(explanation: str | None) -> str | None:
+def concluded_answer(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
     said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation or ""))
     letters = {"".join(sorted(set(found))) for found in said}

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.heads import INSTRUCTION, announcement, question_type
-from pipeline.parse.lines import REGIONS, ParsedLine, place_of, spans
+from pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
 from pipeline.parse.outline import Role
 from pipeline.parse.paper import ParsedPaper
 from pipeline.parse.running import TITLE
@@ -44,13 +44,13 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     return Trace(
         item_id=paper.document,
         document=paper.document,
-        spans=spans(lines),
+        spans=line_spans(lines),
         steps=[step for _, step in heads] + steps,
     )
 
 
 def _step(part: Part, rule: str, pieces: Sequence[ParsedLine], detail: str | None) -> Step:
-    return Step(part=part, rule=rule, detail=detail, spans=spans(pieces))
+    return Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces))
 
 
 def _heads(paper: ParsedPaper) -> list[tuple[ParsedLine, Step]]:
@@ -141,7 +141,7 @@ def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
             outcome.review.append(review_item(name, draft.flags, question))
         else:
             outcome.questions.append(question)
-        lines = spans(draft.all_pieces)
+        lines = line_spans(draft.all_pieces)
         outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
@@ -217,7 +217,7 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
     )
 
 
-def waits(name: str, reason: str, detail: str) -> ReviewItem:
+def waiting_item(name: str, reason: str, detail: str) -> ReviewItem:
     """Something of a document, not a question, that waits for a person."""
     return ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason=reason, detail=detail)
 
@@ -238,8 +238,8 @@ def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[Revi
     for gap in paper.gaps:
         name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
         detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
-        yield waits(name, "missing_number", f"{document.document}: {detail}")
+        yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
     for index, (reason, head, detail) in enumerate(paper.mismatches):
-        yield waits(
+        yield waiting_item(
             f"{document.sha256[:8]}-head{index + 1}", reason, f"{document.document}: {head}: {detail}"
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.parse.draft import Draft, collected
+from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.heads import INSTRUCTION, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
@@ -90,7 +90,7 @@ def _check_answer(draft: Draft) -> None:
 
 def _check_duplicates(drafts: Sequence[Draft]) -> None:
     numbered = (one for one in drafts if one.number is not None and not one.entry)
-    for members in collected(((one.section, one.number, one.suffix), one) for one in numbered).values():
+    for members in group_values(((one.section, one.number, one.suffix), one) for one in numbered).values():
         for draft in members if len(members) > 1 else ():
             draft.flag("duplicate_number", f"number {draft.number} stands twice")
 
@@ -101,7 +101,7 @@ def check_shifts(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
     1 … 5 5 6 … 11 with a key of 12 answers; 1 … 6 8 … 13 with one of 12.
     """
     numbered = (one for one in drafts if one.options and one.number is not None and not one.entry)
-    for section, members in collected((draft.section, draft) for draft in numbered).items():
+    for section, members in group_values((draft.section, draft) for draft in numbered).items():
         times = Counter((draft.number or 0, draft.suffix) for draft in members)
         last = max(number for number, _ in times)
         lost = [gap.number for gap in gaps if gap.section == section]
@@ -130,7 +130,7 @@ def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: se
                 continue
             told = f"{draft.answer} without a mark may be its answer, or part of the text"
             draft.flag("answer_in_text", told)
-    for members in collected((draft.section, draft) for draft in questions).values():
+    for members in group_values((draft.section, draft) for draft in questions).values():
         answered = [draft for draft in members if draft.answer or draft.accepted]
         if len(members) > 1 and answered == members[-1:] and len(members[-1].answer or "") > 1 and not keyed:
             members[-1].flag("several_answers", f"{members[-1].answer} may be the answers of all questions")
@@ -142,7 +142,7 @@ def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: se
             draft.flag("no_answer", why)
 
 
-def gaps(
+def find_gaps(
     drafts: Sequence[Draft], count: int | None, unmatched: Set[tuple[int, int]] = frozenset()
 ) -> list[Gap]:
     """Numbers missing from sections that have questions with options.
@@ -154,7 +154,7 @@ def gaps(
             question are of questions that were not found.
     """
     found: list[Gap] = []
-    of_section = collected((draft.section, draft) for draft in drafts if not draft.entry)
+    of_section = group_values((draft.section, draft) for draft in drafts if not draft.entry)
     sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
     for section in sections:
         members = of_section[section]
@@ -198,7 +198,7 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
 def count_mismatches(drafts: Sequence[Draft]) -> list[Mismatch]:
     """Heads that announce another number of items than stand under them."""
     found: list[Mismatch] = []
-    blocks = collected((id(draft.block), draft) for draft in drafts if not draft.entry)
+    blocks = group_values((id(draft.block), draft) for draft in drafts if not draft.entry)
     for members in blocks.values():
         head = members[0].block.text
         stated = announcement(head).count

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.parse.draft import Draft, collected
+from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.fields import by_text
 from pipeline.parse.heads import announcement, numeral_value
 from pipeline.parse.keylines import KeyLine
@@ -190,7 +190,7 @@ Unmatched = list[tuple[int, int]]
 """(section or 0, number) of entries without a question."""
 
 
-def apply(
+def apply_entries(
     key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool = False
 ) -> Unmatched:
     """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers.
@@ -242,7 +242,7 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
     order, of_place = (
         list(counted.values()),
-        collected((place, section) for section, place in sections.items()),
+        group_values((place, section) for section, place in sections.items()),
     )
     if len(sections) < 2 or not counted:
         return {}

@@ -42,7 +42,7 @@ class ParsedLine:
     """A second reading of its line, where that differs in what matters."""
 
 
-def pieces(lines: Iterable[Line]) -> list[ParsedLine]:
+def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
     kept = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
     kept = without_running(kept)
@@ -69,7 +69,7 @@ def pieces(lines: Iterable[Line]) -> list[ParsedLine]:
     return found
 
 
-def spans(found: Iterable[ParsedLine]) -> list[Span]:
+def line_spans(found: Iterable[ParsedLine]) -> list[Span]:
     """Return the places of lines as runs, page by page."""
     places = sorted({(piece.page, piece.order) for piece in found})
     runs: list[Span] = []

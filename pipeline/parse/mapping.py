@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pipeline.parse import answer_cells as answers
 from pipeline.parse import cell_labels, cells
 from pipeline.parse.answer_cells import AnswerEncoding
-from pipeline.parse.by_cells import CellSearch, say
+from pipeline.parse.by_cells import CellSearch, hint
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import (
     Columns,
@@ -18,7 +18,7 @@ from pipeline.parse.columns import (
     missing_options,
     own_labels,
 )
-from schemas.columns import option_groups, plain, roles_of, vocabulary
+from schemas.columns import option_groups, plain_header, roles_of, vocabulary
 from schemas.dataset import SourceParams
 
 _COMMAS = (",", "，", "、")
@@ -26,7 +26,7 @@ SAMPLE = 2000
 """Number of rows, spread over the table, by which columns are judged."""
 
 
-def find(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
+def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
     """Return the mapping of a table's rows, or all objections to one; declarations in ``dataset.toml`` win."""
     search = _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams())
     search.run()
@@ -73,9 +73,9 @@ class _Search(CellSearch):
             for role in roles_of(name) if self.filled[name] and name not in taken else ():
                 by_role[role].append(name)
         for role, names in by_role.items():
-            order = [plain(one) for one in vocabulary()["roles"][role]]
+            order = [plain_header(one) for one in vocabulary()["roles"][role]]
             if role not in self.found.found_by:
-                self._take(role, sorted(names, key=lambda name: order.index(plain(name))), "name")
+                self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
@@ -90,10 +90,10 @@ class _Search(CellSearch):
         likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
         if len(likely) > 1:
             one, other = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
-            self._stop("columns_unclear", f"the options may be {one}, or {other}; {say('options', '[…]')}")
+            self._stop("columns_unclear", f"the options may be {one}, or {other}; {hint('options', '[…]')}")
         elif likely:
             self._take_options(groups[likely[0]], "name")
-            wrong = {plain(word) for word in vocabulary()["options"]["wrong"]}
+            wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
             self.found.key_is_an_option = likely[0].rstrip("1") in wrong
 
     def _find_flags(self) -> None:
@@ -127,7 +127,7 @@ class _Search(CellSearch):
         answer = self.found.roles.get("answer", [])
         more = missing_options(self.rows, self.names, self._free(), self.found.options, answer)
         if isinstance(more, str):
-            self._stop("columns_unclear", f"{more}; {say('options', '[…]')}")
+            self._stop("columns_unclear", f"{more}; {hint('options', '[…]')}")
         elif more:
             self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
@@ -156,8 +156,8 @@ class _Search(CellSearch):
         names = self.found.roles.get("stem", [])
         if len(names) > 1:
             texts = [name for name in names if self._is_text(name)] or names
-            weak = {plain(one) for one in vocabulary()["weak"]["stem"]}
-            strong = [name for name in texts if plain(name) not in weak] or texts
+            weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
+            strong = [name for name in texts if plain_header(name) not in weak] or texts
             said = [
                 {name: text for name in strong if (text := cells.string(row.get(name)))} for row in self.rows
             ]
@@ -166,11 +166,11 @@ class _Search(CellSearch):
                 (one, text), (other, more), *_ = differ[0].items()
                 example = f"{one} = {text!r:.40}; {other} = {more!r:.40}"
                 self._stop(
-                    "columns_unclear", f"the stem may be {one} or {other} ({example}); {say('stem', one)}"
+                    "columns_unclear", f"the stem may be {one} or {other} ({example}); {hint('stem', one)}"
                 )
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
         if names and not self.found.has_options():
-            cut = [cell_labels.cut(cells.text_of(row, names) or "")[1] for row in self.rows]
+            cut = [cell_labels.cut_at_labels(cells.text_of(row, names) or "")[1] for row in self.rows]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -207,7 +207,7 @@ class _Search(CellSearch):
         return [
             name
             for name in self._free()
-            if any(word in plain(name) for word in words["key"])
-            and not any(word in plain(name) for word in words["no_key"])
+            if any(word in plain_header(name) for word in words["key"])
+            and not any(word in plain_header(name) for word in words["no_key"])
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]

@@ -22,7 +22,7 @@ LIKELY = 0.5
 """Least weight of a place that ends the item before it, in the search for options."""
 
 
-def weigh(
+def weigh_candidates(
     pieces: Sequence[ParsedLine],
     marks: Sequence[NumberCandidate],
     boundaries: Sequence[int],
@@ -186,7 +186,7 @@ class Boundary:
     """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
 
 
-def choose(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
+def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
     """The marks that number questions, in order.
 
     The chain with the most evidence: each mark adds its weight, each irregularity (a gap, a restart, a change of
@@ -266,7 +266,7 @@ PLAIN = 0.9
 """Share of first options in such a paper that only one line must separate from the answer of the item before."""
 
 
-def unnumbered(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
+def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """Return the items of a paper that prints no numbers: the one line between an answer and option A is a stem.
 
     Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from pipeline.parse.draft import collected
-from pipeline.parse.finish import ParseOutcome, waits
+from pipeline.parse.draft import group_values
+from pipeline.parse.finish import ParseOutcome, waiting_item
 from pipeline.parse.keys import Unmatched
 from pipeline.parse.paper import ParsedPaper, apply_key
 from pipeline.patterns import Patterns
@@ -39,7 +39,7 @@ class PairedDocument:
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper, self.folder = paper, PurePosixPath(paper.document).parent
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
-        self.digits = collected((len(number), number) for number in re.findall(r"\d+", paper.document))
+        self.digits = group_values((len(number), number) for number in re.findall(r"\d+", paper.document))
         """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""
 
     @cached_property
@@ -93,7 +93,7 @@ def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:
     outcome = ParseOutcome()
     keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
-    by_stem = collected((name_stem(paper.document), paper) for paper in candidates)
+    by_stem = group_values((name_stem(paper.document), paper) for paper in candidates)
     named = {key.document: _of_same_name(key, by_stem[name_stem(key.document)]) for key in keys}
     keyed = {paper.document for found in named.values() for paper in found}
     keyed |= {paper.document for paper in candidates if _has_answers(paper)}
@@ -242,4 +242,4 @@ def _unpaired(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> ReviewItem:
 
 
 def _key_review(key: ParsedPaper, reason: str, detail: str) -> ReviewItem:
-    return waits(key.document, reason, f"{key.document}: a key of {key.key.size} answers; {detail}")
+    return waiting_item(key.document, reason, f"{key.document}: a key of {key.key.size} answers; {detail}")

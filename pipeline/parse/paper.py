@@ -15,17 +15,17 @@ from pipeline.parse.gates import (
     check_questions,
     check_shifts,
     count_mismatches,
-    gaps,
+    find_gaps,
     unread_keys,
     unread_questions,
 )
 from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from pipeline.parse.keylines import answers_apart
-from pipeline.parse.keys import Key, Unmatched, apply, counted_place, key_of
-from pipeline.parse.lines import ParsedLine, in_one_script, pieces, place_of
+from pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place, key_of
+from pipeline.parse.lines import ParsedLine, in_one_script, parsed_lines, place_of
 from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
-from pipeline.parse.rooms import labelled
+from pipeline.parse.rooms import has_label
 from schemas.documents import Line
 
 
@@ -79,7 +79,7 @@ class ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(answers_apart(in_one_script(pieces(lines))))
+    parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
     kept = {(piece.page, piece.order) for piece in parts}
     running = [
         ParsedLine(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
@@ -120,7 +120,7 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
 def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatched:
     """Apply a key, the paper's own or one from beside it, and return its entries without a question."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
-    unmatched = apply(key, paper.items, _titles(paper), replace=replace)
+    unmatched = apply_entries(key, paper.items, _titles(paper), replace=replace)
     paper.unmatched.update(unmatched)
     return unmatched
 
@@ -136,17 +136,17 @@ def _titles(paper: ParsedPaper) -> dict[int, int]:
     found: dict[int, int] = {}
     for section, draft in first.items():
         at = places.get(place_of(draft.all_pieces[0]), 0)
-        above = [one.text for one in paper.pieces[max(0, at - TITLE_WITHIN) : at] if not labelled(one.text)]
+        above = [one.text for one in paper.pieces[max(0, at - TITLE_WITHIN) : at] if not has_label(one.text)]
         found[section] = next(filter(None, map(counted_place, reversed(above))), 0)
     return found if len({*found.values()}) == len(found) else {}
 
 
-def judge(paper: ParsedPaper) -> None:
+def check_gates(paper: ParsedPaper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     joint_answers(paper.drafts)
     check_questions(paper.drafts)
     check_answers(paper.questions, paper.silent, paper.keyed)
-    paper.gaps = gaps(paper.drafts, paper.count, paper.unmatched)
+    paper.gaps = find_gaps(paper.drafts, paper.count, paper.unmatched)
     check_shifts(paper.drafts, paper.gaps)
     examine(paper.pieces, paper.outline, paper.drafts, paper.gaps)
     paper.mismatches = count_mismatches(paper.drafts)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from rapidfuzz import fuzz
 
 from pipeline.parse.cloze import Blank, Cloze, read_parts
-from pipeline.parse.draft import Draft, collected
+from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.fields import Fields
 from pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from pipeline.parse.lines import ParsedLine
@@ -262,7 +262,7 @@ def _part_draft(item: NumberedItem, pieces: list[ParsedLine], part: SubItem, par
     return draft
 
 
-def unnumbered(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Iterable[Draft]:
+def unnumbered_drafts(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Iterable[Draft]:
     """Options with stems that follow an answer and have no number: named after the item before them."""
     run = find_run(rest)
     parts = stems_after_options(rest, run) if run else None
@@ -285,7 +285,7 @@ SEVERAL = 3
 
 def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
-    named_so = collected(((draft.run, draft.number), draft) for draft in drafts)
+    named_so = group_values(((draft.run, draft.number), draft) for draft in drafts)
     for before, draft in pairwise(drafts):
         found = _P.as_above.match(draft.stem)
         if not found or draft.shared_stem:
@@ -309,7 +309,7 @@ def fold_copies(drafts: Sequence[Draft]) -> None:
     """
     first: dict[int, Draft] = {}
     whole = (one for one in drafts if one.number is not None and not (one.entry or one.suffix))
-    for members in collected((draft.run, draft) for draft in whole).values():
+    for members in group_values((draft.run, draft) for draft in whole).values():
         pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
         asked = [(one, other) for one, other in pairs if one.options and other.options]
         told = [other for _, other in asked if other.answer or other.explanation]

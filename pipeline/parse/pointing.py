@@ -78,7 +78,7 @@ def ask(asked: Sequence[tuple[AskedLines, ChatRequest]], params: PointParams, st
     return found
 
 
-def accepted(before: ParsedPaper, after: ParsedPaper, pointings: Sequence[Pointing]) -> list[Pointing]:
+def accept(before: ParsedPaper, after: ParsedPaper, pointings: Sequence[Pointing]) -> list[Pointing]:
     """Return the pointings whose questions pass all gates; none where a question that was sound is no longer.
 
     A line that is to be left out must come again in the paper, or be known for a title or a foot.

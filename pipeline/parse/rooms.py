@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
 
-from pipeline.parse.draft import Draft, collected, text_of
+from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
@@ -66,7 +66,7 @@ def _width(text: str) -> int:
     return len(text) + sum(char > "\u2e7f" for char in text)
 
 
-def is_whole(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:
+def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:
     """Return whether a line ends what it says: by its words, or short of the edge of its column."""
     if piece.box is None or (by_words and _P.ends.search(piece.text.rstrip())):
         return True
@@ -128,7 +128,7 @@ class Rooms:
         most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
         for white, (above, below) in found:
             lines = (white - self.usual) / (self.height + self.usual)
-            allowed = self.apart.get(place_of(below), 0.0) if is_whole(above, self.edges) else 0.0
+            allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
             if white > most:
                 (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
 
@@ -201,14 +201,14 @@ def check_rooms(
 def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
     for above, below in (*rooms.inside(draft), *rooms.after(draft)):
         at_edge, lost = place_of(above) in rooms.breaks, rooms.holes.get(place_of(above), 0.0)
-        label = labelled(below.text) and not at_edge and not next_lost and lost < BEFORE_LABEL
+        label = has_label(below.text) and not at_edge and not next_lost and lost < BEFORE_LABEL
         stops = above.text.rstrip().endswith("。")  # the end of a case may stand before the line that asks
-        if lost and not (label and is_whole(above, rooms.edges, by_words=not stops)):
+        if lost and not (label and is_complete_line(above, rooms.edges, by_words=not stops)):
             draft.flag("room_inside", f"there is room for a line after {above.text[-20:]!r}")
             return
     for above, below in pairwise(draft.pieces):
-        ends = labelled(below.text) and not labelled(above.text)
-        if ends and place_of(above) in rooms.breaks and not is_whole(above, rooms.edges):
+        ends = has_label(below.text) and not has_label(above.text)
+        if ends and place_of(above) in rooms.breaks and not is_complete_line(above, rooms.edges):
             draft.flag("room_inside", f"a page ends after {above.text[-20:]!r}, which may go on")
             return
 
@@ -252,9 +252,9 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
     """Flag the question before a number that was not found, or what is shared after it: it may hold its text."""
     lacking = {gap.section for gap in gaps}
     items = [one for one in drafts if one.section in lacking and one.number and not one.entry]
-    by_number = collected(((draft.section, draft.number or 0), draft) for draft in items)
-    by_group = collected(((draft.section, draft.group), draft) for draft in items)
-    numbers = collected(sorted(by_number))
+    by_number = group_values(((draft.section, draft.number or 0), draft) for draft in items)
+    by_group = group_values(((draft.section, draft.group), draft) for draft in items)
+    numbers = group_values(sorted(by_number))
     fewest, looked = _fewest_options(items), set[int]()
     for gap in gaps:
         at = bisect_left(numbers[gap.section], gap.number)
@@ -283,7 +283,7 @@ def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms
 
 def _fewest_options(items: Iterable[Draft]) -> dict[int, list[int]]:
     """Return the two smallest counts of options in each section."""
-    counts = collected((draft.section, len(draft.options)) for draft in items if draft.options)
+    counts = group_values((draft.section, len(draft.options)) for draft in items if draft.options)
     return {section: sorted(found)[:2] for section, found in counts.items()}
 
 
@@ -299,7 +299,7 @@ def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
     """Why the question before a lost number cannot be shown to be whole and alone; None where it can."""
     if any(piece.kind in REGIONS for piece in draft.pieces):
         return "a figure or table stands in it"
-    if rooms.drawn and not all(is_whole(piece, rooms.edges) for piece in draft.pieces[-1:]):
+    if rooms.drawn and not all(is_complete_line(piece, rooms.edges) for piece in draft.pieces[-1:]):
         return "its last line is full, and nothing shows where it ends"
     if draft.shared_options or draft.suffix or not draft.options:
         return "it has several lines" if len(draft.pieces) > 1 else None
@@ -336,9 +336,9 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draf
     """
     items = [draft for draft in drafts if draft.pieces and not draft.entry] if rivals else []
     begins = [place_of(draft.pieces[0]) for draft in items]
-    named = collected(((draft.run, draft.number), draft) for draft in items)
-    groups = collected((draft.group, draft) for draft in items)
-    holders = collected((place_of(piece), draft) for draft in items for piece in draft.all_pieces)
+    named = group_values(((draft.run, draft.number), draft) for draft in items)
+    groups = group_values((draft.group, draft) for draft in items)
+    holders = group_values((place_of(piece), draft) for draft in items for piece in draft.all_pieces)
     for piece, number in rivals:
         at = bisect_right(begins, place_of(piece))
         same = named.get((items[at - 1].run, number), []) if at else []
@@ -347,6 +347,6 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draf
             draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
 
 
-def labelled(text: str) -> bool:
+def has_label(text: str) -> bool:
     """Return whether a clear label of an option stands in a line."""
     return any(label.strength > 2 for label in find_labels(text))

@@ -143,7 +143,7 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
     return replace(options, pairs=left) if set(key) <= {label for label, _ in left} else options
 
 
-def strange(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
+def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     doubts = []
     if any(map(_P.picture.search, texts)):

@@ -14,7 +14,7 @@ import polars as pl
 from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import Columns, Unclear, options_of
-from pipeline.parse.fields import concluded, filled_blank
+from pipeline.parse.fields import concluded_answer, filled_blank
 from pipeline.parse.heads import SET_ASIDE, announcement, question_type
 from pipeline.parse.row_texts import Doubts
 from pipeline.patterns import Patterns
@@ -136,7 +136,7 @@ def questions_of(
     """Read each row of a table, in their order."""
     loaded = [_loaded(row) for row in rows]
     fields = [found for found in loaded if not isinstance(found, RowError)]
-    columns = mapping.find(fields, declared)
+    columns = mapping.find_mapping(fields, declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
@@ -263,7 +263,7 @@ def _question(
     doubts: Doubts = []
     named = None
     if stem and columns.options_in_stem:
-        stem = cell_labels.cut(stem)[0].strip()
+        stem = cell_labels.cut_at_labels(stem)[0].strip()
     if stem:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
@@ -284,7 +284,7 @@ def _question(
     elif filled:
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated, text.get("explanation"))
-    doubts += row_texts.strange(options, habits.size, [stem, *(one for _, one in options.pairs)])
+    doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ("single", "A1", "A2"):
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
@@ -365,11 +365,11 @@ def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, expla
     labels = [label for label, _ in options.pairs]
     if labels != [chr(65 + index) for index in range(len(labels))]:
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
-        said = cells.string(concluded(explanation))
+        said = cells.string(concluded_answer(explanation))
         if said and answer and said != "".join(answer):
             detail = f"the key is {''.join(answer)}, the explanation concludes {said}"
             doubts.append(("answer_disputed", detail))
-    if inside := cells.swallowed(options):
+    if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
     given = (
         json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)

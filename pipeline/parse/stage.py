@@ -13,9 +13,9 @@ from pipeline.parse.columns import Columns
 from pipeline.parse.finish import STAGE, ParseOutcome, finish, review_item
 from pipeline.parse.outline import Pointing
 from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import ParsedPaper, judge, read_paper
+from pipeline.parse.paper import ParsedPaper, check_gates, read_paper
 from pipeline.parse.params import ParseParams, PointParams
-from pipeline.parse.pointing import AskedLines, Pointed, accepted, ask, requests_of
+from pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
 from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams, SourceParams
@@ -97,7 +97,7 @@ def _judged(
     outcome.extend(pair_keys(papers))
     for paper in papers:
         if paper.items and not paper.is_key:
-            judge(paper)
+            check_gates(paper)
     return papers, outcome
 
 
@@ -111,7 +111,7 @@ def _point(
     found.pointings = {
         one.document: good
         for one, other in zip(before, after, strict=True)
-        if (good := accepted(one, other, found.pointings.get(one.document, [])))
+        if (good := accept(one, other, found.pointings.get(one.document, [])))
     }
     return found
 

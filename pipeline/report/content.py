@@ -15,7 +15,7 @@ from pipeline.rendering.tables import Table
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
-from pipeline.report.shown import cut, spread, tally
+from pipeline.report.shown import clip, spread_evenly, tally
 from pipeline.report.words import notice
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
@@ -201,7 +201,7 @@ def _leaks(kind: str, part: pl.DataFrame, build: Build) -> dict[str, Any]:
     worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
     columns = ("question_id", "split", "score", "other_id", "other_split", "file", "line", "span")
     rows = [
-        {**row, "span": cut(row["span"], build.params.characters)}
+        {**row, "span": clip(row["span"], build.params.characters)}
         for row in worst.select(columns).iter_rows(named=True)
     ]
     return {"kind": kind, "count": part.height, "rows": rows}
@@ -220,7 +220,7 @@ def changes(build: Build) -> Section | None:
                 "kind": kind,
                 "count": part.height,
                 "columns": ", ".join(f"{name} {count:,}" for name, count in columns),
-                "ids": spread(part, build.params.examples)["question_id"].to_list(),
+                "ids": spread_evenly(part, build.params.examples)["question_id"].to_list(),
             }
         )
     moved = found.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height

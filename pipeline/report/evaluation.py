@@ -10,17 +10,17 @@ import polars as pl
 from markupsafe import Markup
 
 from annotation.rubric import aspects
-from pipeline.evaluate.extraction import shown
+from pipeline.evaluate.extraction import visible_output
 from pipeline.evaluate.grading import from_facts
 from pipeline.evaluate.judging.scores import EXPERT
-from pipeline.evaluate.results.build import NOTES, Evaluated, groups, unreviewed
+from pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
 from pipeline.evaluate.results.figures import judge_plots, plots
 from pipeline.evaluate.results.papers import table_name
 from pipeline.evaluate.results.view import REFERENCES, run_name
-from pipeline.evaluate.scoring import accepted
+from pipeline.evaluate.scoring import accepted_answers
 from pipeline.rendering import html
 from pipeline.report.build import Build, Section
-from pipeline.report.shown import Unfolding, unfolding
+from pipeline.report.shown import Unfolding, unfold
 from pipeline.report.words import notice
 from schemas.evaluation import (
     Comparison,
@@ -72,7 +72,7 @@ def evaluation(build: Build) -> Section | None:
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
-        "groups": groups(found),
+        "groups": table_groups(found),
         "plots": _plots(drawn),
         "notes": NOTES,
         "page": PAGE if page else None,
@@ -118,7 +118,7 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
     lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
-    if doubt := unreviewed(found.scores):
+    if doubt := unreviewed_warning(found.scores):
         notices.append(doubt)
     return notices
 
@@ -215,7 +215,7 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
 def _card(
     question: ReleaseRow, predictions: Sequence[Prediction], kind: str, limit: int, whole: int
 ) -> dict[str, Any]:
-    keys = accepted(question)
+    keys = accepted_answers(question)
     return {
         "question": question,
         "kind": kind,
@@ -230,7 +230,7 @@ def _answer(prediction: Prediction, limit: int, whole: int) -> Unfolding | None:
     if prediction.raw_output is None:
         return None
     start, end = prediction.span or (0, 0)
-    return unfolding(prediction.raw_output, limit, whole, (start, end) if prediction.span else None)
+    return unfold(prediction.raw_output, limit, whole, (start, end) if prediction.span else None)
 
 
 def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str, Any]], int]:
@@ -248,10 +248,10 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
         {
             "question": question,
             "task": question.task.value,
-            "case": unfolding(question.case, limit, whole),
-            "reference": unfolding(question.reference, limit, whole),
+            "case": unfold(question.case, limit, whole),
+            "reference": unfold(question.reference, limit, whole),
             "answers": [
-                (one, unfolding(shown(one.raw_output or ""), limit, whole))
+                (one, unfold(visible_output(one.raw_output or ""), limit, whole))
                 for one in given[question.task, question.question_id]
             ],
         }

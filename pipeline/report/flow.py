@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.losses import SourceLoss, alarms, losses, overlaps
+from pipeline.losses import SourceLoss, loss_notices, shared_questions, source_losses
 from pipeline.report import words
 from pipeline.report.build import Build, Section
 from pipeline.report.shown import item_text
@@ -29,7 +29,7 @@ _SHOWN_APART = "conflicting_answers"
 
 def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
-    found = losses(build.table)
+    found = source_losses(build.table)
     parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
     sizes = [build.stage("export").rows(name) for name in SPLITS]
     labels = build.filled("review/labels")
@@ -88,10 +88,10 @@ def _unfinished(build: Build) -> Iterator[Notice]:
 
 def sources(build: Build) -> Section | None:
     """A row a source, and a matrix of those that share most; None before anything was read."""
-    found = losses(build.table)
+    found = source_losses(build.table)
     if not found:
         return None
-    pairs = overlaps(build.table)
+    pairs = shared_questions(build.table)
     most = sorted({name for pair, _ in pairs.most_common(_MATRIX) for name in pair})[:_MATRIX]
     shared: Counter[str] = Counter()
     for pair, count in pairs.items():
@@ -113,7 +113,7 @@ def sources(build: Build) -> Section | None:
 
 def _alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
     """Return notices of the files that lost most; the others are counted."""
-    notices = alarms(found, threshold)
+    notices = loss_notices(found, threshold)
     more = len(notices) - _ALARMS
     if more <= 0:
         return notices

@@ -31,12 +31,12 @@ class CutText:
     """Characters left out."""
 
 
-def cut(text: str | None, limit: int) -> CutText:
+def clip(text: str | None, limit: int) -> CutText:
     """Return the first ``limit`` characters, nothing marked."""
     return _whole(text or "", limit, marked=False)
 
 
-def compare(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
+def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
     """Return both texts with the characters marked that the other does not have (shortest edit script)."""
     from rapidfuzz.distance import Indel
 
@@ -64,7 +64,7 @@ class Unfolding:
     """None where the glance is all."""
 
 
-def unfolding(text: str, limit: int, most: int, span: tuple[int, int] | None = None) -> Unfolding:
+def unfold(text: str, limit: int, most: int, span: tuple[int, int] | None = None) -> Unfolding:
     """Return ``limit`` characters of a text, and up to ``most`` of it.
 
     Args:
@@ -101,13 +101,13 @@ def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
     found = _question_in(item)
     stem = next((found[name] for name in _PARTS if isinstance(found.get(name), str)), None)
     if stem is None:
-        return {"stem": cut(item, limit), "options": [], "answer": "", "where": ""}
+        return {"stem": clip(item, limit), "options": [], "answer": "", "where": ""}
     whole = "\n".join(part for part in (found.get("shared_stem"), stem) if isinstance(part, str))
     return {
-        "stem": cut(whole, limit),
-        "options": [(label, cut(text, limit)) for label, text in _options(found)],
-        "answer": answer(found.get("answer")),
-        "where": where(found),
+        "stem": clip(whole, limit),
+        "options": [(label, clip(text, limit)) for label, text in _options(found)],
+        "answer": key_letters(found.get("answer")),
+        "where": source_place(found),
     }
 
 
@@ -120,7 +120,7 @@ def _question_in(item: str) -> Row:
     return found if isinstance(found, dict) else {}
 
 
-def spread(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Return at most that many rows, spread evenly over all of them."""
     if not most:
         return rows.clear()
@@ -133,7 +133,7 @@ def tally(values: pl.Series) -> list[tuple[str, int]]:
     return [*counted.sort(["count", values.name], descending=[True, False]).iter_rows()]
 
 
-def where(question: Mapping[str, Any]) -> str:
+def source_place(question: Mapping[str, Any]) -> str:
     """Return the document, page and number of a question, as far as they are known."""
     pages = question.get("pages")
     page = f"p. {', '.join(map(str, pages))}" if isinstance(pages, list) and pages else ""
@@ -141,7 +141,7 @@ def where(question: Mapping[str, Any]) -> str:
     return " · ".join(str(part) for part in (question.get("document"), page, number) if part)
 
 
-def answer(given: Any) -> str:
+def key_letters(given: Any) -> str:
     """Return an answer key as letters."""
     if isinstance(given, list):
         return "".join(map(str, given))
@@ -195,13 +195,13 @@ class QuestionCard:
 
 def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, QuestionCard]:
     """Return both questions with the characters marked that the other does not have."""
-    stems = compare(_stem_of(one), _stem_of(other), limit)
-    keys = answer(one.get("answer")), answer(other.get("answer"))
+    stems = mark_differences(_stem_of(one), _stem_of(other), limit)
+    keys = key_letters(one.get("answer")), key_letters(other.get("answer"))
     differ = keys[0] != keys[1]
     cards = [
         QuestionCard(
             question["question_id"],
-            where(question),
+            source_place(question),
             stem,
             [
                 _option(option, place, _options_of(beside), limit)
@@ -218,9 +218,9 @@ def _option(option: Row, place: int, beside: Sequence[Row], limit: int) -> Optio
     """Return an option with its differences; of one that has only moved the letter alone is marked."""
     same = next((item for item in beside if item["text"] == option["text"]), None)
     if same is not None:
-        return OptionShown((option["label"], same["label"] != option["label"]), cut(option["text"], limit))
+        return OptionShown((option["label"], same["label"] != option["label"]), clip(option["text"], limit))
     opposite = beside[place]["text"] if place < len(beside) else ""
-    return OptionShown((option["label"], False), compare(option["text"], opposite, limit)[0])
+    return OptionShown((option["label"], False), mark_differences(option["text"], opposite, limit)[0])
 
 
 def _stem_of(question: Row) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 
 from pipeline.report import words
 from pipeline.report.build import Build, Section
-from pipeline.report.shown import Row, compare, side_by_side, spread, tally
+from pipeline.report.shown import Row, mark_differences, side_by_side, spread_evenly, tally
 from pipeline.report.words import notice
 
 _DOUBTFUL = 0.9
@@ -85,9 +85,9 @@ def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
             {
                 "id": row["question_id"],
                 "part": row[field],
-                "sides": compare(row["before"], row["after"], build.params.characters),
+                "sides": mark_differences(row["before"], row["after"], build.params.characters),
             }
-            for row in spread(texts, build.params.pairs).iter_rows(named=True)
+            for row in spread_evenly(texts, build.params.pairs).iter_rows(named=True)
         ],
     }
 

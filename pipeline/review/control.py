@@ -13,7 +13,7 @@ import polars as pl
 
 from annotation.annotator import MEASURED
 from annotation.lexicon_annotator import LexiconAnnotator
-from annotation.reviewed import Reviewed, merged
+from annotation.reviewed import Reviewed, merge_reviewed
 from pipeline.labelled import read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share
 from schemas.annotations import Annotation
@@ -87,7 +87,7 @@ def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[
         UserError: the file cannot be read, see ``read_labelled``.
     """
     found = []
-    for item in merged(read_labelled(path)) if path is not None else ():
+    for item in merge_reviewed(read_labelled(path)) if path is not None else ():
         name = sha256("gold", item.question.content_hash)
         number, document = int(name[8:12], 16) % 1000, documents[int(name[12:16], 16) % len(documents)]
         place = {"question_id": f"{name[:8]}-1-{number:05}", "document": document, "number": number}
@@ -100,7 +100,7 @@ def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
     return LexiconAnnotator().annotations([item.question for item in gold])
 
 
-def among(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
+def mix_in_gold(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
     """Return questions with the gold ones spread evenly among them."""
     found = list(questions)
     step = len(found) / (len(gold) + 1)
@@ -109,7 +109,7 @@ def among(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Quest
     return found
 
 
-def separated(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the reviews that count, and the answers to gold questions and probes, each with whether it is right."""
     known = pl.DataFrame(
         [(item.question.question_id, name, label.zh) for item in gold for name, label in item.labels.items()],

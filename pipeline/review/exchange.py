@@ -29,9 +29,9 @@ from annotation.label_studio.tasks import (
 )
 from annotation.params import ReviewParams
 from pipeline.review import folder
-from pipeline.review.control import among, gold_questions, proposals, with_probes
+from pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
 from pipeline.review.progress import assignment
-from pipeline.review.stage import settle, waiting_questions
+from pipeline.review.stage import settle_questions, waiting_questions
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import CORRECTIONS
 from pipeline.stage import Context, Tables
@@ -85,7 +85,7 @@ def review_tasks(
     proposed = with_probes(tables["annotations"], params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
     folder.remember_shown(context.build, proposed)
-    questions = among(questions, gold)
+    questions = mix_in_gold(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
         questions,
@@ -102,7 +102,7 @@ def review_tasks(
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
-    settled = settle(tables, params)
+    settled = settle_questions(tables, params)
     half = folder.accepted_probes(context.build)
     open_cases = [
         each

@@ -16,11 +16,11 @@ from urllib.parse import unquote
 import polars as pl
 import polars.selectors as cs
 
-from annotation.adjudication import ADJUDICATION, judged
+from annotation.adjudication import ADJUDICATION, decided_corrections
 from annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
-from pipeline.review.control import PROBE, gold_questions, separated
+from pipeline.review.control import PROBE, gold_questions, separate
 from pipeline.runtime.publish import write_json, write_table
 from pipeline.stage import Context
 from schemas.annotations import Correction, ExpertReview, ShownLabel
@@ -150,12 +150,12 @@ def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> 
     folder = build / FOLDER
     parts = list(everything)
     gold = gold_questions(params.gold)
-    reviews, control = separated(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
+    reviews, control = separate(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
     rejects = pl.concat([part.rejects for part in parts])
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
     ruled = reviews.filter(pl.col("project") == ADJUDICATION)["question_id"]
     invited = (each for each in rows if each.origin == "verification" or params.invites(each.by))
-    settled = judged(invited, ruled, params.adjudicators)
+    settled = decided_corrections(invited, ruled, params.adjudicators)
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
@@ -177,7 +177,7 @@ def read_all(build: Path) -> list[Pulled]:
 def read_control(build: Path) -> pl.DataFrame:
     """Return the answers to gold questions and probes as of the last pull."""
     path = build / FOLDER / CONTROL
-    return pl.read_parquet(path, glob=False) if path.exists() else separated(ExpertReview.to_frame([]), [])[1]
+    return pl.read_parquet(path, glob=False) if path.exists() else separate(ExpertReview.to_frame([]), [])[1]
 
 
 def accepted_probes(build: Path) -> set[str]:

@@ -145,7 +145,7 @@ class Assigned:
     """Answers for which nobody is left: quotas are full, or there are too few experts."""
 
 
-def singles(groups: Mapping[str, str], overlap: float) -> set[str]:
+def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:
     """Return the questions that one expert reviews, not two; questions of a group are drawn together."""
     return {
         question_id
@@ -166,7 +166,7 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     loads: Mirrokni et al. 2018). So the result hardly depends on history, and when somebody stops only their open
     questions, and few others, change hands. A quota of 0 gives an expert no more questions; what they did counts.
     """
-    single = singles(groups, params.overlap)
+    single = single_reviewed(groups, params.overlap)
     experts = {name: 1 if name in single else params.experts for name in groups}
     wanted = {name: max(0, count - len(answered.get(name, ()))) for name, count in experts.items()}
     load = {who: sum(who in people for people in answered.values()) for who in params.reviewers}

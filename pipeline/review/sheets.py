@@ -168,7 +168,7 @@ def export(
     answered = set(pulled.filter(theirs)["question_id"])
     held = set(before.filter(theirs)["question_id"]) - answered  # out and not back: written again
     full = set(asked.group_by("question_id").len().filter(pl.col("len") >= params.experts)["question_id"])
-    tasks = [task for task in review_tasks(tables, params, context, crops=False) if fits(task)]
+    tasks = [task for task in review_tasks(tables, params, context, crops=False) if fits_cells(task)]
     if params.assign:
         mine = assignment(tables, params).questions.get(expert, set())
         full = set(tables["questions"]["question_id"]) - mine  # gold questions are everybody's
@@ -184,7 +184,7 @@ def export(
     return len(wanted)
 
 
-def take_in(
+def import_sheets(
     paths: Sequence[Path], params: ReviewParams, context: Context
 ) -> list[tuple[Path, Sheet, list[str]]]:
     """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
@@ -213,7 +213,7 @@ def take_in(
     return found
 
 
-def fits(task: ReviewTask) -> bool:
+def fits_cells(task: ReviewTask) -> bool:
     """Return whether its texts fit into cells."""
     return all(len(task.data.get(name, "")) < _LONGEST // 2 for name in ("text", "explanation", screen.BASE))
 

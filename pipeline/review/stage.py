@@ -14,7 +14,7 @@ from pipeline.clean.corrections import tidied_items
 from pipeline.rendering.markdown import notes
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.control import controls
-from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, singles
+from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
@@ -48,7 +48,7 @@ class Settled:
         return [review for review in self.reviews if not self.rules.rules(review)]
 
 
-def settle(tables: Tables, params: ReviewParams) -> Settled:
+def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     """Settle all questions."""
     question_ids = tables["questions"]["question_id"].to_list()
     rules = adjudication.Rules(frozenset(params.adjudicators), params.majority)
@@ -59,7 +59,7 @@ def settle(tables: Tables, params: ReviewParams) -> Settled:
     if superseded:
         ignored["superseded"] = len(superseded)
     labels = adjudication.final_labels(question_ids, annotations, reviews, rules)
-    single = singles(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
+    single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
     found = adjudication.standings(labels, reviews, rules, adjudication.answered_flags(corrections), single)
     return Settled(rules, annotations, labels, reviews, corrections, found, ignored)
 
@@ -143,7 +143,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     Counts are of questions: *waiting* are those that are disputed, flagged, or seen by one of two experts, each
     with a review item; all others are kept, whether settled or not reviewed at all.
     """
-    settled = settle(tables, params)
+    settled = settle_questions(tables, params)
     waiting = [standing for standing in settled.standings if standing.state in adjudication.WAITING]
     judged, names = ExpertReview.to_frame(settled.judged()), list(dimensions())
     draw: dict[str, Any] = {"resamples": params.bootstrap, "seed": context.seed}
@@ -180,7 +180,7 @@ def status(
 
     Asks no server. ``control`` are answers to gold questions and probes, see ``folder.read_control``.
     """
-    settled = settle(tables, params)
+    settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)

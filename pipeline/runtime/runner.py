@@ -31,7 +31,7 @@ from pipeline.runtime.publish import (
     recover,
 )
 from pipeline.runtime.ray_executor import executor
-from pipeline.runtime.sources import Inputs, makers
+from pipeline.runtime.sources import Inputs, upstream_stages
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Result, Stage
 from schemas.errors import UserError
@@ -115,7 +115,7 @@ class Runner:
         found: dict[str, str] = {}
         for stage in STAGES:
             found[stage.name] = self.state(stage)
-            behind = any(found.get(name) == "stale" for name in makers(stage))
+            behind = any(found.get(name) == "stale" for name in upstream_stages(stage))
             if behind and found[stage.name] != "missing":
                 found[stage.name] = "stale"
         return found

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from pipeline.archives import is_archive, is_paper, unpack
 from pipeline.catalogue import STAGES
-from pipeline.releases import content_of, every_release, read_release, release_files
+from pipeline.releases import every_release, hashes_of, read_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
 from pipeline.stage import Stage
 from schemas.annotations import Correction, ExpertReview
@@ -97,7 +97,7 @@ def released_ids(dataset: DatasetParams) -> pl.DataFrame:
     for folder in every_release(dataset):
         with suppress(UserError):  # a release of others may lack the columns
             rows = read_release(folder, columns).filter(pl.col("question_id").str.starts_with(ROW_PREFIX))
-            content = content_of(rows).alias("content_hash")
+            content = hashes_of(rows).alias("content_hash")
             parts.append(rows.select("document", "question_id", content))
     return pl.concat(parts).unique().sort(pl.all())
 
@@ -259,7 +259,7 @@ def _optional(stage: Stage) -> Iterator[str]:
         yield from (f"{name}/{table}" for name in names)
 
 
-def makers(stage: Stage) -> set[str]:
+def upstream_stages(stage: Stage) -> set[str]:
     """The names of the stages before it whose results a stage reads."""
     before = [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]
     read = {reference.partition("/")[0] for reference in (*stage.reads, *_optional(stage))}

@@ -48,13 +48,13 @@ def draw(
     state = SplitDraw(contents, [list(row) for row in quotas], {}, frozenset(given))
     wanted = [sum(row[split] for row in state.need) for split in range(len(SPLITS))]
     for unit, split in given.items():
-        place(state, unit, split)
+        put_in_split(state, unit, split)
     for unit, content in enumerate(contents):
         if unit not in state.fixed:
             fits = (
                 split for split in _FILLED if all(state.need[stratum][split] >= n for stratum, n in content)
             )
-            place(state, unit, next(fits, TRAIN))
+            put_in_split(state, unit, next(fits, TRAIN))
     for split in _FILLED:
         _top_up(state, split)
     for split in _FILLED:
@@ -63,7 +63,7 @@ def draw(
     return state
 
 
-def place(state: SplitDraw, unit: int, split: int) -> None:
+def put_in_split(state: SplitDraw, unit: int, split: int) -> None:
     """Put a unit into a split, out of the one where it is."""
     before = state.split.get(unit)
     for stratum, count in state.contents[unit]:
@@ -88,14 +88,14 @@ def _top_up(state: SplitDraw, split: int) -> None:
         return
     for unit, content in enumerate(state.contents):
         if _movable(state, unit) and _gain(state, content, split) > 0:
-            place(state, unit, split)
+            put_in_split(state, unit, split)
 
 
 def _fill_empty(state: SplitDraw, split: int) -> None:
     """Move the unit that harms the quotas least, so that a small dataset made of groups has every split."""
     movable = [unit for unit in range(len(state.contents)) if _movable(state, unit)]
     if len(movable) > 1:
-        place(state, max(movable, key=lambda unit: _gain(state, state.contents[unit], split)), split)
+        put_in_split(state, max(movable, key=lambda unit: _gain(state, state.contents[unit], split)), split)
 
 
 def _movable(state: SplitDraw, unit: int) -> bool:
@@ -124,7 +124,7 @@ def balance(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Po
                 chosen = _next(state, quotas, pot, singles, split, source)
                 if chosen is None:
                     break
-                place(state, chosen, target)
+                put_in_split(state, chosen, target)
 
 
 def _next(
@@ -252,7 +252,7 @@ class _Repair:
         """Move the unit with the highest lot out of a filled split, or the lowest out of train."""
         ordered = units if move.source == TRAIN else reversed(units)
         unit = next(unit for unit in ordered if self._state.split[unit] == move.source)
-        place(self._state, unit, move.target)
+        put_in_split(self._state, unit, move.target)
         self._units[move.source] -= 1
         self._units[move.target] += 1
         for stratum, count in move.content:

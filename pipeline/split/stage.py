@@ -23,10 +23,10 @@ from pipeline.split.units import (
     Stratum,
     find_splits,
     find_units,
+    keep_released,
     pool_small,
     read_splits,
     round_cells,
-    settle,
     strata_of,
     stratum_name,
     totals_by_number,
@@ -54,7 +54,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     units = find_units(questions, tables["clusters"], seed)
     releases = every_release(context.dataset)
     known = find_splits(questions, tables["merges"], read_splits(releases)) if releases else {}
-    units, given, retired = settle(units, known)
+    units, given, retired = keep_released(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
     state, numbers, quotas = _draw(units, given, of_row, params)
     names = {stratum: stratum_name(stratum) for stratum in numbers}

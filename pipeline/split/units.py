@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.disjoint import DisjointSets
-from pipeline.releases import content_of, known_again, read_release
+from pipeline.releases import hashes_of, match_released, read_release
 from pipeline.split.draw import TEST, TRAIN, VALIDATION
 from schemas.errors import UserError
 from schemas.questions import SPLITS
@@ -128,7 +128,7 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     numbers = {name: number for number, name in enumerate(SPLITS)}
     by_id = dict(previous.select("question_id", "split").iter_rows())
     rows = {name: row for row, name in enumerate(questions["question_id"].to_list())}
-    pairs = [(pair.old, pair.new) for pair in known_again(previous, questions, merges)]
+    pairs = [(pair.old, pair.new) for pair in match_released(previous, questions, merges)]
     known = {old for old, _ in pairs}
     merged = (
         merges.filter(~pl.col("question_id").is_in(known)).select("question_id", "survivor_id").iter_rows()
@@ -141,8 +141,8 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     gone = previous.filter(~pl.col("question_id").is_in(known))
     same = (
         questions.with_row_index("row")
-        .select("row", content=content_of(questions))
-        .join(gone.select("split", content=content_of(gone)), on="content")
+        .select("row", content=hashes_of(questions))
+        .join(gone.select("split", content=hashes_of(gone)), on="content")
     )
     for row, split in same.select("row", "split").iter_rows():
         if row not in found:
@@ -150,7 +150,7 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
 
 
-def settle(
+def keep_released(
     units: Sequence[SplitUnit], known: Mapping[int, int]
 ) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
     """Give units the split that their members had before.

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from annotation.adjudication import (
     Flag,
     Rules,
+    final_label,
     final_labels,
     latest_reviews,
-    settle,
     standing_flags,
 )
 from annotation.annotator import MEASURED
@@ -31,7 +31,7 @@ MEASURED_EASY = stated("易", MEASURED, estimate=False)
 
 
 def decided(votes: dict[str, str], said: Annotation | None = None, rules: Rules = JUDGE):
-    label = settle("q", "difficulty", said, votes, rules)
+    label = final_label("q", "difficulty", said, votes, rules)
     return label.label, label.status.value
 
 
@@ -85,7 +85,7 @@ def test_measured_difficulty_stands_until_the_experts_agree_on_another(votes, ex
 
 def test_a_label_that_was_not_measured_stays_an_estimate_whoever_gives_it():
     def is_estimate(annotation, votes):
-        return settle("q", "difficulty", annotation, votes, JUDGE).estimate
+        return final_label("q", "difficulty", annotation, votes, JUDGE).estimate
 
     assert is_estimate(stated(), {})
     assert is_estimate(stated(), {"a": "中等", "b": "中等"})
@@ -96,7 +96,7 @@ def test_a_label_that_was_not_measured_stays_an_estimate_whoever_gives_it():
 
 def test_the_annotator_is_named_only_where_no_experts_label_stands():
     def annotator(annotation, votes):
-        return settle("q", "difficulty", annotation, votes, JUDGE).annotator
+        return final_label("q", "difficulty", annotation, votes, JUDGE).annotator
 
     assert annotator(stated(), {}) == "lexicon"
     assert annotator(stated(), {"a": "易"}) is None
@@ -120,7 +120,7 @@ votes = st.dictionaries(st.sampled_from(["a", "b", "c", "d", "judge"]), st.sampl
 @given(votes, st.sampled_from([None, stated(), MEASURED_EASY]), st.booleans())
 def test_a_label_is_null_exactly_when_it_is_disputed_or_nobody_gave_one(given_votes, annotation, majority):
     rules = Rules(frozenset({"judge"}), majority)
-    label = settle("q", "difficulty", annotation, given_votes, rules)
+    label = final_label("q", "difficulty", annotation, given_votes, rules)
     nobody = not given_votes and annotation is None
     assert (label.label is None) == (label.status is LabelStatus.DISPUTED or nobody)
     assert label.label in {None, *given_votes.values(), annotation and annotation.label}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import answered_flags, judged
+from annotation.adjudication import answered_flags, decided_corrections
 from tests.annotation.records import correction
 
 
@@ -33,7 +33,7 @@ from tests.annotation.records import correction
     ],
 )
 def test_two_alike_or_one_who_decides_make_a_correction_count(corrections, ruled, expected):
-    assert [each.status.value for each in judged(corrections, ruled, ["judge"])] == expected
+    assert [each.status.value for each in decided_corrections(corrections, ruled, ["judge"])] == expected
 
 
 def test_of_two_rulings_the_later_counts():
@@ -41,14 +41,14 @@ def test_of_two_rulings_the_later_counts():
         correction("w", "B", origin="adjudication", at=1),
         correction("x", "C", origin="adjudication", at=2),
     ]
-    assert {each.by: each.status.value for each in judged(rulings, ["q"])} == {
+    assert {each.by: each.status.value for each in decided_corrections(rulings, ["q"])} == {
         "w": "declined",
         "x": "accepted",
     }
 
 
 def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
-    accepted = judged(
+    accepted = decided_corrections(
         [
             correction("w", "B", field=field, origin="verification")
             for field in ("answer", "option:B", "verdict")
@@ -56,4 +56,4 @@ def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
         [],
     )
     assert answered_flags(accepted) == {"q": {"wrong_key", "wrong_stem", "out_of_scope"}}
-    assert answered_flags(judged([correction("a", "B")], [])) == {}
+    assert answered_flags(decided_corrections([correction("a", "B")], [])) == {}

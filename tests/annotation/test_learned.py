@@ -7,7 +7,7 @@ import pytest
 
 from annotation.learned.classifier import LearnedAnnotator
 from annotation.learned.model import folds_of
-from annotation.lexicon_annotator import LexiconAnnotator, scored
+from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from pipeline.annotate import choose, problems
@@ -178,7 +178,7 @@ def labelled(shared_data):
 
 
 def test_experts_labels_of_300_questions_tell_those_of_700_others(labelled):
-    wanted = dict(zip(scored(), (0.62, 0.66, 0.75, 0.67), strict=True))
+    wanted = dict(zip(scored_dimensions(), (0.62, 0.66, 0.75, 0.67), strict=True))
     train, test = labelled[:300], labelled[300:]
     found = run(train, [item.question for item in test])
     for name, least in wanted.items():
@@ -196,7 +196,7 @@ def test_labels_of_one_exam_do_not_spoil_those_of_others(shared_data):
     others = [item for item in items if item.labels["medical_discipline"].zh != "口腔医学"][:300]
     asked = [item.question for item in others]
     learned, lexicon = run(dental, asked), [*LexiconAnnotator().annotate(asked, lambda _: None)]
-    for name in scored():
+    for name in scored_dimensions():
         right = [
             np.mean(
                 [one.verdicts[name].label == item.labels[name] for one, item in zip(by, others, strict=True)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.lexicon_annotator import LabelTerms, Lexicon, LexiconAnnotator, lexicon, scored
+from annotation.lexicon_annotator import LabelTerms, Lexicon, LexiconAnnotator, lexicon, scored_dimensions
 from pipeline.labelled import read_labelled
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
@@ -44,7 +44,7 @@ def one_by_one(terms: set[str], text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("dimension", scored())
+@pytest.mark.parametrize("dimension", scored_dimensions())
 def test_term_lists_are_about_labels_of_the_taxonomy(dimension):
     known = dimensions()[dimension].zh_names()
     names = [item.name for item in lexicon(dimension).labels]
@@ -52,7 +52,7 @@ def test_term_lists_are_about_labels_of_the_taxonomy(dimension):
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("dimension", scored())
+@pytest.mark.parametrize("dimension", scored_dimensions())
 def test_hints_are_about_labels_of_the_taxonomy(dimension):
     for item in lexicon(dimension).labels:
         for name, weights in item.links.items():
@@ -139,7 +139,7 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
         each.verdicts
         for each in LexiconAnnotator().annotate([item.question for item in items], lambda count: None)
     ]
-    for name in scored():
+    for name in scored_dimensions():
         gold = [item.labels[name] for item in items]
         accuracy = np.mean([one[name].label == expert for one, expert in zip(found, gold, strict=True)])
         baseline = Counter(gold).most_common(1)[0][1] / len(gold)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.llm.messages import Reason
-from annotation.llm.options import LlmOptions, connected
+from annotation.llm.options import LlmOptions, openai_client
 from annotation.llm.pace import Fault, Pace, classify, duration
 from schemas.errors import UserError
 
@@ -134,4 +134,4 @@ def test_trusted_certificates_that_cannot_be_read_are_told_in_one_line(content, 
         path.write_text(content)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
     with pytest.raises(UserError, match=r"SSL_CERT_FILE=.*ca\.pem: .*: name a file of certificates in PEM"):
-        connected(LlmOptions(model="m"))
+        openai_client(LlmOptions(model="m"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.prompt import choose_shots, prompts
-from annotation.reviewed import Reviewed, digest, from_reviews, merged
+from annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
 from schemas.annotations import ExpertReview
 from schemas.taxonomy import dimensions
 from tests.annotation.test_llm_annotator import questions
@@ -72,7 +72,7 @@ def test_the_digest_is_of_what_is_said_whatever_the_order():
     items = [Reviewed(question, labels()) for question in questions(3)]
     assert digest(items) == digest(items[::-1])
     assert digest(items) != digest([*items[:2], Reviewed(items[2].question, labels(competency="不符合"))])
-    assert len(merged(items, items[::-1])) == 3
+    assert len(merge_reviewed(items, items[::-1])) == 3
 
 
 def items(count):

@@ -11,11 +11,11 @@ from annotation.llm.options import LlmOptions
 
 def test_openai_s_own_encodings_count_where_the_package_is_there():
     pytest.importorskip("bpe_openai", reason="the extra `tokens` is not installed")
-    count, name = tokens.counter("gpt-4o")
+    count, name = tokens.token_counter("gpt-4o")
     assert name == "o200k_base"
     assert count("hello world") == 2
-    assert tokens.counter("gpt-4")[1] == "cl100k_base"
-    assert tokens.counter("some-model-of-others")[1] == tokens.counter(None)[1] == "o200k_base"
+    assert tokens.token_counter("gpt-4")[1] == "cl100k_base"
+    assert tokens.token_counter("some-model-of-others")[1] == tokens.token_counter(None)[1] == "o200k_base"
     assert count("<|endoftext|>") > 1, "text of papers is never a control token"
 
 
@@ -28,15 +28,15 @@ def test_without_it_tokens_are_reckoned_and_that_is_said(monkeypatch):
         return real(name, *given, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    tokens.counter.cache_clear()
-    count, name = tokens.counter("gpt-4o")
+    tokens.token_counter.cache_clear()
+    count, name = tokens.token_counter("gpt-4o")
     assert (count("高血压"), name.startswith("by characters")) == (3, True)
-    tokens.counter.cache_clear()
+    tokens.token_counter.cache_clear()
 
 
 @pytest.mark.parametrize(("text", "expected"), [("高血压高血压高血压高", 8), ("abcdefghij", 3), ("", 0)])
 def test_tokens_are_reckoned_by_kind_of_character(text, expected):
-    assert tokens.reckon(text) == expected
+    assert tokens.approximate_tokens(text) == expected
 
 
 def test_known_models_have_a_dated_list_price_with_its_source_at_the_vendor_s_own_address_alone():

@@ -12,7 +12,7 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_apart, cut_out, find_paper, strips
+from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
 from schemas.documents import Box, Document, Page
 from schemas.errors import UserError
 from schemas.questions import Region
@@ -109,11 +109,11 @@ def test_a_question_over_a_page_break_shows_both_pages(paper):
 def test_lines_of_a_column_are_one_strip_and_another_column_begins_a_new_one():
     left = [region(50, 700 + 20 * row, 280, 715 + 20 * row) for row in range(3)]
     right = [region(310, 60 + 20 * row, 540, 75 + 20 * row) for row in range(2)]
-    assert strips([*left, *right]) == [region(50, 700, 280, 755), region(310, 60, 540, 95)]
+    assert page_strips([*left, *right]) == [region(50, 700, 280, 755), region(310, 60, 540, 95)]
 
 
 def test_a_figure_beside_the_stem_stays_with_it():
-    assert strips([region(50, 100, 250, 200), region(300, 95, 500, 220)]) == [region(50, 95, 500, 220)]
+    assert page_strips([region(50, 100, 250, 200), region(300, 95, 500, 220)]) == [region(50, 95, 500, 220)]
 
 
 def test_no_box_is_told():
@@ -156,9 +156,9 @@ def test_of_the_questions_of_a_page_those_that_can_be_shown_are_cut_out(paper):
 
 
 def test_a_crop_from_a_worker_is_the_same_and_its_errors_are_told(paper):
-    assert crop_apart(paper, [MARKED]) == crop(paper, [MARKED])
+    assert crop_in_worker(paper, [MARKED]) == crop(paper, [MARKED])
     with pytest.raises(UserError, match=r"^paper.pdf page 7: "):
-        crop_apart(paper, [region(100, 200, 300, 240, page=7)])
+        crop_in_worker(paper, [region(100, 200, 300, 240, page=7)])
 
 
 @pytest.fixture

@@ -4,18 +4,18 @@ import pytest
 
 from pipeline import doctor
 from pipeline.config import load
-from pipeline.doctor import CheckState, examine
+from pipeline.doctor import CheckState, run_checks
 
 
 def checks(folder, text, raw=True):
     (folder / "dataset.toml").write_text(text)
     if raw:
         (folder / "raw").mkdir(exist_ok=True)
-    return {check.name: check for check in examine(load(folder / "dataset.toml"))}
+    return {check.name: check for check in run_checks(load(folder / "dataset.toml"))}
 
 
 def test_without_a_configuration_the_doctor_says_how_to_make_one():
-    found = {check.name: check for check in examine(None)}
+    found = {check.name: check for check in run_checks(None)}
     assert found["dataset.toml"].state is CheckState.ABSENT
     assert "init" in found["dataset.toml"].remedy
 
@@ -65,5 +65,5 @@ def test_an_opencv_with_windows_on_a_server_is_wrong(tmp_path, monkeypatch, abou
     spec = spec_from_file_location("cv2", tmp_path / "cv2" / "__init__.py")
     monkeypatch.setattr(doctor, "find_spec", lambda name: spec)
     monkeypatch.setattr(doctor, "find_library", lambda name: library)
-    found = {check.name: check.state for check in examine(None)}
+    found = {check.name: check.state for check in run_checks(None)}
     assert found.get("opencv") == state

@@ -10,15 +10,15 @@ from typer.testing import CliRunner
 
 from pipeline.cli.app import app
 from pipeline.cli.inspect import _file_name
-from pipeline.explain import explain, place
-from pipeline.inspect.collect import Fate, PaperTables, cards
+from pipeline.explain import explain, question_place
+from pipeline.inspect.collect import Fate, PaperTables, item_cards
 from schemas.errors import UserError
 
 cli = CliRunner()
 
 
 def named(built, fate: Fate, document: str = "paper.pdf"):
-    return next(card for card in cards(PaperTables(built.build, document)) if card.fate is fate)
+    return next(card for card in item_cards(PaperTables(built.build, document)) if card.fate is fate)
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def command(built, tmp_path):
 
 def test_a_kept_question_stands_where_its_record_says(built):
     card = named(built, Fate.KEPT)
-    document, regions = place(built.build, explain(built.build, card.name))
+    document, regions = question_place(built.build, explain(built.build, card.name))
     assert document == "paper.pdf"
     assert {region.page for region in regions} == set(card.pages)
 
 
 def test_a_question_that_waits_stands_where_the_parser_cut_it(built):
-    document, regions = place(built.build, explain(built.build, named(built, Fate.WAITING).name))
+    document, regions = question_place(built.build, explain(built.build, named(built, Fate.WAITING).name))
     assert document == "paper.pdf"
     assert regions
 
@@ -62,7 +62,7 @@ def test_a_paper_is_no_question(built):
     story = explain(built.build, named(built, Fate.KEPT).name)
     story.question_id, story.question = "paper.pdf", None
     with pytest.raises(UserError, match="no box is known"):
-        place(built.build, story)
+        question_place(built.build, story)
 
 
 def test_inspect_writes_the_page_of_a_paper(built, command):

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from openpyxl import Workbook
 
-from pipeline.export.changes import compare
+from pipeline.export.changes import compare_releases
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
 from pipeline.parse.rows import sources_of, with_former_names, with_ids
-from pipeline.releases import content_of
+from pipeline.releases import hashes_of
 from pipeline.split.units import find_splits
 from schemas.documents import Document, SourceRow
 from schemas.questions import SPLITS, Merge, Question
@@ -160,7 +160,7 @@ def test_200_edits_move_no_question_and_are_told_exactly(tmp_path, seed, own_ids
     splits = {name: rng.choice(SPLITS) for name in first["question_id"].to_list()}
     parts = release(first, splits)
     old = pl.concat(part.with_columns(split=pl.lit(split)) for split, part in parts.items())
-    released = first.select("document", "question_id", content_of(first).alias("content_hash"))
+    released = first.select("document", "question_id", hashes_of(first).alias("content_hash"))
 
     edited = Edited([dict(row) for row in rows], rng)
     steps = (edited.sort, edited.add, edited.remove, edited.correct, edited.column, edited.rename)
@@ -171,7 +171,7 @@ def test_200_edits_move_no_question_and_are_told_exactly(tmp_path, seed, own_ids
     found = find_splits(now, Merge.to_frame([]), old)
     known = {now["question_id"][at]: SPLITS[number] for at, number in found.items()}
     after = {name: known.get(name, "train") for name in now["question_id"].to_list()}
-    counts = compare(old, release(now, after)).counts()
+    counts = compare_releases(old, release(now, after)).counts()
     added = {name for name in edited.added if not name.startswith("gone")}
     assert counts["moved"] == counts["renamed"] == 0
     expected = (len(added), len(edited.removed), len(edited.changed))
@@ -183,6 +183,6 @@ def test_200_edits_move_no_question_and_are_told_exactly(tmp_path, seed, own_ids
 def test_another_bank_with_the_same_short_ids_takes_no_id_of_one_that_is_gone(tmp_path):
     rng = random.Random(7)
     first = questions([write(tmp_path / "bank.csv", bank(30, rng))], ReleasedId.to_frame([]))
-    released = first.select("document", "question_id", content_of(first).alias("content_hash"))
+    released = first.select("document", "question_id", hashes_of(first).alias("content_hash"))
     now = questions([write(tmp_path / "new.csv", bank(30, rng))], released)
     assert not set(now["question_id"]) & set(first["question_id"])

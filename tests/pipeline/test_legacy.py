@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from pipeline import archives
-from pipeline.archives import converted, locate
+from pipeline.archives import convert_office_file, locate
 from pipeline.ocr import stage as ocr
 from pipeline.ocr.params import OcrParams
 from pipeline.runtime.sources import raw_files
@@ -57,7 +57,7 @@ def test_an_old_file_is_converted_once(tmp_path, office, paper):
 
 def test_without_libreoffice_the_file_stays_what_it_is(tmp_path, paper, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert converted(paper, tmp_path / "build") == paper
+    assert convert_office_file(paper, tmp_path / "build") == paper
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_cannot_be_converted_costs_itself_alone(tmp_path, office, paper, mo
     office(command)
     monkeypatch.setattr(archives, "TIMEOUT", 0.5)
     with pytest.raises(UnreadableDocument) as caught:
-        converted(paper, tmp_path / "build")
+        convert_office_file(paper, tmp_path / "build")
     assert caught.value.reason == reason
 
 
@@ -75,7 +75,7 @@ def test_other_formats_are_never_handed_over(tmp_path, office):
     office("exit 3")
     path = tmp_path / "paper.pdf"
     path.write_bytes(b"%PDF")
-    assert converted(path, tmp_path / "build") == path
+    assert convert_office_file(path, tmp_path / "build") == path
 
 
 def test_a_converted_paper_is_read_though_its_copy_has_another_size(tmp_path, office, context):

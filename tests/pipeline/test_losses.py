@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 
-from pipeline.losses import alarms, losses, overlaps
+from pipeline.losses import loss_notices, shared_questions, source_losses
 from schemas.documents import Document
 from schemas.questions import Merge, Question, Rejection, ReviewItem
 
@@ -72,7 +72,7 @@ def tables() -> dict[str, pl.DataFrame]:
 
 
 def test_every_item_of_every_source_is_counted_once():
-    found = {loss.document: loss for loss in losses(tables().get)}
+    found = {loss.document: loss for loss in source_losses(tables().get)}
     counted = {
         name: (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
         for name, loss in found.items()
@@ -87,8 +87,8 @@ def test_every_item_of_every_source_is_counted_once():
 
 
 def test_the_alarm_names_the_file_the_reason_and_the_remedy():
-    found = losses(tables().get)
-    first, *_, last = alarms(found, 0.2)
+    found = source_losses(tables().get)
+    first, *_, last = loss_notices(found, 0.2)
     assert first.english.startswith(
         "c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which"
     )
@@ -98,12 +98,12 @@ def test_the_alarm_names_the_file_the_reason_and_the_remedy():
     )
     assert "压缩包请先解压" in last.chinese
     assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
-    assert not [line for line in alarms(found, 0.5) if line.english.startswith("b.pdf")]
+    assert not [line for line in loss_notices(found, 0.5) if line.english.startswith("b.pdf")]
 
 
 def test_questions_that_two_sources_share_are_counted_by_pairs():
-    assert overlaps(tables().get) == {("a.csv", "b.pdf"): 1}
+    assert shared_questions(tables().get) == {("a.csv", "b.pdf"): 1}
 
 
 def test_before_a_run_nothing_is_lost():
-    assert losses(lambda reference: None) == []
+    assert source_losses(lambda reference: None) == []

@@ -1,4 +1,4 @@
-from schemas.wording import counted, tallied
+from schemas.wording import counted, tally_failures
 
 
 def test_one_is_told_in_the_singular_and_many_with_separators():
@@ -10,5 +10,8 @@ def test_one_is_told_in_the_singular_and_many_with_separators():
 def test_failures_are_told_by_reason_with_the_most_frequent_detail():
     failures = [("timeout", "no answer within 60 s"), *[("connection", "no connection to http://x/v1")] * 2]
     failures.append(("connection", "no connection; 6 attempts"))
-    assert tallied(failures) == "connection 3: no connection to http://x/v1; timeout 1: no answer within 60 s"
-    assert tallied([]) == ""
+    assert (
+        tally_failures(failures)
+        == "connection 3: no connection to http://x/v1; timeout 1: no answer within 60 s"
+    )
+    assert tally_failures([]) == ""

@@ -15,7 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation.label_studio.server import HOST, Account, Installation, create_accounts, halt, launch
+from annotation.label_studio.server import (
+    HOST,
+    Account,
+    Installation,
+    create_accounts,
+    launch_server,
+    stop_server,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ADMIN = Account("admin@example.org", "admin-password", "a" * 40, admin=True)
@@ -98,9 +105,9 @@ def label_studio(
     installation, template = label_studio_template
     home = tmp_path_factory.mktemp("label-studio") / "home"
     shutil.copytree(template, home)
-    server = launch(installation, home, free_port())
+    server = launch_server(installation, home, free_port())
     yield LabelStudioServer(server.url, home)
-    halt(home)
+    stop_server(home)
 
 
 def free_port() -> int:

@@ -26,7 +26,7 @@ import httpx
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import halt
+from annotation.label_studio.server import stop_server
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from pipeline.review import exchange
@@ -427,7 +427,7 @@ def _work(what: str, found: dict[str, pl.DataFrame], params: ReviewParams, conte
 def server(label_studio_template, tmp_path):
     own = OwnServer(*label_studio_template, tmp_path / "home")
     yield own
-    halt(own.home)
+    stop_server(own.home)
 
 
 @pytest.mark.timeout(120 + 20 * STEPS)

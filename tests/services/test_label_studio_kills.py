@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import Server, halt, launch, require_free
+from annotation.label_studio.server import Server, launch_server, require_free, stop_server
 from annotation.params import ReviewParams
 from pipeline.review import exchange
 from schemas.dataset import DatasetParams
@@ -38,20 +38,20 @@ class OwnServer:
     def __init__(self, installation, template: Path, home: Path) -> None:
         shutil.copytree(template, home)
         self.installation, self.home, self.port = installation, home, free_port()
-        self.server = launch(installation, home, self.port)
+        self.server = launch_server(installation, home, self.port)
 
     def kill(self) -> None:
         os.killpg(self.server.pid, signal.SIGKILL)
 
     def restart(self) -> None:
-        halt(self.home)
+        stop_server(self.home)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             with suppress(UserError):
                 require_free(self.port)
                 break
             time.sleep(0.1)
-        self.server: Server = launch(self.installation, self.home, self.port)
+        self.server: Server = launch_server(self.installation, self.home, self.port)
 
     def facade(self) -> LabelStudioServer:
         return LabelStudioServer(self.server.url, self.home)
@@ -61,7 +61,7 @@ class OwnServer:
 def server(label_studio_template, tmp_path):
     own = OwnServer(*label_studio_template, tmp_path / "home")
     yield own
-    halt(own.home)
+    stop_server(own.home)
 
 
 def _work(what: str, found, params: ReviewParams, context) -> None:

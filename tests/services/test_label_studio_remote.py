@@ -12,7 +12,7 @@ import httpx
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import Account, halt, launch
+from annotation.label_studio.server import Account, launch_server, stop_server
 from annotation.label_studio.tasks import QUESTION_ID
 from annotation.params import ReviewParams
 from pipeline.review import exchange
@@ -54,7 +54,7 @@ class Remote:
     port: int
 
     def start(self) -> None:
-        launch(self.installation, self.home, self.port, timeout=600)
+        launch_server(self.installation, self.home, self.port, timeout=600)
 
     def visitor(self) -> httpx.Client:
         """A browser that has not logged in."""
@@ -97,7 +97,7 @@ def remote(label_studio_template, tmp_path_factory) -> Iterator[Remote]:
             found.start()
             yield found
         finally:
-            halt(home)
+            stop_server(home)
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
         (LI.email, 5 * QUESTIONS),
     ]
 
-    halt(remote.home)
+    stop_server(remote.home)
     remote.database.run("dropdb", "label_studio", user="postgres")
     remote.database.create()
     remote.database.run("pg_restore", "--dbname=label_studio", "--no-owner", str(copy))
@@ -192,7 +192,7 @@ def test_a_server_made_anew_gets_everything_from_the_build(remote, params, conte
     exchange.pull(params, context)
     before = pulled(context)
 
-    halt(remote.home)
+    stop_server(remote.home)
     remote.database.run("dropdb", "label_studio", user="postgres")
     remote.database.create()
     remote.start()

@@ -12,7 +12,7 @@ from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, ChatRequest, Failed
 from pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
-from pipeline.evaluate.scoring import accepted
+from pipeline.evaluate.scoring import accepted_answers
 from pipeline.stage import Context, Failure
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
@@ -116,7 +116,7 @@ class RandomBackend:
     def expected(self, prompt: Prompt) -> float | None:
         """The share of possible guesses that are right."""
         choices = _choices(prompt.asked())
-        right = accepted(prompt.asked())
+        right = accepted_answers(prompt.asked())
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
-from pipeline.claims import Text, fold, shown, spoken
+from pipeline.claims import Text, blank_thinking, fold, visible_output
 from pipeline.claims.explanations import asks_for_wrong
 from pipeline.evaluate.extraction.rules import (
     RULES,
@@ -23,7 +23,7 @@ from pipeline.evaluate.extraction.rules import (
 from pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("pipeline.claims"))
-__all__ = ["RULES", "Extraction", "answers_first", "extract", "shown"]
+__all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
 """Rules that may find a single answer even in a text that states several."""
@@ -75,7 +75,7 @@ def extract(
         The extraction; never raises on any text.
     """
     found = _read(_text(text, options, multiple, stem), multiple, answer_first)
-    if found.letters is None and len(whole := spoken(text, turns=True)) > len(spoken(text)):
+    if found.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         said = _text(whole, options, multiple, stem, turns=True)
         if (
             sum(mention.own for mention in said.mentions) > 1
@@ -214,7 +214,7 @@ def _text(
     turns: bool = False,
 ) -> Text:
     folded = {fold(label).upper(): fold(body) for label, body in options.items()}
-    said = spoken(text, turns=turns)
+    said = blank_thinking(text, turns=turns)
     if len(said) > _BEGINNING + _ENDING:
         said = said[:_BEGINNING] + " " * (len(said) - _BEGINNING - _ENDING) + said[-_ENDING:]
     said = said if multiple else _without_echo(said, folded)

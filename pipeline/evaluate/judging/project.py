@@ -13,7 +13,7 @@ import polars as pl
 from annotation.params import ReviewParams
 from annotation.rubric import ShownAnswer, aspects
 from pipeline.evaluate.clinical import Case, item_id, load_cases
-from pipeline.evaluate.extraction import shown
+from pipeline.evaluate.extraction import visible_output
 from pipeline.evaluate.grading import READABLE
 from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from pipeline.evaluate.params import EvaluateParams
@@ -133,7 +133,7 @@ def expert_judgements(
 
 
 def _shown(prediction: Prediction, about: OpenQuestion) -> GivenAnswer:
-    said = shown(prediction.raw_output or "")
+    said = visible_output(prediction.raw_output or "")
     screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
     sent = SentAnswer(
         answer_id=screen.id,

@@ -33,7 +33,7 @@ _Given = dict[str, dict[str, dict[_Key, float]]]
 
 
 @dataclass(frozen=True)
-class Both:
+class DoublyScored:
     """An answer that a judge and experts scored."""
 
     run: str
@@ -144,7 +144,7 @@ def judge_agreement(
     return found
 
 
-def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Both]]:
+def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[DoublyScored]]:
     """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
     given = _by_judge(judgements)
     shown = [aspect for aspect in _aspects() if given[EXPERTS][aspect]]
@@ -155,11 +155,11 @@ def _judges(given: _Given) -> list[str]:
     return [who for who in given if who != EXPERTS and not who.startswith(EXPERT)]
 
 
-def _both(given: _Given, one: str, other: str, aspect: str) -> list[Both]:
+def _both(given: _Given, one: str, other: str, aspect: str) -> list[DoublyScored]:
     """Answers that two judges scored in an aspect."""
     theirs = given[other].get(aspect, {})
     own = sorted(given[one].get(aspect, {}).items())
-    return [Both(key[0], score, theirs[key], key) for key, score in own if key in theirs]
+    return [DoublyScored(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
 def _aspects() -> list[str]:
@@ -198,7 +198,7 @@ def _agreement(
     who: str,
     against: str,
     aspect: str,
-    both: Sequence[Both],
+    both: Sequence[DoublyScored],
     lengths: Mapping[_Key, int],
     models: Mapping[str, str],
 ) -> JudgeAgreement:
@@ -234,7 +234,7 @@ def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
     return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
 
 
-def _self_preference(who: str, both: Sequence[Both], models: Mapping[str, str]) -> float | None:
+def _self_preference(who: str, both: Sequence[DoublyScored], models: Mapping[str, str]) -> float | None:
     judge = who.removeprefix("llm:").rpartition("/")[2]
     own = [each.judge - each.experts for each in both if models.get(each.run) == judge]
     others = [each.judge - each.experts for each in both if models.get(each.run) != judge]

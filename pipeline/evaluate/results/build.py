@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipeline.evaluate.grading import Asking, from_facts
+from pipeline.evaluate.grading import RunSettings, from_facts
 from pipeline.evaluate.results import papers
 from pipeline.evaluate.results.view import WORDS, View, cell, title
 from pipeline.evaluate.scoring import HUMAN, REVIEWED
@@ -29,7 +29,7 @@ class Evaluated:
     preferences: Sequence[Preference] = ()
     agreement: Sequence[JudgeAgreement] = ()
     judgements: Sequence[Judgement] = ()
-    askings: Mapping[str, Asking] = field(default_factory=dict)
+    askings: Mapping[str, RunSettings] = field(default_factory=dict)
     more_than: Mapping[str, int] = field(default_factory=lambda: dict(papers.MINIMUM))
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
@@ -39,7 +39,7 @@ class Evaluated:
         object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
 
 
-def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
+def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
     answers = View(found.scores)
     texts, cases = (View(found.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
@@ -78,10 +78,10 @@ def groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
 
 def tables(found: Evaluated) -> list[tuple[str, Table]]:
     """Every table with its title, in the order in which they are shown."""
-    return [entry for _, entries in groups(found) for entry in entries]
+    return [entry for _, entries in table_groups(found) for entry in entries]
 
 
-def unreviewed(scores: Sequence[Score]) -> Notice | None:
+def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     """Return a warning if the tables use labels that experts have not settled."""
     asked: dict[str, int] = {}
     for score in scores:
@@ -103,7 +103,7 @@ NOTES = WORDS["notes"]["under_title"].strip()
 def markdown(found: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
     lines = [f"# {md.text(title)}", "", NOTES if found.scores else "No question was asked 没有题目。", ""]
-    if doubt := unreviewed(found.scores):
+    if doubt := unreviewed_warning(found.scores):
         lines += [f"{doubt.english} {doubt.chinese}", ""]
     for name, table in tables(found):
         lines += [f"## {md.text(name)}", "", md.text(table.caption), ""]

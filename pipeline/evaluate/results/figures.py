@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import FEWEST, correlation
-from pipeline.evaluate.judging.scores import AVERAGE, Both, scored_by_both
+from pipeline.evaluate.judging.scores import AVERAGE, DoublyScored, scored_by_both
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.papers import LABELLED
-from pipeline.evaluate.results.view import REFERENCES, View, label_name, plain, run_name, title
+from pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from schemas.evaluation import Judgement
@@ -87,7 +87,7 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         axes.set_xlabel("accuracy 准确率, %")
-        axes.set_title(plain(title(dimension)))
+        axes.set_title(plot_name(title(dimension)))
         axes.grid(visible=False, axis="y")
         _legend(drawn)
         return both_formats(f"accuracy_by_{dimension}", drawn)
@@ -124,7 +124,7 @@ def _heat(view: View) -> dict[str, bytes]:
         values = [[share for share, _, _ in _shares(view, run, "exam_class", labels)] for run in runs]
         image = axes.imshow(values, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         names = [
-            plain(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
+            plot_name(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
             for label, english in labels.items()
         ]
         axes.set_xticks(
@@ -154,7 +154,7 @@ def _legend(drawn: Figure) -> None:
 
 def _shown(run: str) -> str:
     name = run_name(run)
-    return plain(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
+    return plot_name(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
 
 
 def _label(dimension: str, label: str) -> str:
@@ -178,7 +178,7 @@ def judge_plots(judgements: Sequence[Judgement]) -> dict[str, bytes]:
     return files
 
 
-def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dict[str, bytes]:
+def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:
     """The order of models in each aspect, by the judge (solid) and by the experts (dashed)."""
     from scipy.stats import rankdata
 
@@ -200,18 +200,18 @@ def _rankings(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dic
             shift = -0.05 if side == "judge" else 0.05
             for place, (run, colour) in enumerate(zip(runs, COLOURS, strict=False)):
                 values = [by_aspect[place] + shift for by_aspect in ranks]
-                label = plain(run_name(run)) if side == "judge" else None
+                label = plot_name(run_name(run)) if side == "judge" else None
                 axes.plot(values, color=colour, linestyle=style, marker="o", markersize=3.5, label=label)
         axes.set_xticks(range(len(shown)), [names[name] for name in shown])
         axes.set_yticks(range(1, len(runs) + 1))
         axes.set_ylim(len(runs) + 0.4, 0.6)
         axes.set_ylabel("rank 名次")
-        axes.set_title(plain(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
+        axes.set_title(plot_name(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
         _legend(drawn)
         return both_formats(f"rankings{suffix}", drawn)
 
 
-def _by_experts(own: Mapping[str, Sequence[Both]]) -> list[str]:
+def _by_experts(own: Mapping[str, Sequence[DoublyScored]]) -> list[str]:
     """The runs, those first that experts score highest over all."""
     scores: dict[str, list[float]] = {}
     for pairs in own.values():
@@ -220,7 +220,7 @@ def _by_experts(own: Mapping[str, Sequence[Both]]) -> list[str]:
     return sorted(scores, key=lambda run: -mean(scores[run]))
 
 
-def _scatter(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dict[str, bytes]:
+def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:
     """Every answer's score by the judge and by the experts' mean, aspect by aspect; larger is more answers."""
     shown = [aspect for aspect in aspects() if len(own.get(aspect.name, ())) > 1]
     if not shown:
@@ -243,5 +243,5 @@ def _scatter(judge: str, own: Mapping[str, Sequence[Both]], suffix: str) -> dict
             axes.set_xticks(range(LEAST, MOST + 1))
             axes.set_yticks(range(LEAST, MOST + 1))
             axes.set_xlabel("experts 专家")
-        row[0].set_ylabel(plain(judge))
+        row[0].set_ylabel(plot_name(judge))
         return both_formats(f"judge_and_experts{suffix}", drawn)

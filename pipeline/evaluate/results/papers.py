@@ -8,7 +8,7 @@ import polars as pl
 
 from annotation.rubric import aspects
 from pipeline.evaluate.comparing import ranking
-from pipeline.evaluate.grading import Asking
+from pipeline.evaluate.grading import RunSettings
 from pipeline.evaluate.judging.scores import AVERAGE
 from pipeline.evaluate.metrics import Shown, metric, shown_in
 from pipeline.evaluate.results.view import (
@@ -18,11 +18,11 @@ from pipeline.evaluate.results.view import (
     View,
     bracketed,
     cell,
-    compared,
     label_name,
     mean,
     p_value,
     prompt_name,
+    ranked_table,
     run_name,
     title,
     value,
@@ -68,7 +68,7 @@ def by_metric(view: View, table: Shown, name: str) -> Table | None:
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
     head = ("模型 Model", "题数 n", *(each.title for each in metrics))
-    return compared(name, WORDS[name]["caption"], data, head, rows)
+    return ranked_table(name, WORDS[name]["caption"], data, head, rows)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
@@ -90,7 +90,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         average = [f"{100 * mean_of(known):.1f}" if known else "–"] if len(models) > 1 else []
         rows.append([label_name(label, english), *_shares(view, dimension, label, runs), *average])
     average_name = ("平均 Average of models",) if len(models) > 1 else ()
-    return compared(
+    return ranked_table(
         table_name(dimension),
         _caption(view, dimension, len(labels) - len(kept), more_than),
         view.data([dimension], ["accuracy", "mean_accuracy"]),
@@ -125,7 +125,7 @@ def _caption(view: View, dimension: str, left_out: int, more_than: int) -> str:
     return text
 
 
-def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
+def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
     """Tables 3 and 4: a row a model and prompt, a column a category; with examples in parentheses.
 
     The average is over categories, as in the paper; the last column is over questions.
@@ -146,7 +146,7 @@ def categories(view: View, askings: Mapping[str, Asking]) -> Table | None:
     shots = sorted({askings[run].shots for run in askings if askings[run].shots})
     told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
     head = (label_name(label, english) for label, english in labels.items())
-    return compared(
+    return ranked_table(
         "cmb_table3",
         f"Accuracy by exam category, in percent (CMB's tables 3 and 4).{told} Average: over the categories.",
         view.data(["exam_type", "overall"], ["accuracy", "mean_accuracy"]),
@@ -172,7 +172,9 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
     return ("–" if average is None else f"{100 * average:.2f}"), average
 
 
-def _pairs(runs: Iterable[str], askings: Mapping[str, Asking]) -> list[tuple[str, str | None, str | None]]:
+def _pairs(
+    runs: Iterable[str], askings: Mapping[str, RunSettings]
+) -> list[tuple[str, str | None, str | None]]:
     """The rows: a name, the run without worked examples, and the run with them.
 
     Runs that differ in their examples alone share a row, if there is one number of examples for the model.
@@ -208,7 +210,7 @@ def subcategories(view: View) -> Table | None:
         [category.get(label, "–"), label_name(label, english), *_shares(view, "exam_class", label, runs)]
         for label, english in found.items()
     ]
-    return compared(
+    return ranked_table(
         "cmb_subcategories",
         "Accuracy by exam subcategory 按考试.",
         view.data(["exam_class"], ["accuracy", "mean_accuracy"]),
@@ -240,7 +242,7 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
     return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
 
 
-def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | None:
+def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Table | None:
     """CMB's table 7: whether models come in the same order however they are asked; None with fewer than three."""
     rows = []
     for name, by_setting in _measured(scores, askings).items():
@@ -255,7 +257,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, Asking]) -> Table | 
 
 
 def _measured(
-    scores: Sequence[Score], askings: Mapping[str, Asking]
+    scores: Sequence[Score], askings: Mapping[str, RunSettings]
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Return the measures that rank models: by name, setting and model."""
     found: dict[str, dict[str, dict[str, float]]] = {}
@@ -296,7 +298,7 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
             for aspect, _, _ in columns
         ]
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
-    return compared(
+    return ranked_table(
         name,
         WORDS[name]["caption"],
         Score.to_frame([score for found in own.values() for score in found.values()]),

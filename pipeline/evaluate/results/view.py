@@ -28,7 +28,7 @@ def prompt_name(prompt: str) -> str:
     return str(WORDS["prompts"].get(prompt, prompt.rpartition("/")[2]))
 
 
-def plain(text: str) -> str:
+def plot_name(text: str) -> str:
     """A name in a plot, where it must begin no formula."""
     return text.replace("$", r"\$")
 
@@ -147,7 +147,7 @@ class Rival:
     """The higher, the better."""
 
 
-def compared(
+def ranked_table(
     name: str,
     caption: str,
     data: pl.DataFrame,

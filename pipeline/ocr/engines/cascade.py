@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from pipeline.ocr.engines.network import STEP, Network, Pixels, squeezed, values_of
+from pipeline.ocr.engines.network import STEP, Network, Pixels, narrow_line, values_of
 from pipeline.ocr.glyphs import is_cjk
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
@@ -117,7 +117,7 @@ class Cascade:
         for part, glyphs in reversed(list(zip(parts, again, strict=True))):
             if part.line in whole:
                 continue
-            spliced = splice(found[part.line], part, glyphs)
+            spliced = splice_line(found[part.line], part, glyphs)
             if spliced is None:
                 whole.append(part.line)
             else:
@@ -129,7 +129,7 @@ class Cascade:
 
     def _read_quickly(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
         """Return what the quick model reads, in steps of the images as they are."""
-        narrow = [squeezed(image, self._squeeze) for image in images]
+        narrow = [narrow_line(image, self._squeeze) for image in images]
         found = self.quick.read(narrow)
         for glyphs, small, image in zip(found, narrow, images, strict=True):
             for glyph in glyphs:
@@ -229,7 +229,7 @@ def _past_spaces(glyphs: Sequence[Glyph], first: int, last: int) -> tuple[int, i
     return first, last
 
 
-def splice(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> list[Glyph] | None:
+def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> list[Glyph] | None:
     """The line with what was read again in a part; None when the characters beside it do not fit."""
     moved = [Glyph(one.char, one.confidence, one.at + part.left / STEP, one.gap) for one in again]
     start = 0

@@ -134,7 +134,7 @@ _TALL = 1.5
 """A box this many times as high as wide stands on end and is laid down, as PaddleOCR does."""
 
 
-def cut(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
+def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     """The image of a line, ``HEIGHT`` pixels high; None for a box without area.
 
     ``squeeze`` is a factor on its width.
@@ -167,7 +167,7 @@ _MARGIN = 4
 """Pixels around a box that interpolation may look at."""
 
 
-def squeezed(image: Pixels, factor: float) -> Pixels:
+def narrow_line(image: Pixels, factor: float) -> Pixels:
     """A line, narrower by ``factor``."""
     if factor == 1:
         return image
@@ -178,12 +178,12 @@ def squeezed(image: Pixels, factor: float) -> Pixels:
 def values_of(image: Pixels) -> NDArray[np.float32]:
     """A line as a recogniser takes it: 1 x 3 x ``HEIGHT`` x padded width, -1..1."""
     width = image.shape[1]
-    values = np.zeros((1, 3, HEIGHT, padded(width)), dtype=np.float32)
+    values = np.zeros((1, 3, HEIGHT, padded_width(width)), dtype=np.float32)
     values[0, :, :, :width] = image.transpose(2, 0, 1) / np.float32(127.5) - np.float32(1)
     return values
 
 
-def padded(width: int) -> int:
+def padded_width(width: int) -> int:
     """The width in pixels to which an image of this width is padded."""
     found = _NARROWEST
     while found < width:

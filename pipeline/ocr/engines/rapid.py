@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.network import SUPERSCRIPTS, Detector, cut, in_package, raise_digits
+from pipeline.ocr.engines.network import SUPERSCRIPTS, Detector, cut_line, in_package, raise_digits
 from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
 
@@ -106,7 +106,7 @@ class RapidEngine(OcrEngine):
         page = np.ascontiguousarray(pixels[:, :, ::-1])
         boxes, images = [], []
         for box in self._detector.find(page):
-            image = cut(page, box, self._squeeze)
+            image = cut_line(page, box, self._squeeze)
             if image is not None:
                 boxes.append(box)
                 images.append(image)

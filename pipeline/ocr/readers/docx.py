@@ -13,7 +13,7 @@ from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.base import NeedsOcr
-from pipeline.ocr.readers.docx_numbering import Numbering, W, whole
+from pipeline.ocr.readers.docx_numbering import Numbering, W, integer
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -66,7 +66,7 @@ def _opened(path: Path, params: OcrParams) -> Any:
 def _page_size(document: Any) -> tuple[float, float]:
     """Width and height in points; 0 where the document does not say, or what it says is damaged."""
     size = document.element.body.find(f"{W}sectPr/{W}pgSz")
-    return (whole(size, "w") or 0) / 20, (whole(size, "h") or 0) / 20
+    return (integer(size, "w") or 0) / 20, (integer(size, "h") or 0) / 20
 
 
 class _Walker:
@@ -144,7 +144,7 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     if properties is None:
         return None, None
     number, level = properties.find(f"{W}numId"), properties.find(f"{W}ilvl")
-    return (None if number is None else number.get(f"{W}val")), whole(level, "val")
+    return (None if number is None else number.get(f"{W}val")), integer(level, "val")
 
 
 def _numbering_root(document: Any) -> Any | None:
@@ -173,7 +173,7 @@ def _text(element: Any) -> Iterator[str]:
         if tag == f"{W}t":
             yield child.text or ""
         elif tag == f"{_M}oMath":
-            yield omml.linear(child) or ""
+            yield omml.linearise(child) or ""
         elif tag == f"{W}tab" or tag == f"{W}ptab":
             yield "\t"
         elif tag in (f"{W}br", f"{W}cr"):
@@ -181,7 +181,7 @@ def _text(element: Any) -> Iterator[str]:
         elif tag == f"{W}noBreakHyphen":
             yield "-"
         elif tag == f"{W}sym":
-            yield glyphs.fold(chr(whole(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
+            yield glyphs.fold(chr(integer(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
             yield _scripted(child)
         else:
@@ -212,7 +212,7 @@ def _count(paragraph: Any) -> tuple[int, int]:
     """Pictures and unread formulas in a paragraph; embedded objects are nearly always formulas."""
     pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
     formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
-    formulas += sum(omml.linear(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
+    formulas += sum(omml.linearise(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
     return pictures, formulas
 
 

@@ -22,7 +22,7 @@ _ROMAN = dict(
 )
 
 
-def whole(element: Any | None, name: str, base: int = 10) -> int | None:
+def integer(element: Any | None, name: str, base: int = 10) -> int | None:
     """Return an attribute as a whole number; None where it is absent or damaged, which costs that attribute alone."""
     text = None if element is None else element.get(f"{W}{name}")
     try:
@@ -111,7 +111,7 @@ class Numbering:
             return found
         for abstract in root.iter(f"{W}abstractNum"):
             name = abstract.get(f"{W}abstractNumId")
-            levels = ((whole(level, "ilvl"), level) for level in abstract.findall(f"{W}lvl"))
+            levels = ((integer(level, "ilvl"), level) for level in abstract.findall(f"{W}lvl"))
             found.levels[name] = {depth: _read_level(level) for depth, level in levels if depth is not None}
         for number in root.findall(f"{W}num"):
             found._read_list(number)
@@ -123,7 +123,7 @@ class Numbering:
         if abstract is not None:
             self.lists[name] = abstract.get(f"{W}val")
         for override in number.findall(f"{W}lvlOverride"):
-            depth, start = whole(override, "ilvl"), whole(override.find(f"{W}startOverride"), "val")
+            depth, start = integer(override, "ilvl"), integer(override.find(f"{W}startOverride"), "val")
             if depth is not None and start is not None:
                 self.starts[name, depth] = start
 
@@ -169,7 +169,7 @@ def _read_level(level: Any) -> _Level:
         found = level.find(f"{W}{tag}")
         return default if found is None else found.get(f"{W}val", default)
 
-    start = whole(level.find(f"{W}start"), "val")
+    start = integer(level.find(f"{W}start"), "val")
     return _Level(
         value("numFmt", "decimal"), value("lvlText", ""), 1 if start is None else start, value("suff", "tab")
     )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest
 
-from pipeline.characters import valid
+from pipeline.characters import valid_unicode
 from pipeline.ocr.readers.base import TableRow
 from schemas.columns import option_of, roles_of
 from schemas.errors import UnreadableDocument
@@ -158,4 +158,4 @@ def _row(header: Sequence[str], record: Record) -> str:
     names = [*header, *(f"column_{index}" for index in range(len(header) + 1, len(record) + 1))]
     cells = [*record, *[""] * (len(names) - len(record))]
     values = {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
-    return valid(json.dumps(values, ensure_ascii=False))
+    return valid_unicode(json.dumps(values, ensure_ascii=False))

@@ -15,7 +15,7 @@ import PIL
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
-from pipeline.ocr.bounds import bounded
+from pipeline.ocr.bounds import limit_resources
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr, PageImage
@@ -65,7 +65,7 @@ class ImageReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The picture, upright, on white, scaled down to ``max_pixels``."""
-        with bounded(path), _opened(path, params) as picture:
+        with limit_resources(path), _opened(path, params) as picture:
             if page > 1:
                 picture.seek(page - 1)
                 _check_size(picture, params)

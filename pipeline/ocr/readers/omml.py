@@ -27,7 +27,7 @@ class Unread(Exception):  # noqa: N818 - it is caught beside where it is raised
     """A part of a formula that is not understood."""
 
 
-def linear(formula: Any) -> str | None:
+def linearise(formula: Any) -> str | None:
     """The text of an ``m:oMath`` element; None where a part of it is not understood, or nothing is in it."""
     try:
         return _content(formula).strip() or None
@@ -94,7 +94,7 @@ def _scripts(element: Any) -> str:
 
 def _behind(mark: str, text: str) -> str:
     """A raised (^) or lowered (_) text, in characters of that kind where it has them."""
-    moved = glyphs.raised(text) if mark == "^" else glyphs.lowered(text)
+    moved = glyphs.superscript_or_none(text) if mark == "^" else glyphs.subscript_or_none(text)
     return moved or (f"{mark}({text})" if len(text) > 1 else mark + text if text else "")
 
 

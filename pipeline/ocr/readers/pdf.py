@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr import layout, routing
-from pipeline.ocr.bounds import bounded
+from pipeline.ocr.bounds import limit_resources
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
@@ -63,7 +63,7 @@ class PdfReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
-        with bounded(path, RENDER_SECONDS), _opened(path) as document:
+        with limit_resources(path, RENDER_SECONDS), _opened(path) as document:
             try:
                 loaded = document[page - 1]
                 _weigh(document, loaded)
@@ -262,7 +262,7 @@ class _Weigher:
 
     def weigh(self, xref: int, owner: int) -> int:
         """Bytes of a stream and of the forms that it draws, at most ``HOSTILE``."""
-        content = inflated(self.document, xref, HOSTILE)
+        content = inflate_stream(self.document, xref, HOSTILE)
         total = len(content)
         if self.forms and total < HOSTILE:
             for found in re.finditer(_DO, content):
@@ -280,7 +280,7 @@ class _Weigher:
         return self.known[xref]
 
 
-def inflated(document: Any, xref: int, most: int) -> bytes:
+def inflate_stream(document: Any, xref: int, most: int) -> bytes:
     """A stream of a PyMuPDF document, unpacked while its filters are Flate; no more than ``most`` bytes of it."""
     content: bytes = document.xref_stream_raw(xref) or b""
     for name in re.findall(_FILTER, document.xref_get_key(xref, "Filter")[1]):

@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.characters import valid
+from pipeline.characters import valid_unicode
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import HEADER_WITHIN, PICTURE, tables
-from schemas.columns import option_of, plain, roles_of, unguarded, vocabulary
+from schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
 from schemas.errors import UnreadableDocument
 from schemas.identity import sha256
 
@@ -31,7 +31,7 @@ _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subj
 
 
 def _row(value: Any) -> TableRow:
-    return TableRow(valid(json.dumps(value, ensure_ascii=False, default=_plain)))
+    return TableRow(valid_unicode(json.dumps(value, ensure_ascii=False, default=_plain)))
 
 
 def _plain(value: Any) -> str:
@@ -104,7 +104,7 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     }
     asks = _asks(value)
     for key, part in value.items():
-        known = plain(key) in names and any(isinstance(item, dict | list) for item in _items(part))
+        known = plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part))
         if known or (not asks and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth)):
             kind = {} if known else {"type": key}  # {"判断题": [{…}, {…}]}
             for row in _questions(part, depth + 1):
@@ -175,7 +175,7 @@ def questions_in(row: TableRow) -> list[TableRow]:
     if len(parts) > 1:
         common["groupid"] = str(common.get(ids) or sha256(row.fields)[:12])
     if not numbers["options"] & parts and any(
-        plain(name) in ("options", "option", "选项") for name in common
+        plain_header(name) in ("options", "option", "选项") for name in common
     ):
         common = {name: value for name, value in common.items() if "type" not in roles_of(name)} | {
             "type": "B1"

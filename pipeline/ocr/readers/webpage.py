@@ -55,7 +55,7 @@ class WebPageReader(OnePageReader):
         """Return its lines; a picture is a figure in its place."""
         return [
             PageLine("", None, kind=LineKind.FIGURE) if text == PICTURE else PageLine(text, None)
-            for text in texts(parsed(_html(path)))
+            for text in element_lines(parse_page(_html(path)))
         ]
 
 
@@ -72,7 +72,7 @@ def _html(path: Path) -> str:
     return html_of(decode(data)) if path.suffix.lower() in (".md", ".markdown") else decode(data)
 
 
-def parsed(text: str) -> Any:
+def parse_page(text: str) -> Any:
     """The root element of a page."""
     import lxml.etree
     import lxml.html
@@ -93,7 +93,7 @@ def _mark_lines(root: Any) -> None:
                 inner.tail = inner.tail and inner.tail.replace("\n", _LINE)
 
 
-def texts(root: Any) -> Iterator[str]:
+def element_lines(root: Any) -> Iterator[str]:
     """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs."""
     _mark_lines(root)
     text = ""
@@ -212,11 +212,11 @@ def _grids(text: str, suffix: str) -> tuple[list[Grid], int]:
 
 def _html_tables(text: str) -> tuple[list[Grid], int]:
     """The tables that hold no others."""
-    root = parsed(text)
+    root = parse_page(text)
     found = [table for table in root.iter("table") if table.find(".//table") is None]
     grids = [grid for table in found if (grid := _grid(table))]
-    inside = sum(len(line) for table in found for line in texts(table))
-    return grids, sum(len(line) for line in texts(root)) - inside
+    inside = sum(len(line) for table in found for line in element_lines(table))
+    return grids, sum(len(line) for line in element_lines(root)) - inside
 
 
 def _grid(table: Any) -> Grid:
@@ -227,7 +227,7 @@ def _grid(table: Any) -> Grid:
         record: list[str] = []
         for cell in (cell for cell in row if cell.tag in ("td", "th")):
             _fill(record, below)
-            text = "\n".join(texts(cell))
+            text = "\n".join(element_lines(cell))
             width, height = (_span(cell.get(name)) for name in ("colspan", "rowspan"))
             if height > 1:
                 below[len(record)] = (height - 1, text)

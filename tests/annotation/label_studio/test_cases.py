@@ -7,8 +7,8 @@ import re
 import pytest
 
 from annotation.adjudication import Rules, Standing, final_labels, standings
-from annotation.label_studio.editable import base_of
-from annotation.label_studio.tasks import adjudication_tasks, told, verification_tasks
+from annotation.label_studio.editable import base_text
+from annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
 from schemas.annotations import ExpertReview
 from schemas.questions import ReviewItem
 from schemas.taxonomy import dimensions
@@ -64,7 +64,7 @@ def test_the_third_expert_sees_both_labels_flags_notes_and_corrections_and_no_na
 
 def test_a_proposed_correction_is_filled_in_and_compared_with_the_question_as_it_is():
     proposals = [correction(LI, "A", before="B"), correction(LI, "新题干", before="题干", field="stem")]
-    base = base_of(question())
+    base = base_text(question())
     proposals = [each.model_copy(update={"content_hash": base.content_hash}) for each in proposals]
     [task] = case(said(ZHANG), said(LI, flags=["wrong_key", "wrong_stem"]), corrections=proposals)
     assert (task.data["key"], task.data["text"]) == ("A", "新题干\nA. 甲\nB. 乙")
@@ -109,7 +109,7 @@ def item(reason: str, detail: str, stage: str = "parse") -> ReviewItem:
     ],
 )
 def test_the_verifier_reads_every_doubt_in_both_languages(reason, detail, expected):
-    assert told(item(reason, detail)) == expected
+    assert waiting_reasons(item(reason, detail)) == expected
 
 
 def test_a_question_that_waits_twice_is_one_task_with_both_reasons():

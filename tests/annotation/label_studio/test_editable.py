@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio.editable import (
-    Base,
+    BaseText,
     UnreadableTextError,
-    base_of,
-    changes,
-    difference,
+    base_text,
+    changed_fields,
+    changed_part,
+    field_title,
     fields_of,
-    key_of,
-    name_of,
+    key_letters,
     text_of,
     with_proposals,
 )
@@ -36,14 +36,14 @@ def test_what_was_not_edited_has_not_changed(stem, options, shared):
     expected = {"shared_stem": shared} if shared else {}
     expected |= {"stem": whole.stem} | {f"option:{option.label}": option.text for option in whole.options}
     assert found == expected
-    assert changes(found, expected) == {}
+    assert changed_fields(found, expected) == {}
 
 
 def test_changes_name_the_field_and_leave_white_space_aside():
     before = fields_of("题 干\nA. 甲\nB. 乙")
     after = fields_of("题干\nA、甲\nB. 丙\nC：丁\n还有")
-    assert changes(before, after) == {"option:B": ("乙", "丙"), "option:C": (None, "丁\n还有")}
-    assert changes(after, before) == {"option:B": ("丙", "乙"), "option:C": ("丁\n还有", None)}
+    assert changed_fields(before, after) == {"option:B": ("乙", "丙"), "option:C": (None, "丁\n还有")}
+    assert changed_fields(after, before) == {"option:B": ("丙", "乙"), "option:C": ("丁\n还有", None)}
 
 
 @pytest.mark.parametrize(
@@ -56,23 +56,23 @@ def test_what_is_no_question_is_told(text):
 
 @pytest.mark.parametrize(("text", "key"), [("b", "B"), (" A、C,D ", "ACD"), ("ＤＢ", "BD"), ("AA", "A")])
 def test_a_key_is_read_however_it_is_typed(text, key):
-    assert key_of(text) == key
+    assert key_letters(text) == key
 
 
 @given(st.text(), st.text())
 def test_what_the_person_saw_comes_back_as_it_went(text, key):
-    base = Base("h", text, key)
-    assert Base.loads(base.dumps()) == base
+    base = BaseText("h", text, key)
+    assert BaseText.loads(base.dumps()) == base
 
 
 @given(st.text())
 def test_anything_else_is_not_what_the_person_saw(line):
-    found = Base.loads(line)
+    found = BaseText.loads(line)
     assert found is None or isinstance(found.text, str)
 
 
 def test_the_key_is_shown_as_letters():
-    assert base_of(question("题", ["甲", "乙"])).key == "B"
+    assert base_text(question("题", ["甲", "乙"])).key == "B"
 
 
 def proposal(field: str, after: str | None, by: str = "a", **fields):
@@ -80,7 +80,7 @@ def proposal(field: str, after: str | None, by: str = "a", **fields):
 
 
 def test_what_was_proposed_is_filled_in_unless_two_propose_different_things():
-    base = base_of(question("题干", ["甲", "乙", "丙"]))
+    base = base_text(question("题干", ["甲", "乙", "丙"]))
     proposals = [
         proposal("stem", "新题干"),
         proposal("stem", "新题干", "b"),
@@ -97,17 +97,17 @@ def test_what_was_proposed_is_filled_in_unless_two_propose_different_things():
 
 
 def test_a_question_without_options_stays_as_it_is():
-    base = Base("h", "没有选项", "A")
-    assert with_proposals(base, [proposal("stem", "x"), proposal("answer", "B")]) == Base(
+    base = BaseText("h", "没有选项", "A")
+    assert with_proposals(base, [proposal("stem", "x"), proposal("answer", "B")]) == BaseText(
         "h", "没有选项", "B"
     )
 
 
 @given(words, st.lists(words, min_size=2, max_size=4), st.none() | words, words)
 def test_what_is_filled_in_changes_what_was_proposed_and_nothing_else(stem, options, shared, new):
-    base = base_of(question(stem, options, shared))
+    base = base_text(question(stem, options, shared))
     found = with_proposals(base, [proposal("option:B", new)])
-    assert set(changes(fields_of(base.text), fields_of(found.text))) <= {"option:B"}
+    assert set(changed_fields(fields_of(base.text), fields_of(found.text))) <= {"option:B"}
     assert fields_of(found.text)["option:B"] == new
 
 
@@ -123,11 +123,11 @@ def test_what_is_filled_in_changes_what_was_proposed_and_nothing_else(stem, opti
     ],
 )  # fmt: skip
 def test_a_change_is_told_without_what_is_the_same_around_it(before, after, expected):
-    assert difference(before, after) == expected
+    assert changed_part(before, after) == expected
 
 
 def test_fields_have_names_that_people_know():
-    assert [name_of(name) for name in ("stem", "shared_stem", "answer", "option:C")] == [
+    assert [field_title(name) for name in ("stem", "shared_stem", "answer", "option:C")] == [
         "题干",
         "共用题干",
         "答案",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.label_studio.editable import Base
+from annotation.label_studio.editable import BaseText
 from annotation.label_studio.read import read_task, timestamp
 from annotation.label_studio.tasks import choice
 from schemas.taxonomy import dimensions
@@ -27,7 +27,7 @@ def annotation(number=1, user=1, labels=FIRST, *, minute=0, skipped=False, more=
     }
 
 
-BASE = Base("hash", "题干\nA. 甲\nB. 乙", "A")
+BASE = BaseText("hash", "题干\nA. 甲\nB. 乙", "A")
 DATA = {"question_id": "q", "batch": "3", "arm": "blind", "base": BASE.dumps()}
 
 
@@ -126,7 +126,7 @@ def test_a_text_that_was_left_as_it_is_corrects_nothing():
 
 
 def test_a_correction_belongs_to_the_text_that_the_screen_showed_whatever_the_task_says_now():
-    shown = Base("older", "旧题干\nA. 甲\nB. 乙", "A")
+    shown = BaseText("older", "旧题干\nA. 甲\nB. 乙", "A")
     more = [written("corrected", "新题干\nA. 甲\nB. 乙"), written("base", shown.dumps())]
     reading, _ = read(annotation(more=more))
     assert corrected(reading) == [("stem", "旧题干", "新题干", "zhang@example.org")]

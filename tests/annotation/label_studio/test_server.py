@@ -40,7 +40,7 @@ def test_a_busy_port_is_told_before_anything_is_made(installation, tmp_path, bus
     assert not home.exists()
     home.mkdir()
     with pytest.raises(UserError, match=f"port {busy_port} is in use"):
-        server.launch(installation, home, busy_port)
+        server.launch_server(installation, home, busy_port)
 
 
 def test_credentials_are_readable_by_their_owner_alone(tmp_path):
@@ -61,8 +61,8 @@ def test_a_process_that_took_over_the_number_of_a_stopped_server_is_left_alone(t
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
         (tmp_path / "server.json").write_text(f'{{"pid": {other.pid}, "port": 8080}}')
         try:
-            assert server.running(tmp_path) is None
-            assert not server.halt(tmp_path)
+            assert server.running_server(tmp_path) is None
+            assert not server.stop_server(tmp_path)
             assert other.poll() is None
         finally:
             other.kill()

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.audit.answers import gathered
+from pipeline.audit.answers import gather_answers
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction
 from schemas.questions import Option, Question, QuestionType
@@ -27,7 +27,7 @@ def questions() -> pl.DataFrame:
 def read(tmp_path, *rows: dict):
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
-    return gathered([path], questions())
+    return gather_answers([path], questions())
 
 
 def test_answers_are_matched_by_id(tmp_path):
@@ -61,7 +61,7 @@ def test_a_row_that_cannot_be_read_is_one_line(tmp_path, line):
     path = tmp_path / "answers.jsonl"
     path.write_text(f"\n{line}\n", encoding="utf-8")
     with pytest.raises(UserError, match="line 2"):
-        gathered([path], questions())
+        gather_answers([path], questions())
 
 
 def prediction(letter: str, name: str = "q1", repeat: int = 0, variant: str | None = None) -> Prediction:
@@ -73,7 +73,7 @@ def prediction(letter: str, name: str = "q1", repeat: int = 0, variant: str | No
 
 def test_of_our_runs_the_first_answer_to_the_printed_question_counts():
     rows = [prediction("B", repeat=1), prediction("C", variant="order 1"), prediction("A")]
-    assert gathered([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
+    assert gather_answers([], questions(), Prediction.to_frame(rows)).answers == {"q1": {"r": frozenset("A")}}
 
 
 def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_letters():
@@ -83,6 +83,6 @@ def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_lette
     cleaned = Question.to_frame([kept, kept.model_copy(update={"question_id": "q0", "options": turned})])
     runs = Prediction.to_frame([prediction("A", "q0")])
     here = questions().filter(pl.col("question_id") == "q1")
-    assert gathered([], here, runs, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("D")}}
+    assert gather_answers([], here, runs, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("D")}}
     both = Prediction.to_frame([prediction("A", "q0"), prediction("B")])
-    assert gathered([], here, both, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("B")}}
+    assert gather_answers([], here, both, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("B")}}

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.calibrate.stage import BINS, STEPS, binned, calibration_error, confusions, sharing
+from pipeline.calibrate.stage import (
+    BINS,
+    STEPS,
+    calibration_error,
+    confidence_bins,
+    confusions,
+    sharing_points,
+)
 
 SCHEMA = {"label": pl.String, "confidence": pl.Float64, "expected": pl.String}
 JUDGED = st.lists(
@@ -26,20 +33,20 @@ def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():
 
 
 def test_bins_and_error_of_a_known_case():
-    bins = binned(judged(*[("a", 0.95, "a")] * 3, ("a", 0.95, "b"), *[("a", 0.25, "b")] * 4))
+    bins = confidence_bins(judged(*[("a", 0.95, "a")] * 3, ("a", 0.95, "b"), *[("a", 0.25, "b")] * 4))
     assert dict(bins.select("bin", "items").iter_rows()) == {2: 4, 9: 4}
     assert calibration_error(bins) == pytest.approx((0.25 + 0.20) / 2)
 
 
 def test_labels_without_confidence_are_in_no_bin_and_never_taken():
     unsure = judged(*[("a", None, "a")] * 3)
-    assert binned(unsure).is_empty()
-    assert calibration_error(binned(unsure)) is None
-    assert [point.accepted for point in sharing(unsure)] == [0] * len(STEPS)
+    assert confidence_bins(unsure).is_empty()
+    assert calibration_error(confidence_bins(unsure)) is None
+    assert [point.accepted for point in sharing_points(unsure)] == [0] * len(STEPS)
 
 
 def test_experts_put_right_what_is_not_taken():
-    points = {point.threshold: point for point in sharing(judged(("a", 0.9, "a"), ("a", 0.4, "b")))}
+    points = {point.threshold: point for point in sharing_points(judged(("a", 0.9, "a"), ("a", 0.4, "b")))}
     assert (points[0.0].accepted, points[0.0].right) == (2, 1)
     assert (points[0.5].accepted, points[0.5].right) == (1, 2)
     assert (points[0.95].accepted, points[0.95].right) == (0, 2)
@@ -47,14 +54,14 @@ def test_experts_put_right_what_is_not_taken():
 
 def test_a_more_expensive_annotator_is_only_as_right_as_it_is():
     rows = judged(("a", 0.9, "a"), ("a", 0.4, "b"), fallback=False)
-    points = {point.threshold: point for point in sharing(rows)}
+    points = {point.threshold: point for point in sharing_points(rows)}
     assert points[0.5].right == 1
     assert points[0.95].right == 0
 
 
 @given(JUDGED)
 def test_bins_hold_every_stated_confidence_once_and_a_higher_threshold_takes_fewer(rows):
-    bins, points = binned(judged(*rows)), sharing(judged(*rows))
+    bins, points = confidence_bins(judged(*rows)), sharing_points(judged(*rows))
     assert bins["items"].sum() == sum(confidence is not None for _, confidence, _ in rows)
     for number, _, mean, _ in bins.iter_rows():
         assert number / BINS <= mean + 1e-9

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.claims import Stance, read, spoken
+from pipeline.claims import Stance, blank_thinking, read_claims
 from pipeline.evaluate.extraction import extract
 from tests.growth import exponent
 
@@ -16,7 +16,7 @@ def stands(text: str, options: dict[str, str] = FOUR) -> dict[str, str]:
     """The last stance that the text takes to each label."""
     return {
         label: claim.stance.value
-        for claim in read(text, options).claims
+        for claim in read_claims(text, options).claims
         for label in claim.labels
         if claim.kind != "called"
     }
@@ -37,20 +37,20 @@ def stands(text: str, options: dict[str, str] = FOUR) -> dict[str, str]:
     ],
 )
 def test_an_explanation_states_an_answer_and_judges_options(text, answer, right, wrong):
-    said = read(text, FOUR)
+    said = read_claims(text, FOUR)
     assert "".join(said.answer or ()) == answer
     assert ("".join(said.judged.right), "".join(said.judged.wrong)) == (right, wrong)
 
 
 def test_what_is_only_supposed_or_other_peoples_is_not_asserted():
-    assert read("如果问心率，则答案是A。", FOUR).answer is None
-    assert read("很多人误选A。", FOUR).answer is None
+    assert read_claims("如果问心率，则答案是A。", FOUR).answer is None
+    assert read_claims("很多人误选A。", FOUR).answer is None
     assert stands("可能是C")["C"] == Stance.HEDGED
 
 
 def test_offsets_hold_for_the_text_as_given():
     text = "【解析】心率加快（Ａ）为β作用，故選Ａ。"
-    said = read(text, FOUR)
+    said = read_claims(text, FOUR)
     assert [text[claim.start : claim.end] for claim in said.claims if claim.kind == "stated"] == ["故選Ａ"]
 
 
@@ -69,13 +69,13 @@ def test_offsets_hold_for_the_text_as_given():
     ],
 )
 def test_thinking_is_no_part_of_the_answer_whatever_its_marks(text, left):
-    assert spoken(text).strip() == left
+    assert blank_thinking(text).strip() == left
     assert extract(text, FOUR).letters == ("B",)
 
 
 @pytest.mark.parametrize("word", ["别名", "类别", "区别", "鉴别的要点"])
 def test_words_that_hold_a_denying_character_deny_nothing(word):
-    assert read(f"它的{word}是甲乙丙。", {"A": "甲乙丙", "B": "丁戊己"}).judged.wrong == ()
+    assert read_claims(f"它的{word}是甲乙丙。", {"A": "甲乙丙", "B": "丁戊己"}).judged.wrong == ()
 
 
 UNITS = [
@@ -118,7 +118,7 @@ UNITS = [
 @pytest.mark.timeout(60)
 def test_twice_the_text_takes_twice_the_time(unit):
     def work(length: int) -> None:
-        said = read((unit * (length // len(unit) + 1))[:length] + "答案", FOUR)
+        said = read_claims((unit * (length // len(unit) + 1))[:length] + "答案", FOUR)
         assert said.judged is not None
         assert said.answer is None or set(said.answer) <= set(FOUR)
 
@@ -133,7 +133,7 @@ def test_a_megabyte_is_read_within_seconds(unit):
 
 @given(st.text(alphabet="答案是选故不对错误因此ABCD、，。：(){}[]<>/| \nanswer is option not", max_size=200))
 def test_no_text_is_too_odd_to_be_read(text):
-    said = read(text, FOUR)
+    said = read_claims(text, FOUR)
     for claim in said.claims:
         assert set(claim.labels) <= set(FOUR)
         assert 0 <= claim.start < claim.end <= len(text)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.claims.explanations import Stated, stated
+from pipeline.claims.explanations import Stated, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
@@ -11,7 +11,7 @@ OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞
 def read(
     explanation: str | None, *, stem="下列药物属于激素的是", options=None, several=False
 ) -> Stated | None:
-    return stated(explanation, stem, options or OPTIONS, several=several)
+    return read_explanation(explanation, stem, options or OPTIONS, several=several)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.clean.labelled import judged
-from pipeline.clean.filters import FILTERS, Filter, judge, suspected
+from pipeline.clean.filters import FILTERS, Filter, judge_question, suspect_reasons
 from pipeline.clean.params import CleanParams, CommentRule
 from schemas.questions import Option, Question
 from tests.making import make_question
@@ -21,7 +21,7 @@ def question(
 
 
 def reason(item: Question, **params) -> str | None:
-    verdict = judge(item, CleanParams(**params))
+    verdict = judge_question(item, CleanParams(**params))
     return verdict and verdict.reason
 
 
@@ -103,7 +103,7 @@ def test_what_a_person_labelled_is_found_and_nothing_else(reason: str) -> None:
 
 def test_layout_comes_before_phrases() -> None:
     item = question(attachments=["figure"])
-    verdict = judge(item, CleanParams())
+    verdict = judge_question(item, CleanParams())
     assert verdict is not None
     assert (verdict.reason, verdict.detail) == (
         "needs_figure",
@@ -183,8 +183,10 @@ def test_figure_questions_can_be_kept() -> None:
 )
 def test_each_flaw_has_its_reason(item: Question, expected: str | None) -> None:
     assert reason(item) == expected
-    [suspects] = suspected(Question.to_frame([item]), CleanParams())
-    assert judge(item, CleanParams(), suspects) == judge(item, CleanParams()), "a prefilter passed over it"
+    [suspects] = suspect_reasons(Question.to_frame([item]), CleanParams())
+    assert judge_question(item, CleanParams(), suspects) == judge_question(item, CleanParams()), (
+        "a prefilter passed over it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,21 +203,21 @@ def test_each_flaw_has_its_reason(item: Question, expected: str | None) -> None:
     ],
 )
 def test_each_reason_comes_with_the_place_in_question(item: Question, detail: str) -> None:
-    found = judge(item, CleanParams())
+    found = judge_question(item, CleanParams())
     assert found is not None
     assert found.detail == detail
 
 
 def test_an_option_without_text_is_a_truncated_question() -> None:
     listed = [Option(label="A", text="甲"), Option(label="B", text="乙"), Option(label="C", text="")]
-    verdict = judge(question(listed=listed), CleanParams())
+    verdict = judge_question(question(listed=listed), CleanParams())
     assert verdict is not None
     assert (verdict.reason, verdict.detail) == ("truncated", "option C has no text")
 
 
 def test_comments_follow_the_rules_that_are_configured() -> None:
     rules = (CommentRule(pattern="OLD", action="reject", reason="outdated"),)
-    verdict = judge(question(comment="OLD edition"), CleanParams(comment_rules=rules))
+    verdict = judge_question(question(comment="OLD edition"), CleanParams(comment_rules=rules))
     assert verdict is not None
     assert (verdict.reason, verdict.action) == ("outdated", "reject")
     assert reason(question(comment="题目有误"), comment_rules=()) is None
@@ -282,10 +284,10 @@ QUESTIONS = st.builds(
 @given(st.lists(QUESTIONS, min_size=1, max_size=6), st.booleans(), st.sampled_from([5, 20_000]))
 def test_no_prefilter_passes_over_what_a_filter_stops(items, keep: bool, most: int) -> None:
     params = CleanParams(keep_figures=keep, keep_tables=keep, max_characters=max(most, 100))
-    for item, reasons in zip(items, suspected(Question.to_frame(items), params), strict=True):
+    for item, reasons in zip(items, suspect_reasons(Question.to_frame(items), params), strict=True):
         for row in FILTERS:
             assert row.reason in reasons or not row.check(item, params), row.reason
-        assert judge(item, params, reasons) == judge(item, params)
+        assert judge_question(item, params, reasons) == judge_question(item, params)
 
 
 def test_a_filter_needs_no_prefilter_and_takes_none_from_the_others(monkeypatch) -> None:
@@ -295,5 +297,5 @@ def test_a_filter_needs_no_prefilter_and_takes_none_from_the_others(monkeypatch)
     shouting = Filter("shouting", lambda item, _: "it shouts" if "！！" in item.stem else None)
     monkeypatch.setattr(filters, "FILTERS", (*FILTERS, shouting))
     loud = question("痛风首选！！", answer=["A"])
-    assert suspected(Question.to_frame([loud]), CleanParams()) == [["shouting"]]
+    assert suspect_reasons(Question.to_frame([loud]), CleanParams()) == [["shouting"]]
     assert reason(loud) == "shouting"

@@ -22,7 +22,7 @@ def question(number: int, stem: str, options: list[str], answer: list[str] | Non
 
 
 def tidied(item: Question) -> Question:
-    frame, _ = tidying.tidied(Question.to_frame([item]))
+    frame, _ = tidying.tidy_questions(Question.to_frame([item]))
     return next(iter(Question.from_frame(frame)))
 
 

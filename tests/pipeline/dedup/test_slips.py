@@ -12,7 +12,7 @@ from pipeline.dedup.grams import Vocabulary, bigrams
 from pipeline.dedup.keys import Compared
 from pipeline.dedup.meaning import ASKED, FUNCTION, LIGHT, SUFFIXES
 from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import agree, compare_stems, match_options, relate, unrelated
+from pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate, stems_unrelated
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",
@@ -80,9 +80,9 @@ def test_slips_need_the_same_answer(vocabulary, answer: str | None, kind: str) -
 
 def test_answers_agree_when_one_is_right_by_both() -> None:
     one, other = frozenset("A"), frozenset("B")
-    assert agree([one], [one, other])
-    assert not agree([one], [other])
-    assert not agree([], [])
+    assert keys_agree([one], [one, other])
+    assert not keys_agree([one], [other])
+    assert not keys_agree([], [])
 
 
 TRACTS = "薄束 红核脊髓束 皮质脊髓束"
@@ -156,11 +156,11 @@ def test_what_is_put_aside_early_is_different_by_the_full_comparison_too(
     changed = dict(enumerate(stem)) | dict(changes)
     one = replace(item("".join(stem)), doubtful=doubtful)
     other, params = item("".join(changed.values())), DedupParams(related=related)
-    if unrelated(one, other, params):
+    if stems_unrelated(one, other, params):
         assert compare_stems(one, other, vocabulary, params, agreed=agreed).kind == "different"
 
 
 def test_most_chance_pairs_are_put_aside_early() -> None:
     one, other = item("关于胃炎的病因哪项错误"), item("关于薄束的走行哪项错误")
-    assert unrelated(one, other, DedupParams())
-    assert not unrelated(one, item("关于胄炎的病因哪项错误"), DedupParams())
+    assert stems_unrelated(one, other, DedupParams())
+    assert not stems_unrelated(one, item("关于胄炎的病因哪项错误"), DedupParams())

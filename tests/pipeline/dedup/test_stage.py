@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.dedup.stage import ranks
+from pipeline.dedup.stage import copy_ranks
 from schemas.questions import Cluster, Merge, Question
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
@@ -38,7 +38,7 @@ def test_a_text_layer_is_better_than_any_recognition(make, dedup) -> None:
 
 def test_of_equal_copies_the_one_that_was_read_cleaner_is_the_better(make) -> None:
     frame = Question.to_frame([make("a", CASE), make("b", CASE), make("c", CASE, explanation="因为。")])
-    assert ranks(frame, np.array([4, 0, 9])) == [2, 1, 0]
+    assert copy_ranks(frame, np.array([4, 0, 9])) == [2, 1, 0]
 
 
 def test_a_group_without_relatives_is_no_cluster(make, dedup) -> None:

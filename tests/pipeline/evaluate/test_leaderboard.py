@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pipeline.evaluate.comparing import gather, leaderboard
+from pipeline.evaluate.comparing import gather_entries, leaderboard
 from pipeline.evaluate.grading import fingerprint
 from pipeline.runtime import publish
 from pipeline.runtime.publish import sealed
@@ -65,7 +65,7 @@ GOOD, BAD, GUESS = [True] * 40, [True] * 20 + [False] * 20, [True] * 10 + [False
 def test_models_of_all_builds_are_ranked_and_baselines_stand_once(build):
     one = build("one", {"good": GOOD, "random": GUESS})
     two = build("two", {"bad": BAD, "random": GUESS})
-    table = leaderboard(gather([one, two]))
+    table = leaderboard(gather_entries([one, two]))
     assert [row[0] for row in table.rows] == ["good", "bad", "随机 random"]
     assert [row[2] for row in table.rows] == ["1", "2", "–"]
     assert table.rows[1][1].endswith("two")
@@ -75,7 +75,7 @@ def test_models_of_all_builds_are_ranked_and_baselines_stand_once(build):
 
 def test_the_same_name_in_two_builds_tells_where_it_is_from(build):
     one, two = build("one", {"m": GOOD}), build("two", {"m": BAD})
-    names = [row[0] for row in leaderboard(gather([one, two])).rows]
+    names = [row[0] for row in leaderboard(gather_entries([one, two])).rows]
     assert names[0] == f"m ({one})"
     assert names[1] == f"m ({two})"
 
@@ -90,21 +90,21 @@ def test_the_same_name_in_two_builds_tells_where_it_is_from(build):
 def test_different_questions_are_never_compared_and_the_difference_is_told(build, runs, said):
     folders = [build("one", {"m": GOOD}), build("two", runs, questions="xyz")]
     with pytest.raises(UserError, match=f"asked different questions .*{said}"):
-        gather(folders)
+        gather_entries(folders)
 
 
 def test_a_build_that_does_not_say_what_was_asked_is_asked_to_evaluate_again(build):
     with pytest.raises(UserError, match="run `build-dataset evaluate` again"):
-        gather([build("one", {"m": GOOD}), build("two", {"m": GOOD}, questions=None)])
+        gather_entries([build("one", {"m": GOOD}), build("two", {"m": GOOD}, questions=None)])
 
 
 def test_a_folder_in_which_nothing_was_evaluated_is_named(tmp_path, build):
     with pytest.raises(UserError, match="nothing was evaluated there"):
-        gather([build("one", {"m": GOOD}), tmp_path])
+        gather_entries([build("one", {"m": GOOD}), tmp_path])
 
 
 def test_the_folder_of_the_stage_will_do_as_well(build):
-    assert gather([build("one", {"m": GOOD}) / "evaluate"])[0].run == "m"
+    assert gather_entries([build("one", {"m": GOOD}) / "evaluate"])[0].run == "m"
 
 
 def test_the_same_questions_are_known_however_they_are_stored():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.grading import read
+from pipeline.evaluate.grading import read_output
 from schemas.evaluation import Outcome
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
@@ -27,5 +27,5 @@ OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "
     ],
 )
 def test_an_output_is_an_answer_a_refusal_cut_off_or_nothing(text, finish, answer_first, outcome, letters):
-    found, extraction = read(text, finish, OPTIONS, multiple=False, answer_first=answer_first)
+    found, extraction = read_output(text, finish, OPTIONS, multiple=False, answer_first=answer_first)
     assert (found, extraction.letters) == (outcome, letters)

@@ -14,7 +14,7 @@ from pipeline.evaluate.scoring import (
     Graded,
     Slice,
     Versions,
-    accepted,
+    accepted_answers,
     human_scores,
     partial_credit,
 )
@@ -53,7 +53,7 @@ def test_any_answer_that_an_appeal_accepted_is_right():
 
 def test_a_question_whose_key_and_appeals_are_empty_accepts_nothing():
     question = make_question(1).model_copy(update={"answer": [], "accepted_answers": [[]]})
-    assert accepted(question) == frozenset()
+    assert accepted_answers(question) == frozenset()
 
 
 @pytest.mark.parametrize(

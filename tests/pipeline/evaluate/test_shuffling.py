@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.metrics import metric, score_items
-from pipeline.evaluate.prompting import shufflable, shuffled, with_none_option
-from pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted
+from pipeline.evaluate.prompting import shufflable, shuffle_options, with_none_option
+from pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted_answers
 from schemas.evaluation import Outcome
 from schemas.questions import Option
 from tests.pipeline.evaluate.conftest import make_question
@@ -17,7 +17,7 @@ from tests.pipeline.evaluate.conftest import make_question
 @given(st.integers(1, 20), st.integers(0, 2**32), st.sampled_from(["A", "BD", "ABC"]))
 def test_another_order_keeps_labels_texts_and_the_right_ones(number, seed, key):
     printed = make_question(3, key, accepted_answers=[list(key), ["C"]])
-    shown = shuffled(printed, number, seed)
+    shown = shuffle_options(printed, number, seed)
     texts = {option.label: option.text for option in shown.question.options}
     was = {option.label: option.text for option in printed.options}
     assert [option.label for option in shown.question.options] == list("ABCD")
@@ -25,13 +25,16 @@ def test_another_order_keeps_labels_texts_and_the_right_ones(number, seed, key):
     assert list(texts.values()) != list(was.values())
     assert {texts[letter] for letter in shown.question.answer} == {was[letter] for letter in key}
     assert shown.as_printed(shown.question.answer) == tuple(key)
-    assert {shown.as_printed(sorted(answer)) for answer in accepted(shown.question)} == {tuple(key), ("C",)}
+    assert {shown.as_printed(sorted(answer)) for answer in accepted_answers(shown.question)} == {
+        tuple(key),
+        ("C",),
+    }
 
 
 def test_the_same_number_gives_the_same_order_and_another_seed_another():
     question = make_question(3, options="ABCDEFGH")
-    assert shuffled(question, 1, 7) == shuffled(question, 1, 7)
-    assert len({str(shuffled(question, 1, seed).printed) for seed in range(5)}) > 1
+    assert shuffle_options(question, 1, 7) == shuffle_options(question, 1, 7)
+    assert len({str(shuffle_options(question, 1, seed).printed) for seed in range(5)}) > 1
 
 
 @pytest.mark.parametrize("text", ["以上都是", "上述均不对", "A和B", "A、C、D", "B+C", "①②③", "选项A错误"])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.evaluate.metrics import METRICS, metric
-from pipeline.evaluate.scoring import GradedText, compare, tokens
+from pipeline.evaluate.scoring import GradedText, count_overlap, tokens
 from schemas.evaluation import Outcome
 
 TEXTS = st.text(alphabet="心肌梗死患者的首选药物是阿司匹林，。 abmg12.5", min_size=1, max_size=40)
@@ -42,7 +42,7 @@ def ours(pairs: list[tuple[str, str]]) -> dict[str, float]:
 
 def graded(pairs: list[tuple[str, str]]) -> list[GradedText]:
     return [
-        GradedText(str(number), str(number), Outcome.ANSWERED, compare(said, wanted))
+        GradedText(str(number), str(number), Outcome.ANSWERED, count_overlap(said, wanted))
         for number, (said, wanted) in enumerate(pairs)
     ]
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="needs the extra 'hub'")
 
-from pipeline.export.release import Upload, plan, push
+from pipeline.export.release import Upload, plan_upload, push_release
 from pipeline.runtime.publish import Publication
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -81,7 +81,7 @@ def released(tmp_path):
 
 
 def test_what_would_go_is_said_and_nothing_is_sent(released):
-    found = plan(released, "org/name")
+    found = plan_upload(released, "org/name")
     assert list(found.files) == ["README.md", "cmb/test.json", "croissant.json", "manifest.json"]
     assert found.files["README.md"] == 6
 
@@ -89,9 +89,11 @@ def test_what_would_go_is_said_and_nothing_is_sent(released):
 def test_all_files_go_in_one_commit_that_is_tagged(released, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_nothing")
     with Hub() as hub:
-        told = push(released, Upload("org/name", hub.address, plan(released, "org/name").files))
+        told = push_release(
+            released, Upload("org/name", hub.address, plan_upload(released, "org/name").files)
+        )
     assert told.endswith("/commit/c0ffee")
-    assert hub.files.keys() == plan(released, "org/name").files.keys()
+    assert hub.files.keys() == plan_upload(released, "org/name").files.keys()
     assert hub.files["README.md"] == b"# card"
     assert "private" in json.dumps(hub.created)
     assert hub.asked[-1].endswith("/tag/c0ffee")
@@ -101,22 +103,22 @@ def test_all_files_go_in_one_commit_that_is_tagged(released, monkeypatch):
 def test_a_hub_that_refuses_is_one_line(released, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_nothing")
     with Hub(refuse=True) as hub, pytest.raises(UserError, match="did not take the release") as caught:
-        push(released, Upload("org/name", hub.address, {"README.md": 6}))
+        push_release(released, Upload("org/name", hub.address, {"README.md": 6}))
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_was_changed_after_the_release_does_not_go(released):
     (released.releases / "0.1.0" / "README.md").write_bytes(b"# other")
     with pytest.raises(UserError, match=r"README\.md is not as it was released"):
-        plan(released, "org/name")
+        plan_upload(released, "org/name")
 
 
 @pytest.mark.parametrize("name", ["name", "a/b/c", "../x", "org/na me"])
 def test_a_name_that_is_none_is_refused(released, name):
     with pytest.raises(UserError, match="ORG/NAME"):
-        plan(released, name)
+        plan_upload(released, name)
 
 
 def test_without_a_release_there_is_nothing_to_push(tmp_path):
     with pytest.raises(UserError, match="run `build-dataset release` first"):
-        plan(DatasetParams(name="d", releases=tmp_path), "org/name")
+        plan_upload(DatasetParams(name="d", releases=tmp_path), "org/name")

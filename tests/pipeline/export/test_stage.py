@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import yaml
 
-from pipeline.export.card import meanings
+from pipeline.export.card import column_meanings
 from schemas.annotations import Correction, CorrectionStatus
 from schemas.release import ReleaseRow
 
@@ -253,7 +253,7 @@ def test_the_card_and_the_metadata_state_the_checksums_of_all_files(folder):
 
 
 def test_every_column_is_explained():
-    assert list(meanings()) == ReleaseRow.column_names()
+    assert list(column_meanings()) == ReleaseRow.column_names()
 
 
 @pytest.mark.parametrize("option", ["cmb_json", "cmexam_csv"])

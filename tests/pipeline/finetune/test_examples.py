@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pipeline.evaluate.prompting import load_template
-from pipeline.finetune.train import IGNORED, to_write
+from pipeline.finetune.train import IGNORED, writing_examples
 from schemas.evaluation import Task
 from tests.pipeline.evaluate.conftest import make_question
 
 
 def made(rows, template="answer_only", task=Task.ANSWER, **limits):
     settings = {"end": 1, "max_input": 1000, "max_target": 100} | limits
-    return to_write(
+    return writing_examples(
         rows,
         load_template(template, task),
         lambda turns: "".join(turn["content"] for turn in turns) + "\n",

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 from pipeline.crop import find_paper
-from pipeline.explain import Event
-from pipeline.inspect.collect import Fate, ItemCard, PaperTables, cards
-from pipeline.inspect.page import _marked, draw, inspect_page, look
+from pipeline.explain import StageEvent
+from pipeline.inspect.collect import Fate, ItemCard, PaperTables, item_cards
+from pipeline.inspect.page import _marked, draw_page, inspect_page, view_paper
 from schemas.errors import UserError
 
 
 @pytest.fixture
 def view(built):
-    return look(built.build, built.raw, "paper.pdf")
+    return view_paper(built.build, built.raw, "paper.pdf")
 
 
 def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
@@ -37,7 +37,9 @@ def test_a_question_read_with_doubt_stands_before_the_others(built):
     doubt = pl.when(pl.col("question_id") == last).then(0.8).when(mine).then(0.97)
     pl.read_parquet(path).with_columns(confidence=doubt).write_parquet(path)
     kept = [
-        card for card in look(built.build, built.raw, "paper.pdf").cards if card.question and not card.events
+        card
+        for card in view_paper(built.build, built.raw, "paper.pdf").cards
+        if card.question and not card.events
     ]
     assert [card.fate for card in kept[:2]] == [Fate.DOUBTFUL, Fate.KEPT]
     assert kept[0].name == last
@@ -82,7 +84,7 @@ def test_text_of_papers_is_escaped(built):
 
 
 def test_a_paper_without_pages_shows_its_lines(built):
-    view = look(built.build, built.raw, "notes.txt")
+    view = view_paper(built.build, built.raw, "notes.txt")
     assert [line.label for line in view.sheets[0].texts][1].startswith("1. ")
     styles = {line.style for line in view.sheets[0].texts}
     assert {Fate.KEPT.value, Fate.WAITING.value} <= styles
@@ -90,14 +92,14 @@ def test_a_paper_without_pages_shows_its_lines(built):
 
 def test_a_paper_that_is_gone_or_changed_is_shown_without_pictures(built):
     (built.raw / "paper.pdf").write_bytes(b"%PDF-1.7 another")
-    view = look(built.build, built.raw, "paper.pdf")
+    view = view_paper(built.build, built.raw, "paper.pdf")
     assert "has changed" in view.notes[0]
     assert view.sheets[0].marks
     assert view.sheets[0].picture is None
 
 
 def test_only_the_pages_asked_for_are_shown(built):
-    view = look(built.build, built.raw, "paper.pdf", range(2, 3))
+    view = view_paper(built.build, built.raw, "paper.pdf", range(2, 3))
     assert [sheet.page.page for sheet in view.sheets] == [2]
     assert all(2 in card.pages for card in view.cards if card.pages)
 
@@ -105,14 +107,14 @@ def test_only_the_pages_asked_for_are_shown(built):
 @pytest.mark.parametrize(("wanted", "told"), [("nothing", "no paper nothing"), ("", "could be 2 papers")])
 def test_which_paper_is_meant_is_told(built, wanted, told):
     with pytest.raises(UserError, match=told):
-        look(built.build, built.raw, wanted)
+        view_paper(built.build, built.raw, wanted)
 
 
 def test_the_name_of_a_paper_is_enough_beside_its_key(built):
     documents = pl.read_parquet(built.build / "ocr/documents.parquet")
     key = documents.filter(document="paper.pdf").with_columns(document=pl.lit("paper_answers.pdf"))
     pl.concat([documents, key]).write_parquet(built.build / "ocr/documents.parquet")
-    assert look(built.build, built.raw, "paper").document == "paper.pdf"
+    assert view_paper(built.build, built.raw, "paper").document == "paper.pdf"
 
 
 def test_why_a_paper_was_rejected_is_told(built):
@@ -121,16 +123,16 @@ def test_why_a_paper_was_rejected_is_told(built):
     with pytest.raises(
         UserError, match=r"no paper locked\.pdf .*: it was rejected, encrypted: needs a password"
     ):
-        look(built.build, built.raw, "locked.pdf")
+        view_paper(built.build, built.raw, "locked.pdf")
 
 
 def test_pages_that_are_not_there_are_told(built):
     with pytest.raises(UserError, match="has pages 1-2"):
-        look(built.build, built.raw, "paper.pdf", range(7, 9))
+        view_paper(built.build, built.raw, "paper.pdf", range(7, 9))
 
 
 def test_what_later_stages_did_is_shown(built):
-    name = cards(PaperTables(built.build, "paper.pdf"))[-1].name
+    name = item_cards(PaperTables(built.build, "paper.pdf"))[-1].name
     (built.build / "clean").mkdir()
     row = {
         "item_id": name,
@@ -142,19 +144,21 @@ def test_what_later_stages_did_is_shown(built):
     pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(
         built.build / "clean" / "rejects.parquet"
     )
-    found = {card.name: card for card in cards(PaperTables(built.build, "paper.pdf"))}
+    found = {card.name: card for card in item_cards(PaperTables(built.build, "paper.pdf"))}
     assert found[name].fate is Fate.REJECTED
     assert found[name].events[0].reason == "figure_item"
 
 
 def test_a_picture_keeps_to_its_share_of_bytes(built):
     paper = find_paper(built.build, built.raw, "paper.pdf")
-    large, small = (draw(paper, most, 1) for most in (10**6, 15_000))
+    large, small = (draw_page(paper, most, 1) for most in (10**6, 15_000))
     assert len(small) < len(large)
     assert len(small) <= 15_000
 
 
 def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked():
-    event = Event("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
+    event = StageEvent(
+        "parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'"
+    )
     card = ItemCard("x", Fate.WAITING, [event])
     assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"

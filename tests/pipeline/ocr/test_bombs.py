@@ -14,7 +14,7 @@ import docx
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages
+from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
 from schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams(max_file_mb=20)
@@ -23,7 +23,7 @@ PARAMS = OcrParams(max_file_mb=20)
 def reason(path: Path, params: OcrParams = PARAMS) -> str | None:
     """Why a file is refused; None when it is read."""
     try:
-        facts = inspect(FileTask(path.name, path, params))
+        facts = inspect_file(FileTask(path.name, path, params))
         if facts.pages:
             read_pages(PageTask(path.name, path, facts.format, (1,), params))
     except UnreadableDocument as error:

@@ -10,7 +10,7 @@ import pytest
 
 resource = pytest.importorskip("resource")
 
-from pipeline.ocr.bounds import MEMORY, bounded  # noqa: E402
+from pipeline.ocr.bounds import MEMORY, limit_resources  # noqa: E402
 from schemas.errors import UnreadableDocument  # noqa: E402
 
 LIMITS = ("RLIMIT_AS", "RLIMIT_CORE")
@@ -31,16 +31,16 @@ def limits() -> list[tuple[float, float]]:
 
 def test_limits_are_as_before_also_after_an_error(path):
     before = limits()
-    with bounded(path, 5):
+    with limit_resources(path, 5):
         assert limits() != before
-    with pytest.raises(ZeroDivisionError), bounded(path, 5):
+    with pytest.raises(ZeroDivisionError), limit_resources(path, 5):
         raise ZeroDivisionError
     assert limits() == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds the address space")
 def test_more_memory_than_allowed_is_a_reason(path):
-    with pytest.raises(UnreadableDocument) as caught, bounded(path):
+    with pytest.raises(UnreadableDocument) as caught, limit_resources(path):
         bytearray(2 * MEMORY)
     assert caught.value.reason == "too_large"
 
@@ -50,7 +50,7 @@ def test_large_files_may_take_more(tmp_path):
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(MEMORY // 4)
-    with bounded(large):
+    with limit_resources(large):
         assert len(bytearray(MEMORY + MEMORY // 2)) > MEMORY
 
 
@@ -66,9 +66,9 @@ def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
 
 
 def test_the_shorter_of_two_times_counts_and_the_longer_goes_on(path):
-    with bounded(path, 30):
-        with bounded(path, 600):
+    with limit_resources(path, 30):
+        with limit_resources(path, 600):
             assert signal.getitimer(signal.ITIMER_PROF)[0] < 31
-        with bounded(path, 5):
+        with limit_resources(path, 5):
             assert signal.getitimer(signal.ITIMER_PROF)[0] < 6
         assert 25 < signal.getitimer(signal.ITIMER_PROF)[0] < 31

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.engines import cascade
-from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice, unsure_parts
+from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
 from pipeline.ocr.engines.ctc import Alphabet, Glyph
-from pipeline.ocr.engines.network import STEP, padded, values_of
+from pipeline.ocr.engines.network import STEP, padded_width, values_of
 
 EM = 4
 """Steps of a character in these tests."""
@@ -145,19 +145,22 @@ def test_spaces_show_no_place():
 def test_a_part_at_the_ends_of_a_line_needs_no_neighbour():
     glyphs = line("病人")
     again = line("患人")
-    assert [glyph.char for glyph in splice(glyphs, LinePart(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
+    assert [glyph.char for glyph in splice_line(glyphs, LinePart(0, 0, 0, 0, 64), again) or []] == [
+        "患",
+        "人",
+    ]
 
 
 @given(st.integers(8, 6000))
 def test_a_line_is_padded_to_one_of_few_widths(width):
     values = values_of(np.full((48, width, 3), 255, dtype=np.uint8))
-    assert values.shape[-1] == padded(width) <= max(48, 1.1 * width + 32)
+    assert values.shape[-1] == padded_width(width) <= max(48, 1.1 * width + 32)
     assert (values[0, :, :, :width] == 1).all()
     assert (values[0, :, :, width:] == 0).all()
 
 
 def test_lines_of_every_width_have_few_shapes():
-    assert len({padded(width) for width in range(8, 3200)}) <= 40
+    assert len({padded_width(width) for width in range(8, 3200)}) <= 40
 
 
 class Counting:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages
+from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
 from schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams(max_pixels=1_000_000)
@@ -69,7 +69,7 @@ def test_random_bytes_under_any_name(folder, suffix, content):
 def assert_read_or_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     try:
-        facts = inspect(FileTask("a", path, PARAMS))
+        facts = inspect_file(FileTask("a", path, PARAMS))
         if facts.pages:
             read_pages(PageTask("a", path, facts.format, tuple(range(1, facts.pages + 1)), PARAMS))
     except UnreadableDocument as error:

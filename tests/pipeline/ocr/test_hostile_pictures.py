@@ -15,7 +15,7 @@ from pipeline.ocr import engines
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.scanpage import to_page
-from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages, recognise_page
+from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
 from schemas.errors import UnreadableDocument
 
 ROOT = Path(__file__).parents[3]
@@ -64,7 +64,7 @@ def read(path: Path, content: bytes) -> list[str]:
     """The method or the need of each page, all of them recognised that need it; the reason where it is refused."""
     path.write_bytes(content)
     try:
-        facts = inspect(FileTask("a", path, PARAMS))
+        facts = inspect_file(FileTask("a", path, PARAMS))
         assert facts.pages
         pages = tuple(range(1, facts.pages + 1))
         values = read_pages(PageTask("a", path, facts.format, pages, PARAMS))

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
-from pipeline.ocr.tasks import FileTask, inspect
+from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.errors import UnreadableDocument
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -58,7 +58,7 @@ QUESTION = cells(2, ["题干", "甲", "乙", "A"])
 
 def refused(path: Path) -> UnreadableDocument:
     with pytest.raises(UnreadableDocument) as caught:
-        inspect(FileTask(path.name, path, OcrParams()))
+        inspect_file(FileTask(path.name, path, OcrParams()))
     assert "\n" not in caught.value.detail
     return caught.value
 
@@ -81,7 +81,7 @@ def test_a_formula_that_was_never_calculated_does_not_become_an_absent_answer(tm
     found = refused(workbook(tmp_path / "a.xlsx", HEADER + row))
     assert (found.reason, "formula in D2" in found.detail) == ("no_value", True)
     row = row.replace("</f>", "</f><v>A</v>").replace('r="D2"', 'r="D2" t="str"')
-    facts = inspect(FileTask("b.xlsx", workbook(tmp_path / "b.xlsx", HEADER + row), OcrParams()))
+    facts = inspect_file(FileTask("b.xlsx", workbook(tmp_path / "b.xlsx", HEADER + row), OcrParams()))
     assert facts.rows == (('{"题目": "题干", "选项A": "甲", "选项B": "乙", "答案": "A"}', "s"),)
 
 
@@ -92,7 +92,7 @@ def test_an_external_entity_is_not_read(tmp_path):
     path = workbook(tmp_path / "a.xlsx", HEADER + QUESTION.replace("题干", "题干&amp;e;&e;"), entity)
     rows: tuple[TableRow, ...] = ()
     with suppress(UnreadableDocument):
-        rows = inspect(FileTask("a.xlsx", path, OcrParams())).rows
+        rows = inspect_file(FileTask("a.xlsx", path, OcrParams())).rows
     assert "geheim" not in "".join(row.fields for row in rows)
 
 
@@ -102,4 +102,4 @@ def test_a_workbook_that_unpacks_without_end_is_refused(tmp_path):
         archive.writestr("xl/workbook.xml", "<workbook/>")
         archive.writestr("xl/worksheets/s1.xml", b" " * 60_000_000)
     with pytest.raises(UnreadableDocument, match="too_large"):
-        inspect(FileTask("a.xlsx", path, OcrParams(max_file_mb=10)))
+        inspect_file(FileTask("a.xlsx", path, OcrParams(max_file_mb=10)))

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image, ImageDraw, ImageOps
 
 from pipeline.ocr.images import (
-    clean,
+    clean_page,
     even_background,
+    fit_opencv,
     legibility,
     remove_coloured_watermark,
     remove_flat_watermark,
-    within_reach,
 )
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, image
@@ -192,7 +192,7 @@ def test_level_colour_stays_because_answers_are_printed_in_it():
 
 def test_a_shadow_is_divided_out_and_a_clean_page_is_left_alone():
     before = np.asarray(sheet())
-    assert (clean(before) == before).all()
+    assert (clean_page(before) == before).all()
     shadow = np.linspace(0.4, 1.0, 600)[None, :, None]
     dim = (before * shadow).astype(np.uint8)
     after = even_background(dim)
@@ -253,14 +253,14 @@ def test_scans_keep_their_grey_for_it_is_also_that_of_blurred_strokes():
 
 
 def test_pages_wider_than_opencv_takes_are_made_smaller():
-    assert within_reach(np.zeros((4, 60_000, 3), dtype=np.uint8)).shape == (2, 30_000, 3)
+    assert fit_opencv(np.zeros((4, 60_000, 3), dtype=np.uint8)).shape == (2, 30_000, 3)
     page = np.zeros((40, 30, 3), dtype=np.uint8)
-    assert within_reach(page) is page
+    assert fit_opencv(page) is page
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9_000), (9_000, 1), (2, 3)])
 def test_pictures_of_hardly_any_pixels_are_cleaned_like_any(shape):
     for value in (0, 255):
         page = np.full((*shape, 3), value, dtype=np.uint8)
-        assert clean(page).shape == page.shape
+        assert clean_page(page).shape == page.shape
         assert 0.5 <= legibility(page) <= 1

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.layout import arrange
-from pipeline.ocr.model import PageRegion, Rect, Run
+from pipeline.ocr.model import PageRegion, Rect, TextRun
 from schemas.documents import LineKind
 
 PAGE = Rect(0, 0, 595, 842)
 
 
-def run(x: float, y: float, text: str, size: float = 10.0, **more) -> Run:
+def run(x: float, y: float, text: str, size: float = 10.0, **more) -> TextRun:
     width = sum(size if char > "\u2e80" else size / 2 for char in text)
-    return Run(text, Rect(x, y - 0.88 * size, x + width, y + 0.18 * size), y, size, **more)
+    return TextRun(text, Rect(x, y - 0.88 * size, x + width, y + 0.18 * size), y, size, **more)
 
 
 def lines(runs, regions=(), rules=()):
@@ -174,5 +174,5 @@ def test_the_order_of_runs_in_the_file_does_not_matter_where_none_overlap(runs, 
     assert lines(apart) == lines(shuffled)
 
 
-def _apart(first: Run, second: Run) -> bool:
+def _apart(first: TextRun, second: TextRun) -> bool:
     return abs(first.baseline - second.baseline) > 30

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipeline.characters import UNREADABLE
 from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.engines.base import Word
-from pipeline.ocr.mending import lost_lines, mend
+from pipeline.ocr.mending import lost_lines, mend_line
 from pipeline.ocr.model import PageLine, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.stage import Failure
@@ -35,7 +35,7 @@ WORDS = "单纯疱疹病毒感染者的首选药物为何下列叙述正确肝�
     ],
 )
 def test_a_lost_character_is_what_stands_between_its_neighbours(text, seen, mended):
-    assert mend(text, seen) == mended
+    assert mend_line(text, seen) == mended
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=8, max_size=20, unique=True), st.data())
@@ -43,14 +43,14 @@ def test_mending_gives_back_what_was_printed_and_changes_nothing_else(letters, d
     printed = "".join(letters)
     place = data.draw(st.integers(3, len(printed) - 4))
     lost = f"{printed[:place]}\uef43{printed[place + 1 :]}"
-    assert mend(lost, printed) == printed
-    assert mend(printed, printed[::-1]) == printed
+    assert mend_line(lost, printed) == printed
+    assert mend_line(printed, printed[::-1]) == printed
 
 
 @given(st.text("甲乙丙\uef43\ufffd\x03(A)", max_size=12), st.text("甲乙丙\uef43\ufffd(A)", max_size=12))
 def test_what_is_readable_stays_whatever_was_seen(text, seen):
     kept = re.sub(f"{UNREADABLE}+", ".*", re.escape(text).replace("\\\x03", "\x03"))
-    assert re.fullmatch(kept, mend(text, seen), re.DOTALL)
+    assert re.fullmatch(kept, mend_line(text, seen), re.DOTALL)
 
 
 def test_glyphs_that_open_a_part_are_left_to_the_parser():

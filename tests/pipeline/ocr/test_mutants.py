@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect, read_pages
+from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.stage import Failure
 
@@ -37,7 +37,7 @@ def test_mutants_are_read_or_refused_and_none_crashes_its_worker(executor, tmp_p
             path = tmp_path / f"{mutant.kind}-{mutant.number}.pdf"
             path.write_bytes(mutant.content)
             tasks.append(FileTask(path.name, path, OcrParams(text_timeout=2)))
-    looks = list(executor.map(inspect, tasks, 60))
+    looks = list(executor.map(inspect_file, tasks, 60))
     assert len(looks) == len(tasks)
     assert {look.reason for _, look in looks if isinstance(look, Failure)} <= REFUSED
     sound = [(task, look) for task, look in looks if not isinstance(look, Failure)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.docx import DocxReader
-from pipeline.ocr.readers.omml import linear
+from pipeline.ocr.readers.omml import linearise
 from schemas.documents import LineKind
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -67,17 +67,17 @@ def script(name: str, base: str, sub: str = "", sup: str = "") -> str:
     ],
 )
 def test_a_formula_is_written_on_one_line(xml: str, text: str) -> None:
-    assert linear(formula(xml)) == text
+    assert linearise(formula(xml)) == text
 
 
 @pytest.mark.parametrize("xml", ["", "<m:unheard>" + r("x") + "</m:unheard>", "<m:r><w:drawing/></m:r>"])
 def test_what_is_not_understood_is_not_half_read(xml: str) -> None:
-    assert linear(formula(r("x=") + xml if xml else "")) is None
+    assert linearise(formula(r("x=") + xml if xml else "")) is None
 
 
 @given(st.recursive(st.sampled_from("abx12").map(r), lambda inner: st.builds(f, inner, inner), max_leaves=8))
 def test_no_letter_of_a_formula_is_lost(xml: str) -> None:
-    text = linear(formula(xml))
+    text = linearise(formula(xml))
     assert text is not None
     assert sorted(filter(str.isalnum, text)) == sorted(node.text for node in formula(xml).iter(qn("m:t")))
 

@@ -42,13 +42,13 @@ def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code()
 
 def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
     from pipeline.ocr import pages
-    from pipeline.ocr.stage import DocumentState, FileTask, inspect
+    from pipeline.ocr.stage import DocumentState, FileTask, inspect_file
     from schemas.documents import RawFile
 
     (context.raw / "a.txt").write_text("1. 题干", encoding="utf-8")
     (file,) = RawFile.from_frame(files_table(context.raw))
     path = context.raw / "a.txt"
-    reading = DocumentState(file, path, inspect(FileTask("a.txt", path, OcrParams())))
+    reading = DocumentState(file, path, inspect_file(FileTask("a.txt", path, OcrParams())))
     before = Recognition(OcrParams()).key(Job(reading, 1))
     assert Recognition(OcrParams()).key(Job(reading, 1)) == before
     monkeypatch.setattr(pages, "code_hash", lambda module: "changed")

@@ -8,7 +8,7 @@ import pytest
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.ocr.tasks import FileTask, inspect
+from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -17,7 +17,7 @@ PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
 
 def reason(path, **params) -> str:
     with pytest.raises(UnreadableDocument) as caught:
-        inspect(FileTask("a.pdf", path, OcrParams(**params)))
+        inspect_file(FileTask("a.pdf", path, OcrParams(**params)))
     return caught.value.reason
 
 

@@ -9,7 +9,7 @@ import pytest
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import NeedsOcr
-from pipeline.ocr.tasks import FileTask, inspect
+from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument
 
@@ -30,7 +30,7 @@ def test_every_paper_is_read_or_refused_with_a_reason(exams):
     refused = {}
     for path in sorted(exams.iterdir()):
         try:
-            inspect(FileTask(path.name, path, PARAMS))
+            inspect_file(FileTask(path.name, path, PARAMS))
         except UnreadableDocument as error:
             refused[path.name] = error.reason
     assert refused == {"BROKEN_esafenet_tcm_2021.pdf": "not_a_pdf"}

@@ -50,7 +50,7 @@ class Scripted:
 
 def test_the_angle_of_a_page_is_found_and_straightened_for_layout():
     def tilted(text, x, y):
-        px, py = scanpage.turn((x, y), 2.0, (297.5, 421.0))
+        px, py = scanpage.rotate_point((x, y), 2.0, (297.5, 421.0))
         return word(text, px, py, 180, angle=2.0)
 
     words = [tilted(f"左第{row}行文字内容", 40, 100 + 14 * row) for row in range(5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr.model import Rect, Run
+from pipeline.ocr.model import Rect, TextRun
 from pipeline.ocr.routing import is_mojibake, why_unsound
 from pipeline.ocr.textlayer import TextLayer
 
@@ -13,7 +13,7 @@ TRADITIONAL = "下列有關肺部聽診的敘述何者正確請選出一個最�
 
 
 def layer(text: str, turned: int = 0) -> TextLayer:
-    return TextLayer([Run(text, Rect(0, 0, 9, 9), 9, 9)] if text else [], turned=turned)
+    return TextLayer([TextRun(text, Rect(0, 0, 9, 9), 9, 9)] if text else [], turned=turned)
 
 
 @pytest.mark.parametrize("text", [CHINESE, TRADITIONAL, "Which of the following is true?" * 9])

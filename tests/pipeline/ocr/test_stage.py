@@ -187,7 +187,7 @@ def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run
     def end(reason):
         def run(function, items, *, timeout=None):
             for item in items:
-                bad = function is tasks.inspect and item.document == "hostile.pdf"
+                bad = function is tasks.inspect_file and item.document == "hostile.pdf"
                 yield item, Failure(reason, "") if bad else function(item)
 
         return run

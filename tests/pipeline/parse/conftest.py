@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import ParsedPaper, judge, read_paper
+from pipeline.parse.paper import ParsedPaper, check_gates, read_paper
 from schemas.documents import Document, Line, LineKind
 
 REGION = {f"[{kind.value}]": kind for kind in (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)}
@@ -51,7 +51,7 @@ def parse(read: Callable[..., ParsedPaper]) -> Callable[[str], ParseOutcome]:
 
     def parse(text: str) -> ParseOutcome:
         paper = read(text)
-        judge(paper)
+        check_gates(paper)
         return finish(paper, document_of())
 
     return parse

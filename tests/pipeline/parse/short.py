@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pipeline.parse.paper import judge
+from pipeline.parse.paper import check_gates
 from schemas.documents import Document
 
 FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
@@ -29,7 +29,7 @@ def told(outcome):
 
 
 def judged(paper):
-    judge(paper)
+    check_gates(paper)
     return paper
 
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
-from pipeline.parse.fields import concluded
+from pipeline.parse.fields import concluded_answer
 from pipeline.parse.finish import finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
 
@@ -37,7 +37,7 @@ def waits(outcome, number):
     ],
 )
 def test_the_conclusion_of_an_explanation_is_read(explanation, letters):
-    assert concluded(explanation) == letters
+    assert concluded_answer(explanation) == letters
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_room_for_a_line_inside_a_question_tells_of_one_that_was_not_read():
     kept = []
     for lines in (whole, torn):
         paper = read_paper("x.pdf", lines)
-        judge(paper)
+        check_gates(paper)
         kept.append([question.number for question in finish(paper, DOCUMENT).questions])
     assert kept == [[1, 2, 3, 4, 5], [1, 2, 4, 5]]
 
@@ -132,7 +132,7 @@ def read_torn(text):
     """The numbers kept of a paper whose lines marked with a cross were lost and left their room."""
     lines = printed_lines([[HOLE if line == "×" else line for line in text.split("\n")]], "x.pdf", boxes=True)
     paper = read_paper("x.pdf", lines)
-    judge(paper)
+    check_gates(paper)
     return [question.number for question in finish(paper, DOCUMENT).questions]
 
 
@@ -250,7 +250,7 @@ def test_a_long_last_option_is_sound_where_its_lines_are_full():
     for full, expected in ((True, [1, 2, 3]), (False, [2, 3])):
         lines = printed_lines([page], "x.pdf", boxes=full)
         paper = read_paper("x.pdf", lines)
-        judge(paper)
+        check_gates(paper)
         assert [question.number for question in finish(paper, DOCUMENT).questions] == expected
 
 
@@ -277,7 +277,7 @@ def test_two_readings_of_a_line_that_differ_wait_with_both():
     lines = lines_of(f"1. 每次用5mg的是\n{FOUR}\n答案：B")
     lines[0] = lines[0].model_copy(update={"other": "1.每次用5μg的是"})
     paper = read_paper("x.pdf", lines)
-    judge(paper)
+    check_gates(paper)
     (item,) = finish(paper, DOCUMENT).review
     assert "5mg" in item.detail
     assert "5μg" in item.detail

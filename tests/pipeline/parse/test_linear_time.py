@@ -20,8 +20,8 @@ CASES: list[tuple[str, Callable[[str], object], str, str]] = [
     ("letters", fields.leading_letters, "A", "/"),
     ("a small letter over lines", fields.leading_letters, "a\n", "/"),
     ("an opened bracket", fields.leading_letters, "（", "x"),
-    ("a conclusion", fields.concluded, "故选", "x"),
-    ("a conclusion with a letter", fields.concluded, "故选A", "x"),
+    ("a conclusion", fields.concluded_answer, "故选", "x"),
+    ("a conclusion with a letter", fields.concluded_answer, "故选A", "x"),
     ("a head that gives an answer", heads._P.gives_answer.search, "答案", "x"),
     ("letters of a key", re.compile(keylines._P.whole("@letters@")).match, "A", "x"),
     ("an answered item", parts._P.answered.search, "答案", "x"),
@@ -75,4 +75,4 @@ def test_what_is_read_is_as_before() -> None:
     assert fields.answers_of_parts("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
     assert fields.leading_letters(" （ A 、 B ）。解释") == ("AB", "解释")
     assert fields.is_coded(" A） ： （③")
-    assert fields.concluded("……，故选 ： （ A 、 B ）") == "AB"
+    assert fields.concluded_answer("……，故选 ： （ A 、 B ）") == "AB"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.parse.finish import finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items, told
 
@@ -31,7 +31,7 @@ TOPICS = (
 
 def outcome(text: str) -> list[str]:
     paper = read_paper("paper.pdf", lines_of(text))
-    judge(paper)
+    check_gates(paper)
     return told(finish(paper, document_of()))
 
 
@@ -194,7 +194,7 @@ def test_what_a_site_prints_under_an_explanation_is_no_part_of_it(line: str) -> 
     paper = read_paper(
         "paper.pdf", lines_of(f"{items(1)}\n答案：A\n解析：因为如此。\n{line}\n{items(2)}\n答案：B")
     )
-    judge(paper)
+    check_gates(paper)
     assert [draft.explanation for draft in paper.questions] == ["因为如此。", None]
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from benchmarks.papers.check import lines_of
 from pipeline.parse.keylines import grid, line_pairs
-from pipeline.parse.lines import in_one_script, pieces
+from pipeline.parse.lines import in_one_script, parsed_lines
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
 CASE = "男性，15岁。肉眼血尿伴水肿1周，20天前皮肤脓疱疮。最可能的诊断是"
 
 
 def recognised(text: str):
-    return [replace(piece, confidence=0.9) for piece in pieces(lines_of([text.split("\n")], "p.pdf"))]
+    return [replace(piece, confidence=0.9) for piece in parsed_lines(lines_of([text.split("\n")], "p.pdf"))]
 
 
 def test_questions_on_one_patient_take_a_letter_each(parse):
@@ -53,7 +53,7 @@ def test_characters_of_both_scripts_and_simplified_papers_stay():
 
 
 def test_a_text_layer_is_never_mended():
-    printed = pieces(lines_of([["病人因發燒就醫，檢查發現没有黃疸，診斷為肝臟疾病"]], "p.pdf"))
+    printed = parsed_lines(lines_of([["病人因發燒就醫，檢查發現没有黃疸，診斷為肝臟疾病"]], "p.pdf"))
     assert in_one_script(printed) == printed
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.render import render
 from pipeline.parse.finish import finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from pipeline.parse.running import without_running
 from schemas.documents import Box, Line, LineKind
 from tests.pipeline.parse.conftest import document_of, lines_of
@@ -158,7 +158,7 @@ def replace_style(paper):
 
 def parsed(texts):
     paper = read_paper("x.txt", lines_of("\n".join(texts)))
-    judge(paper)
+    check_gates(paper)
     return finish(paper, document_of("x.txt"))
 
 

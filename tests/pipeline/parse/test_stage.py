@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.parse.finish import finish
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from pipeline.parse.params import ParseParams
 from pipeline.parse.stage import run
 from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
@@ -139,7 +139,7 @@ def test_the_lowest_confidence_and_all_pages_of_a_question_are_told(context):
     lines = [line("p.pdf", 0, "1. 问"), line("p.pdf", 1, "A. 甲"), line("p.pdf", 0, "B. 乙", page=2)]
     lines[1] = lines[1].model_copy(update={"confidence": 0.4})
     read = read_paper("p.pdf", lines)
-    judge(read)
+    check_gates(read)
     document = Document(document="p.pdf", sha256="1" * 64, format="pdf", pages=2, rows=None)
     (question,) = finish(read, document).questions
     assert (question.pages, question.confidence) == ([1, 2], 0.4)
@@ -153,7 +153,7 @@ ALPHABET = "0123456789ABCDE.．、,()（）①②【】答案解析共用题干�
 def test_no_text_breaks_the_parser_and_nothing_is_counted_twice(text):
     lines = [line("p.pdf", order, part) for order, part in enumerate(text.split("\n"))]
     read = read_paper("p.pdf", lines)
-    judge(read)
+    check_gates(read)
     outcome = finish(read, Document(document="p.pdf", sha256="1" * 64, format="pdf", pages=1, rows=None))
     items = len(read.items) + len(read.gaps) + len(read.mismatches)
     assert len(outcome.questions) + len(outcome.rejects) + len(outcome.review) == items

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pipeline.parse.paper import judge, read_paper
+from pipeline.parse.paper import check_gates, read_paper
 from schemas.documents import Line, LineKind
 
 FIRST = ["第1题", "【第1题】", "下列属于水果的是（  ）。", "A. 苹果", "B. 白菜", "C. 萝卜", "D. 土豆"]
@@ -27,7 +27,7 @@ def drafts(lines: list[str]):
         for order, text in enumerate(lines)
     ]
     paper = read_paper("a.md", read)
-    judge(paper)
+    check_gates(paper)
     return [draft for draft in paper.drafts if not draft.entry]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.shown import compare, cut, item_text, unfolding
+from pipeline.report.shown import clip, item_text, mark_differences, unfold
 
 PLAIN = st.text(alphabet="甲乙丙丁不的是，。0123 ab<>&\"'", max_size=60)
 
@@ -19,36 +19,36 @@ def text(shown, *, unmarked=False):
 
 @given(PLAIN, PLAIN)
 def test_what_is_not_marked_stands_in_both_texts(one, other):
-    left, right = compare(one, other, 400)
+    left, right = mark_differences(one, other, 400)
     assert text(left, unmarked=True) == text(right, unmarked=True)
 
 
 @given(PLAIN, PLAIN)
 def test_no_character_is_lost_or_added_but_for_signs_of_blanks(one, other):
-    for shown, said in zip(compare(one, other, 400), (one, other), strict=True):
+    for shown, said in zip(mark_differences(one, other, 400), (one, other), strict=True):
         assert text(shown).replace("␣", " ") == said
         assert shown.more == 0
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.integers(40, 80))
 def test_a_text_is_cut_and_says_by_how_much(one, other, limit):
-    for shown, said in ((cut(one, limit), one), (compare(one, other, limit)[0], one)):
+    for shown, said in ((clip(one, limit), one), (mark_differences(one, other, limit)[0], one)):
         assert shown.more == max(0, len(said) - limit)
 
 
 def test_only_the_difference_is_marked():
-    left, right = compare("下列叙述正确的是", "下列叙述不正确的是", 400)
+    left, right = mark_differences("下列叙述正确的是", "下列叙述不正确的是", 400)
     assert [run for run, marked in left.pieces if marked] == []
     assert [run for run, marked in right.pieces if marked] == ["不"]
 
 
 def test_texts_that_share_a_few_characters_by_chance_are_marked_whole():
-    left, right = compare("四联方案中可以不用质子泵抑制剂", "停药后四周复查", 400)
+    left, right = mark_differences("四联方案中可以不用质子泵抑制剂", "停药后四周复查", 400)
     assert all(marked for shown in (left, right) for _, marked in shown.pieces)
 
 
 def test_a_blank_that_differs_can_be_seen():
-    left, _ = compare("80 mmHg", "80mmHg", 400)
+    left, _ = mark_differences("80 mmHg", "80mmHg", 400)
     assert ("␣", True) in left.pieces
 
 
@@ -78,14 +78,14 @@ def test_options_that_are_no_list_do_no_harm():
     ],
 )
 def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
-    found = unfolding("abcdefghij", limit, 4000, span)
+    found = unfold("abcdefghij", limit, 4000, span)
     assert list(found.glance.pieces) == kept
     assert found.glance.more == 10 - min(10, limit)
 
 
 def test_a_text_that_was_cut_can_be_unfolded_up_to_a_bound():
-    assert unfolding("短", 4, 4000).whole is None
-    whole = unfolding("长" * 9000, 4, 4000, (8990, 9000)).whole
+    assert unfold("短", 4, 4000).whole is None
+    whole = unfold("长" * 9000, 4, 4000, (8990, 9000)).whole
     assert whole is not None
     assert whole.more == 5000
     assert whole.pieces[-1] == ("长" * 10, True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from annotation.params import ReviewParams
-from pipeline.review.progress import answered_by, assign, singles
+from pipeline.review.progress import answered_by, assign, single_reviewed
 from schemas.annotations import ExpertReview
 from tests.annotation.records import review
 
@@ -37,7 +37,7 @@ def test_every_answer_is_given_wanted_of_somebody_or_counted_as_nobodys(
     asked = groups(count)
     answered = {f"q{n}": people for n, people in answers.items() if n < count}
     found = assign(asked, params(overlap=overlap, experts=experts, quotas=quotas), answered)
-    single = singles(asked, overlap)
+    single = single_reviewed(asked, overlap)
     wanted = sum(max(0, (1 if name in single else experts) - len(answered.get(name, ()))) for name in asked)
     assert sum(map(len, found.questions.values())) + found.unassigned == wanted
     for who, mine in found.questions.items():

@@ -12,7 +12,7 @@ from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
 from pipeline.review import folder
-from pipeline.review.control import PROBE, among, controls, gold_questions, with_probes
+from pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold, with_probes
 from pipeline.review.progress import expert_work
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
@@ -51,7 +51,7 @@ def gold_file(path):
 def test_gold_questions_stand_among_the_others_under_names_like_theirs(tmp_path):
     gold = gold_questions(gold_file(tmp_path / "gold.jsonl"), ["papers/a.pdf"])
     questions = [records.question(f"q{n}") for n in range(80)]
-    mixed = among(questions, gold)
+    mixed = mix_in_gold(questions, gold)
     assert len(mixed) == 120
     places = [place for place, each in enumerate(mixed) if not each.question_id.startswith("q")]
     assert max(b - a for a, b in pairwise(places)) <= 4

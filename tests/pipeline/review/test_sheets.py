@@ -65,7 +65,7 @@ def fill(path, rows):
 
 
 def take_in(context, *paths):
-    found = sheets.take_in(paths, PARAMS, context)
+    found = sheets.import_sheets(paths, PARAMS, context)
     return found, read_table(context.build / "reviews" / "pulled.parquet")
 
 
@@ -182,7 +182,7 @@ def test_nobody_is_expert_and_adjudicator(tables, context):
     path, _ = exported(tables, context)
     judge = ReviewParams(adjudicators=["zhang"])
     with pytest.raises(UserError, match="zhang is an adjudicator"):
-        sheets.take_in([path], judge, context)
+        sheets.import_sheets([path], judge, context)
     with pytest.raises(UserError, match="zhang is an adjudicator"):
         sheets.export(tables, judge, context, expert="zhang", path=path, count=None)
 
@@ -220,7 +220,7 @@ def test_nobody_works_in_vain(tables, context):
     fill(path, {"q0": {"完成": "是"}})
     others = ReviewParams(reviewers=["li", "wang"])
     with pytest.raises(UserError, match=r"zhang is none of review\.reviewers"):
-        sheets.take_in([path], others, context)
+        sheets.import_sheets([path], others, context)
     with pytest.raises(UserError, match=r"zhang is none of review\.reviewers"):
         sheets.export(tables, others, context, expert="zhang", path=path, count=None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import ExecutorParams, load
-from pipeline.doctor import CheckState, examine, preflight
+from pipeline.doctor import CheckState, preflight, run_checks
 from pipeline.runtime import ray_executor
 from pipeline.runtime.ray_executor import ClusterResources, RayExecutor, expected, lacks
 from schemas.errors import UserError
@@ -43,7 +43,7 @@ def test_without_the_package_the_remedy_is_told(config, monkeypatch):
 def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(config):
     with pytest.raises(UserError, match=r"no Ray cluster answers at 127\.0\.0\.1:\d+ .*docs/scale\.md"):
         preflight(config, ["ocr"])
-    found = {check.name: check for check in examine(config)}
+    found = {check.name: check for check in run_checks(config)}
     assert found["ray cluster"].state is CheckState.WRONG
 
 
@@ -51,7 +51,7 @@ def test_a_dataset_of_one_machine_asks_for_no_cluster(tmp_path):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
     config = load(tmp_path / "dataset.toml")
     preflight(config, ["ocr"])
-    assert "ray cluster" not in {check.name for check in examine(config)}
+    assert "ray cluster" not in {check.name for check in run_checks(config)}
 
 
 def test_no_items_ask_no_cluster():

@@ -1,4 +1,4 @@
-from pipeline.split.draw import SplitDraw, place, repair
+from pipeline.split.draw import SplitDraw, put_in_split, repair
 
 
 def drawn(sizes, splits, fixed=()):
@@ -7,7 +7,7 @@ def drawn(sizes, splits, fixed=()):
     quotas = [[total - 2 * (total // 10), total // 10, total // 10]]
     state = SplitDraw([((0, size),) for size in sizes], [list(quotas[0])], {}, frozenset(fixed))
     for unit, split in enumerate(splits):
-        place(state, unit, split)
+        put_in_split(state, unit, split)
     return state, quotas
 
 

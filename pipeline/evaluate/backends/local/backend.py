@@ -16,18 +16,18 @@ from typing import Any, Literal
 from pipeline.evaluate.backends.local.base import (
     Letters,
     LocalBackend,
-    Made,
+    Output,
     PreparedPrompt,
     PromptBatch,
-    Sequenced,
-    chosen,
-    plan,
+    TokenizedPrompt,
+    likeliest_letter,
+    plan_batches,
 )
 from pipeline.evaluate.backends.local.loading import keeps_heads, load_model, load_tokenizer
 from pipeline.evaluate.params import TransformersModel
 from pipeline.stage import Failure
 
-Answers = list[Made] | list[float]
+Answers = list[Output] | list[float]
 """The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
 Full = Literal["out of memory"]
 
@@ -60,7 +60,7 @@ class Engine:
             torch.cuda.empty_cache()
         return "out of memory"
 
-    def generate(self, batch: PromptBatch) -> list[Made]:
+    def generate(self, batch: PromptBatch) -> list[Output]:
         """Continue every prompt of a batch; sampling for a prompt depends on its own seed alone."""
         options = self._options
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
@@ -80,14 +80,14 @@ class Engine:
             for tail, new in zip(batch.tails, made[:, width:], strict=True)
         ]
 
-    def choose(self, batch: PromptBatch) -> list[Made]:
+    def choose(self, batch: PromptBatch) -> list[Output]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
         inputs = self._inputs(batch, whole=False)
         logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
         rows = logits.log_softmax(-1)[:, [token for _, token in batch.letters]].cpu().tolist()
         labels = [label for label, _ in batch.letters]
         return [
-            chosen(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
+            likeliest_letter(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
             for tail, row in zip(batch.tails, rows, strict=True)
         ]
 
@@ -136,11 +136,11 @@ class Engine:
         cache.batch_repeat_interleave(len(batch.tails))
         return cache
 
-    def _made(self, batch: PromptBatch, tail: Sequenced, new: Sequence[int]) -> Made:
+    def _made(self, batch: PromptBatch, tail: TokenizedPrompt, new: Sequence[int]) -> Output:
         ends = self._ends()
         stop = next((place for place, token in enumerate(new) if token in ends), None)
         written = new if stop is None else new[:stop]
-        return Made(
+        return Output(
             text=self.tokenizer.decode(written, skip_special_tokens=True),
             finish="length" if stop is None else "stop",
             prompt_tokens=len(batch.head) + len(tail.tokens),
@@ -240,7 +240,7 @@ class TransformersBackend(LocalBackend):
 
     _options: TransformersModel
 
-    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
         devices = _devices(self._options)
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
@@ -249,10 +249,10 @@ class TransformersBackend(LocalBackend):
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails
             if made != "out of memory":
-                answers: list[Made | float] = list(made)
+                answers: list[Output | float] = list(made)
                 for tail, one in zip(tails, answers, strict=True):
                     item = asked[tail.index]
-                    if isinstance(one, Made):
+                    if isinstance(one, Output):
                         yield item, one
                         continue
                     found = sums.setdefault(tail.index, {})
@@ -268,7 +268,7 @@ class TransformersBackend(LocalBackend):
                 yield item, Failure("out_of_memory", detail)
 
     def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
-        kinds: dict[tuple[bool, Letters], dict[str, list[Sequenced]]] = {}
+        kinds: dict[tuple[bool, Letters], dict[str, list[TokenizedPrompt]]] = {}
         keeps = keeps_heads(self._options)
         for index, item in enumerate(asked):
             # Worked examples are what prompts share; without them only the question's first words are alike.
@@ -280,31 +280,31 @@ class TransformersBackend(LocalBackend):
         for (compared, letters), groups in kinds.items():
             new = 1 if compared else self._options.max_tokens
             budget = self._options.batch_tokens
-            for batch in plan(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
+            for batch in plan_batches(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
                 yield replace(batch, letters=letters)
 
 
-def _sequences(item: PreparedPrompt, index: int) -> list[Sequenced]:
+def _sequences(item: PreparedPrompt, index: int) -> list[TokenizedPrompt]:
     """Return the sequences that go through the model for a prompt: it alone, or with every continuation compared."""
     if not item.choices or item.letters:
-        return [Sequenced(index, item.tokens, item.seed)]
+        return [TokenizedPrompt(index, item.tokens, item.seed)]
     found = []
     for number, choice in enumerate(item.choices):
         whole = item.tokens + choice.tokens
-        found.append(Sequenced(index, whole, scored=len(choice.tokens), part=2 * number))
+        found.append(TokenizedPrompt(index, whole, scored=len(choice.tokens), part=2 * number))
         if choice.alone:
             scored = len(choice.alone) - 1
-            found.append(Sequenced(index, choice.alone, scored=scored, part=2 * number + 1))
+            found.append(TokenizedPrompt(index, choice.alone, scored=scored, part=2 * number + 1))
     return found
 
 
-def _decided(item: PreparedPrompt, sums: Mapping[int, float]) -> Made:
+def _decided(item: PreparedPrompt, sums: Mapping[int, float]) -> Output:
     """The likeliest option, from the log-likelihoods of all sequences by their parts."""
     values = {
         choice.label: (sums[2 * number] - sums.get(2 * number + 1, 0.0)) / choice.length
         for number, choice in enumerate(item.choices)
     }
-    return chosen(values, len(item.tokens))
+    return likeliest_letter(values, len(item.tokens))
 
 
 def _devices(options: TransformersModel) -> list[str]:

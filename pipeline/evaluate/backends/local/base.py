@@ -14,8 +14,8 @@ from pipeline.evaluate.backends.local.loading import (
     context_length,
     fingerprint,
     load_tokenizer,
+    missing_model,
     missing_packages,
-    out_of_reach,
     render,
     versions,
 )
@@ -43,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Made:
+class Output:
     """The output for one prompt, as it is stored."""
 
     text: str
@@ -56,10 +56,10 @@ class Made:
     """Versions of the libraries that made it."""
 
 
-def chosen(likelihoods: dict[str, float], prompt_tokens: int) -> Made:
+def likeliest_letter(likelihoods: dict[str, float], prompt_tokens: int) -> Output:
     """The likeliest letter as what the model made; of two alike, the first."""
     best = max(likelihoods, key=lambda letter: likelihoods[letter])
-    return Made(best, "stop", prompt_tokens, 1, likelihoods)
+    return Output(best, "stop", prompt_tokens, 1, likelihoods)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class LocalBackend(Backend, ABC):
     """Asks one model on this machine; every output is kept the moment it is made."""
 
     def __init__(self, options: LocalModel, setting: Setting) -> None:
-        if (missing := missing_packages(options) or out_of_reach(options)) is not None:
+        if (missing := missing_packages(options) or missing_model(options)) is not None:
             raise UserError(missing)
         self._options = options
         self._store = setting.context.store
@@ -106,7 +106,7 @@ class LocalBackend(Backend, ABC):
         for item in asked:
             if item.key in kept:
                 advance(1)
-                yield _generation(item, Made(**kept[item.key]), self._options.temperature)
+                yield _generation(item, Output(**kept[item.key]), self._options.temperature)
         for item, made in self._fitting([item for item in asked if item.key not in kept]):
             advance(1)
             if isinstance(made, Failure):
@@ -121,10 +121,10 @@ class LocalBackend(Backend, ABC):
         return context_length(self._options)
 
     @abstractmethod
-    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Yield the output for every prompt, in any order; all of them fit its context, and there is at least one."""
 
-    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
+    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         if not asked:
             return
         room = self._options.max_tokens if any(not item.choices for item in asked) else 1
@@ -226,7 +226,7 @@ def _identity(options: LocalModel) -> dict[str, Any]:
     }
 
 
-def _generation(item: PreparedPrompt, made: Made, temperature: float) -> Generation:
+def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:
     return Generation(
         item.prompt.id,
         made.text,
@@ -246,7 +246,7 @@ SHORTEST_HEAD = 64
 
 
 @dataclass(frozen=True)
-class Sequenced:
+class TokenizedPrompt:
     """A prompt as tokens."""
 
     index: int
@@ -266,7 +266,7 @@ class PromptBatch:
 
     head: tuple[int, ...]
     """Tokens that all of them begin with, read once; may be empty."""
-    tails: tuple[Sequenced, ...]
+    tails: tuple[TokenizedPrompt, ...]
     """The tokens after the head, never empty."""
     letters: Letters = ()
     """Tokens of the letters of which the likeliest is chosen."""
@@ -277,8 +277,8 @@ class PromptBatch:
         return replace(self, tails=self.tails[:middle]), replace(self, tails=self.tails[middle:])
 
 
-def plan(
-    groups: Sequence[Sequence[Sequenced]],
+def plan_batches(
+    groups: Sequence[Sequence[TokenizedPrompt]],
     budget: int,
     new_tokens: int,
     *,

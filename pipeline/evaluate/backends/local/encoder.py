@@ -17,7 +17,7 @@ from schemas.release import ReleaseRow
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChoiceItem:
     """A question, its options, and which of them are right."""
 
     question: str
@@ -26,10 +26,10 @@ class Chosen:
     several: bool
 
 
-def to_choose(row: ReleaseRow) -> Chosen:
+def choice_item(row: ReleaseRow) -> ChoiceItem:
     """A question for a model that scores every option."""
     stem = row.stem if row.shared_stem is None else f"{row.shared_stem}\n{row.stem}"
-    return Chosen(
+    return ChoiceItem(
         stem,
         tuple(option.text for option in row.options),
         tuple(option.label in row.answer for option in row.options),
@@ -37,7 +37,7 @@ def to_choose(row: ReleaseRow) -> Chosen:
     )
 
 
-def choice_batch(batch: Sequence[Chosen], *, tokenizer: Any, longest: int) -> dict[str, Any]:
+def choice_batch(batch: Sequence[ChoiceItem], *, tokenizer: Any, longest: int) -> dict[str, Any]:
     """Tensors of shape (questions, options, tokens), ``labels`` and ``shown`` (questions, options), ``several``.
 
     Options that a question lacks are padding, told by ``shown``; where question and option are too long, the longer
@@ -98,7 +98,7 @@ class MultipleChoiceBackend(Backend):
             advance(len(batch))
 
     def _key(self, question: ReleaseRow) -> str:
-        chosen = to_choose(question)
+        chosen = choice_item(question)
         asked = [self._weights, self._options.max_input, chosen.question, chosen.options]
         return sha256(json.dumps(asked, ensure_ascii=False))
 
@@ -116,7 +116,7 @@ class MultipleChoiceBackend(Backend):
         """The score of every option, question by question."""
         import torch
 
-        asked = [to_choose(prompt.asked()) for prompt in batch]
+        asked = [choice_item(prompt.asked()) for prompt in batch]
         inputs = choice_batch(asked, tokenizer=tokenizer, longest=self._options.max_input)
         read = {
             name: value.to(model.device)

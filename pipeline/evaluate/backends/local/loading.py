@@ -55,7 +55,7 @@ def missing_packages(options: LocalModel | MultipleChoiceModel) -> str | None:
     return f'kind = "{options.kind}" needs {", ".join(absent)}: pip install {remedy}' if absent else None
 
 
-def out_of_reach(options: LocalModel) -> str | None:
+def missing_model(options: LocalModel) -> str | None:
     """Return the line that says why a model cannot be had; None where it is a folder, in the cache or on the hub.
 
     The hub is asked once and for 5 seconds at most: its own client tries again for a minute and more.

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.evaluate.backends.local.base import LocalBackend, Made, PreparedPrompt, chosen
+from pipeline.evaluate.backends.local.base import LocalBackend, Output, PreparedPrompt, likeliest_letter
 from pipeline.evaluate.backends.local.loading import first_line
 from pipeline.evaluate.params import VllmModel
 from pipeline.stage import Failure
@@ -40,7 +40,7 @@ class VllmBackend(LocalBackend):
     def _context(self) -> int:
         return min(super()._context(), self._options.max_context or 1 << 40)
 
-    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         with _told(self._options.model):
             engine = self._engine()
         try:
@@ -50,7 +50,7 @@ class VllmBackend(LocalBackend):
 
     def _run(
         self, engine: Any, asked: Sequence[PreparedPrompt]
-    ) -> Iterator[tuple[PreparedPrompt, Made | Failure]]:
+    ) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         # Prompts that begin alike stand side by side, so that the cache still holds their head.
         waiting = dict(enumerate(sorted(asked, key=lambda item: item.tokens)))
         with _told(self._options.model):
@@ -111,11 +111,11 @@ class VllmBackend(LocalBackend):
         return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
 
 
-def _made(item: PreparedPrompt, output: Any) -> Made:
+def _made(item: PreparedPrompt, output: Any) -> Output:
     if item.letters:
         told = {token: entry.logprob for token, entry in output.logprobs[0].items()}
-        return chosen({letter: told[token] for letter, token in item.letters}, len(item.tokens))
-    return Made(
+        return likeliest_letter({letter: told[token] for letter, token in item.letters}, len(item.tokens))
+    return Output(
         output.text,
         "length" if output.finish_reason == "length" else "stop",
         len(item.tokens),

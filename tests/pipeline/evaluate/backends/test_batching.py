@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.backends.local.base import SHORTEST_HEAD, Sequenced, common_head, plan
+from pipeline.evaluate.backends.local.base import SHORTEST_HEAD, TokenizedPrompt, common_head, plan_batches
 
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=30).map(tuple)
 GROUPS = st.lists(st.tuples(st.integers(0, 100), st.lists(TOKENS, min_size=1, max_size=8)), max_size=4)
@@ -16,10 +16,10 @@ def test_every_prompt_is_in_one_batch_with_all_its_tokens(groups, budget, new_to
     made, index = [], 0
     for length, prompts in groups:
         head = (9,) * length
-        made.append([Sequenced(index + place, head + prompt) for place, prompt in enumerate(prompts)])
+        made.append([TokenizedPrompt(index + place, head + prompt) for place, prompt in enumerate(prompts)])
         index += len(prompts)
     wanted = {item.index: item.tokens for group in made for item in group}
-    batches = list(plan(made, budget, new_tokens))
+    batches = list(plan_batches(made, budget, new_tokens))
     found = [(tail.index, batch.head + tail.tokens) for batch in batches for tail in batch.tails]
     assert dict(found) == wanted
     assert len(found) == len(wanted)
@@ -42,7 +42,7 @@ def test_a_prompt_that_is_the_head_of_another_keeps_a_token():
 
 
 def test_a_batch_is_cut_in_halves_without_loss():
-    (batch,) = plan([[Sequenced(index, (1, 2)) for index in range(5)]], 10_000, 1)
+    (batch,) = plan_batches([[TokenizedPrompt(index, (1, 2)) for index in range(5)]], 10_000, 1)
     one, other = batch.halves()
     assert (*one.tails, *other.tails) == batch.tails
     assert one.tails
@@ -50,6 +50,6 @@ def test_a_batch_is_cut_in_halves_without_loss():
 
 
 def test_the_longest_prompts_come_first():
-    groups = [[Sequenced(0, (1,))], [Sequenced(1, (1,) * 9), Sequenced(2, (1,) * 5)]]
-    order = [tail.index for batch in plan(groups, 1, 1) for tail in batch.tails]
+    groups = [[TokenizedPrompt(0, (1,))], [TokenizedPrompt(1, (1,) * 9), TokenizedPrompt(2, (1,) * 5)]]
+    order = [tail.index for batch in plan_batches(groups, 1, 1) for tail in batch.tails]
     assert order == [1, 2, 0]

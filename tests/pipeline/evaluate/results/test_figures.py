@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.rubric import aspects
-from pipeline.evaluate.grading import Asking
+from pipeline.evaluate.grading import RunSettings
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.results.figures import _drawn, judge_plots, plots
 from pipeline.evaluate.results.view import View
@@ -62,7 +62,7 @@ def test_the_best_run_of_each_model_is_drawn():
     runs = {"m": 0.5, "m 3-shot": 0.6, "n": 0.4}
     found = Evaluated(
         [score(run, value) for run, value in runs.items()],
-        askings={run: Asking(run.split()[0], "answer", "answer_only", 0, 1, 0) for run in runs},
+        askings={run: RunSettings(run.split()[0], "answer", "answer_only", 0, 1, 0) for run in runs},
     )
     assert _drawn(View(found.scores), found) == ["m 3-shot", "n"]
 

@@ -7,7 +7,7 @@ import io
 import polars as pl
 import pytest
 
-from pipeline.evaluate.grading import Asking, facts, from_facts
+from pipeline.evaluate.grading import RunSettings, facts, from_facts
 from pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
@@ -28,8 +28,8 @@ def named(found: Evaluated) -> dict[str, Table]:
     return {table.name: table for _, table in tables(found)}
 
 
-def asking(model: str, prompt: str = "answer_only", shots: int = 0) -> Asking:
-    return Asking(model, "answer", prompt, shots, 1, 0)
+def asking(model: str, prompt: str = "answer_only", shots: int = 0) -> RunSettings:
+    return RunSettings(model, "answer", prompt, shots, 1, 0)
 
 
 def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people():
