@@ -72,7 +72,7 @@ def fold(text: str) -> str:
 
 def lexicon(dimension: str) -> Lexicon:
     """The term lists of a dimension: ours of CMExam's, otherwise the names and words of the dataset's own labels."""
-    if label_set().extends and dimension in cmexam().by_name:
+    if label_set().has_cmexam and dimension in cmexam().by_name:
         return _ours(dimension)
     return _named(dimensions()[dimension])
 
@@ -168,7 +168,7 @@ def estimated_difficulty() -> dict[str, Verdict]:
     A stated stand-in. A classifier trained on experts' labels reached .35 with .35 by always saying easy: the
     text does not tell. Nothing is known of other exams: with another label set none is said.
     """
-    if not label_set().extends:
+    if not label_set().has_cmexam:
         return {}
     return {DIFFICULTY: Verdict(_known(DIFFICULTY, "易"), confidence=None, estimate=True)}
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +42,7 @@ class LabelPrompt:
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
         medical = ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME
-        text = _read(medical if label_set().extends else GENERAL)
+        text = _read(medical if label_set().has_cmexam else GENERAL)
         filled = {
             "subject": label_set().subject,
             "count": _NUMERALS[len(self.dimensions)],
@@ -119,10 +118,8 @@ def render(question: Question) -> str:
 
 
 def _describe(dimension: Dimension) -> str:
-    ours = tomllib.loads(_read("definitions.zh.toml")) if label_set().extends else {}
-    definition = dimension.definition or ours.get(dimension.name)
     labels = "；".join(f"{number}{label.zh}" for number, label in dimension.codes.items())
-    return "\n".join(line for line in (f"## {dimension.zh}", definition, labels) if line)
+    return "\n".join(line for line in (f"## {dimension.zh}", dimension.definition, labels) if line)
 
 
 def _json(said: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from schemas.errors import UnreadableDocument, UserError
-from schemas.identity import file_sha256
+from schemas.identity import file_sha256, is_ignored
 
 SUFFIX = ".zip"
 MEMBERS = 20_000
@@ -79,12 +79,6 @@ class Unpacked:
 def is_archive(path: Path) -> bool:
     """Return whether a file of the raw folder is one whose members are read."""
     return path.suffix.lower() == SUFFIX
-
-
-def is_paper(name: str) -> bool:
-    """Return whether a file of that name is taken: no hidden one, no settings, no note about the folder."""
-    low = name.lower()
-    return not (low.startswith((".", "~$", "__macosx")) or low.endswith(".toml") or low == "readme.md")
 
 
 def locate(raw: Path, build: Path, document: str) -> Path:
@@ -214,7 +208,7 @@ def _checked(container: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
         UnreadableDocument: there are too many, or they unpack to too much.
     """
     infos = [info for info in container.infolist() if not info.is_dir()]
-    infos = [info for info in infos if all(map(is_paper, _parts(info)))]
+    infos = [info for info in infos if not is_ignored("/".join(_parts(info)))]
     unpacked = sum(info.file_size for info in infos)
     if len(infos) > MEMBERS:
         raise UnreadableDocument("too_large", f"{len(infos):,} files, more than {MEMBERS:,}: {_BY_HAND}")

@@ -35,7 +35,7 @@ from schemas.evaluation import (
     Preference,
     Score,
 )
-from schemas.questions import Assignment, Cluster, Merge, Question, TextChange
+from schemas.questions import SPLITS, Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 
 
@@ -154,7 +154,7 @@ STAGES: tuple[Stage, ...] = (
             *("review/labels", "split/assignments", "leaks/leaks", "leaks/benchmarks", "releases/files"),
         ),
         optional=("parse/questions",),
-        writes={"train": ReleaseRow, "validation": ReleaseRow, "test": ReleaseRow, "changes": Change},
+        writes={**dict.fromkeys(SPLITS, ReleaseRow), "changes": Change},
         uses_labels=True,
         params=ExportParams,
         target="pipeline.export.stage:run",

@@ -27,7 +27,13 @@ def file_sha256(path: Path) -> str:
 
 def is_hidden(name: str) -> bool:
     """Return whether a file is not meant for people: ``.DS_Store``, ``~$paper.docx`` that an editor has open."""
-    return name.startswith((".", "~$"))
+    return name.lower().startswith((".", "~$", "__macosx"))
+
+
+def is_ignored(path: str) -> bool:
+    """Return whether a file beside papers is none: hidden, settings (``labels.toml``), a note (``README.txt``)."""
+    *folders, name = path.lower().split("/")
+    return any(map(is_hidden, [*folders, name])) or name.endswith(".toml") or name.startswith("readme")
 
 
 def question_id(document_sha256: str, section: int, number: str) -> str:

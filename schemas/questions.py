@@ -1,6 +1,8 @@
 """Questions, and the outcomes of everything that did not become one."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal, get_args
 
 from schemas.base import Record
 from schemas.documents import Box
@@ -19,6 +21,12 @@ class QuestionType(StrEnum):
     """One best answer from options shared by several stems."""
     X = "X"
     """Several answers."""
+
+
+SEVERAL_ANSWERS = frozenset({QuestionType.X})
+"""Types whose questions have several right answers; those of the others have one."""
+SHARING = frozenset({QuestionType.A3_A4, QuestionType.B1})
+"""Types whose questions share a case or options with others."""
 
 
 class Option(Record):
@@ -135,7 +143,10 @@ class Cluster(Record):
     """Relation to the cluster: ``survivor``, ``variant``, ``negation``, ``number``, …"""
 
 
-SPLITS = ("train", "validation", "test")
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+SPLIT_NAMES: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
+"""Their Chinese names."""
 
 
 class Assignment(Record):

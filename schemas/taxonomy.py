@@ -1,15 +1,17 @@
 """Label sets: the dimensions a question is annotated in, and the catalogue of exams."""
 
 import json
+import tomllib
 from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from schemas.identity import sha256
 
+_TAXONOMIES = files("schemas") / "taxonomies"
 DIFFICULTY = "difficulty"
 """The dimension that is cut from people's accuracy where a source has it, in every label set that has one."""
 LEVELS = 5
@@ -45,7 +47,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     zh: str
     en: str
     definition: str | None = None
-    """The question it asks, for models and experts; CMExam's are in ``annotation/prompts``."""
+    """The question it asks, for models and experts."""
     labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
     listing: tuple[str, ...] = ()
     """Chinese names in the order in which people are shown them; the others follow. CMExam's departments stand as in
@@ -98,8 +100,9 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 class LabelSet(BaseModel, extra="forbid", frozen=True):
     """The dimensions that a dataset's questions are labelled in."""
 
-    extends: Literal["cmexam"] | None = None
-    """CMExam's dimensions come first, with their lexicon and prompt."""
+    extends: tuple[str, ...] = ()
+    """Built-in sets, whose dimensions come first: files of this form in ``taxonomies``. CMExam's keep their lexicon and
+    prompt."""
     subject: str = "医学"
     """Subject of the exams in Chinese, for prompts: 法学, 会计 …"""
     dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
@@ -107,11 +110,17 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
     @model_validator(mode="before")
     @classmethod
     def _extended(cls, values: Any) -> Any:
-        """Put CMExam's dimensions before the set's own, where it extends them."""
-        own = values.get("dimensions")
-        if values.get("extends") != "cmexam" or not isinstance(own, list):
+        """Put the dimensions of the sets that it extends before its own."""
+        named, own = values.get("extends", []), values.get("dimensions", [])
+        named = [named] if isinstance(named, str) else named
+        if not isinstance(named, list) or not isinstance(own, list):
             return values
-        return {**values, "dimensions": [*_read("cmexam.json")["dimensions"], *own]}
+        if unknown := [name for name in named if name not in _built_in()]:
+            raise ValueError(
+                f"extends: no label set {unknown[0]!r} is built in; there are {', '.join(_built_in())}"
+            )
+        first = [dimension for name in named for dimension in _built_in()[name]["dimensions"]]
+        return {**values, "extends": named, "dimensions": [*first, *own]}
 
     @field_validator("dimensions")
     @classmethod
@@ -128,6 +137,11 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
     def by_name(self) -> dict[str, Dimension]:
         """The dimensions by name, in their order."""
         return {dimension.name: dimension for dimension in self.dimensions}
+
+    @property
+    def has_cmexam(self) -> bool:
+        """Return whether CMExam's dimensions are among them."""
+        return "cmexam" in self.extends
 
     @cached_property
     def digest(self) -> str:
@@ -172,14 +186,20 @@ def dimensions() -> dict[str, Dimension]:
 @cache
 def cmexam() -> LabelSet:
     """CMExam's label set: five dimensions in the paper's order."""
-    return LabelSet.model_validate({"extends": "cmexam", "dimensions": []})
+    return LabelSet.model_validate({"extends": "cmexam"})
 
 
 @cache
 def cmb_catalogue() -> tuple[Category, ...]:
     """CMB's catalogue: 6 categories with 28 subcategories."""
-    return tuple(Category.model_validate(item) for item in _read("cmb.json")["categories"])
+    found = json.loads((_TAXONOMIES / "cmb.json").read_text(encoding="utf-8"))
+    return tuple(Category.model_validate(item) for item in found["categories"])
 
 
-def _read(name: str) -> Any:
-    return json.loads((files("schemas") / "taxonomies" / name).read_text(encoding="utf-8"))
+@cache
+def _built_in() -> dict[str, Any]:
+    """Return the label sets that ship with the project, by name."""
+    found = sorted((path.name, path) for path in _TAXONOMIES.iterdir() if path.name.endswith(".toml"))
+    return {
+        name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for name, path in found
+    }

@@ -24,7 +24,7 @@ from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from pipeline.stats.intervals import ENOUGH
 from schemas.evaluation import AuditItem, AuditRespondent
-from schemas.questions import Question, QuestionType, ReviewItem
+from schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
 STAGE, REASON = "audit", "suspicious_key"
 _BATCH = 500
@@ -141,7 +141,7 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
     found = {}
     for row in questions:
         options = {option.label: option.text for option in row.options}
-        several = row.question_type is QuestionType.X or len(row.answer or ()) > 1
+        several = row.question_type in SEVERAL_ANSWERS or len(row.answer or ()) > 1
         said = read_explanation(row.explanation, row.stem, options, several=several)
         if said is not None or (said := _quoted(row.explanation or "", options, several)) is not None:
             found[row.question_id] = said

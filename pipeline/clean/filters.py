@@ -54,11 +54,11 @@ class Filter:
     action: Action = "reject"
 
     def suspects(self, params: CleanParams) -> pl.Expr:
-        """The rows that the check has to see."""
+        """The rows that the check has to see: also those for which the prefilter is null."""
         if self.prefilter is None:
             return pl.lit(value=True)
         expression = self.prefilter if isinstance(self.prefilter, pl.Expr) else self.prefilter(params)
-        return expression.fill_null(value=False)
+        return expression.fill_null(value=True)
 
 
 def _option(field: str) -> pl.Expr:
@@ -68,7 +68,7 @@ def _option(field: str) -> pl.Expr:
 _SHARED = pl.col("shared_stem").fill_null("")
 _TEXT = pl.concat_str(_SHARED, "stem", _option("text").list.join("\n").fill_null(""), separator="\n")
 """All that a reader sees before answering."""
-_BESIDE = pl.col("attachments").list
+_BESIDE = pl.col("attachments").fill_null([]).list
 _IN_TURN = pl.lit(_LABELS).str.starts_with(_option("label").list.join("").fill_null(""))
 _NO_TEXT = _option("text").list.contains("")
 _SEVERAL = pl.col("accepted_answers").is_not_null()
@@ -86,7 +86,7 @@ def _few_options(params: CleanParams) -> pl.Expr:
 
 
 def _unsure(params: CleanParams) -> pl.Expr:
-    return pl.col("confidence") < params.min_confidence
+    return pl.col("confidence").fill_null(1.0) < params.min_confidence
 
 
 FILTERS: tuple[Filter, ...] = (
@@ -94,13 +94,13 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "needs_figure",
         validity.needs_figure,
-        _BESIDE.contains("figure").fill_null(value=False)
+        _BESIDE.contains("figure")
         | _TEXT.str.contains(r"(?i)[图圖像片光箭]|心[电電]|shown|\bfig|[结結][构構]|structure"),
     ),
     Filter(
         "needs_table",
         validity.needs_table,
-        _BESIDE.contains("table").fill_null(value=False) | _TEXT.str.contains("(?i)表|table"),
+        _BESIDE.contains("table") | _TEXT.str.contains("(?i)表|table"),
     ),
     Filter("needs_formula", validity.needs_formula, _BESIDE.contains("formula")),
     Filter("garbled_text", validity.garbled_text, _TEXT.str.contains(_SIGNS)),

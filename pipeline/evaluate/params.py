@@ -10,6 +10,7 @@ from schemas.errors import UserError
 from schemas.evaluation import Task
 from schemas.identity import sha256
 from schemas.params import Address, Params, Person, VariableName, non_semantic, option
+from schemas.questions import Split
 
 _TASK = (
     "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
@@ -209,7 +210,7 @@ class ScoringOptions(Params):
 class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
-    split: Literal["test", "validation", "train"] = option("test", "The split to ask.")
+    split: Split = option("test", "The split to ask.")
     limit: int | None = option(None, "Ask only so many questions, spread over the split.", ge=1)
     models: list[ModelOptions] = option(
         [RandomModel(), MajorityModel()],
@@ -252,7 +253,10 @@ class EvaluateParams(AskOptions):
     )
 
     def more_than(self) -> dict[str, int]:
-        """Return the number of questions that a label must exceed to stand in its dimension's table."""
+        """Return the number of questions that a label must exceed to stand in its dimension's table.
+
+        The defaults are the paper's (its section 4.4).
+        """
         return {
             "disease_group": self.more_than_disease_group,
             "clinical_department": self.more_than_department,

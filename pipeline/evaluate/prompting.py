@@ -17,7 +17,7 @@ from pipeline.evaluate.scoring import accepted_answers
 from schemas.errors import UserError, first_problem
 from schemas.evaluation import Task
 from schemas.identity import sha256
-from schemas.questions import ReviewItem
+from schemas.questions import SEVERAL_ANSWERS, ReviewItem
 from schemas.release import ReleaseRow
 
 Message = dict[str, str]
@@ -43,7 +43,6 @@ _FIELDS: dict[Task, dict[str, frozenset[str]]] = {
 }
 """The fields that each part of a task's template may name; no question may give its key away."""
 _SETTINGS = frozenset({"answer_first", "version"})
-_SEVERAL = "X"
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def failed_item(prompt_id: str, reason: str, detail: str) -> ReviewItem:
 
 def is_multiple(question: ReleaseRow) -> bool:
     """Return whether the question asks for several answers."""
-    return question.question_type == _SEVERAL
+    return question.question_type in SEVERAL_ANSWERS
 
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:

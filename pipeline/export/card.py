@@ -10,7 +10,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -20,7 +19,7 @@ from pipeline.export.formats import FORMATS, question_text
 from pipeline.rendering.markdown import rendered, scalar, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
-from schemas.questions import SPLITS
+from schemas.questions import SPLIT_NAMES, SPLITS
 from schemas.release import ReleaseRow, label_columns
 from schemas.taxonomy import Dimension, dimensions
 
@@ -31,7 +30,6 @@ _CHANGED = 20
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
 
-_NAMES_ZH = {"train": "训练集", "validation": "验证集", "test": "测试集"}
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 _MEANING = {
     "added": "new 新增",
@@ -129,7 +127,7 @@ def _licence(name: str) -> str:
 def _split_row(name: str, rows: pl.DataFrame) -> Row:
     several = rows.filter(pl.col("answer").list.len() > 1).height
     groups = rows["group_id"].drop_nulls().n_unique()
-    return f"{name} {_NAMES_ZH[name]}", rows.height, several, groups, rows["explanation"].count()
+    return f"{name} {SPLIT_NAMES[name]}", rows.height, several, groups, rows["explanation"].count()
 
 
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
@@ -158,9 +156,12 @@ _TYPES = {
     pl.Float64(): "sc:Float",
     pl.Boolean(): "sc:Boolean",
 }
-_MEDIA_TYPES = {".parquet": "application/x-parquet"} | {
-    PurePosixPath(item.path).suffix: item.media_type for item in FORMATS
+_MEDIA_TYPES = {
+    **{f"{split}.parquet": "application/x-parquet" for split in (*SPLITS, "changes")},
+    "statistics.json": "application/json",
+    **{item.path.format(split=split): item.media_type for item in FORMATS for split in SPLITS},
 }
+"""Of the files with data, by path."""
 
 
 def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], outputs: Outputs) -> bytes:
@@ -171,9 +172,9 @@ def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], output
         dataset=dataset,
         licence=_licence_page(dataset.license),
         files=[
-            (name, _MEDIA_TYPES[PurePosixPath(name).suffix], entry)
+            (name, _MEDIA_TYPES[name], entry)
             for name, entry in sorted(outputs.items())
-            if _is_data(name)
+            if name in _MEDIA_TYPES
         ],
         splits=[split for split, rows in splits.items() if rows.height],
         columns=[
@@ -192,10 +193,6 @@ def _licence_page(name: str) -> str:
         r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier
     )
     return f"https://choosealicense.com/licenses/{identifier}/" if known else name.strip()
-
-
-def _is_data(name: str) -> bool:
-    return PurePosixPath(name).suffix in _MEDIA_TYPES and name not in ("rejects.parquet", "review.parquet")
 
 
 def _column(kind: pl.DataType) -> dict[str, Any]:

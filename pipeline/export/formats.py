@@ -20,7 +20,7 @@ from pipeline.evaluate.prompting import is_multiple, load_template, messages
 from pipeline.evaluate.scoring import accepted_answers
 from schemas.columns import guarded
 from schemas.dataset import DatasetParams
-from schemas.questions import QuestionType
+from schemas.questions import SEVERAL_ANSWERS
 from schemas.release import ReleaseRow
 from schemas.taxonomy import DIFFICULTY, dimensions
 
@@ -163,7 +163,7 @@ def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
     columns = ["question_id", "exam_type", "exam_class", "exam_subject", "question_type"]
     columns += ["options", "answer", "explanation"]
     for row in rows.select(question_text().alias("question"), *columns).iter_rows(named=True):
-        several = row["question_type"] == QuestionType.X or len(row["answer"]) > 1
+        several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1
         item = {
             "id": row["question_id"],
             "exam_type": row["exam_type"],

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.llm.options import Endpoint
 from pipeline.leaks.files import READERS
-from schemas.identity import file_sha256, is_hidden
+from schemas.identity import file_sha256, is_ignored
 from schemas.params import Address, Params, VariableName, non_semantic, option
 
 
@@ -68,9 +68,7 @@ class LeaksParams(Params):
         return sorted(
             (name.as_posix(), path)
             for name, path in ((path.relative_to(home), path) for path in paths if path.is_file())
-            if path.suffix.lower() in READERS
-            and path.name.lower() != "readme.md"
-            and not any(map(is_hidden, name.parts))
+            if path.suffix.lower() in READERS and not is_ignored(name.as_posix())
         )
 
     def semantic(self) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
     seen: dict[str, RawFile] = {}
     duplicates: dict[str, str] = {}
     for file in sorted(files, key=lambda file: file.document):
-        if not is_ignored(file.document) and seen.setdefault(file.sha256, file) is not file:
+        if file.document != MANIFEST and seen.setdefault(file.sha256, file) is not file:
             duplicates[file.document] = seen[file.sha256].document
     return list(seen.values()), duplicates
 
@@ -183,13 +183,6 @@ def _look(
             else:
                 readings.append(DocumentState(by_name[task.document], task.path, facts))
     return sorted(readings, key=lambda reading: reading.name), rejects
-
-
-def is_ignored(document: str) -> bool:
-    """Return whether a file of the raw folder is no paper: hidden files, readme files, the manifest."""
-    parts = document.split("/")
-    hidden = any(part.startswith((".", "~$")) for part in parts)
-    return hidden or document == MANIFEST or parts[-1].lower().startswith("readme")
 
 
 def _rejection(document: str, failure: Failure) -> Rejection:

@@ -25,7 +25,7 @@ from pipeline.parse.fields import (
     stated_answers,
     without_text,
 )
-from pipeline.parse.heads import SET_ASIDE, announcement, case_end, set_aside
+from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end, set_aside
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.options import OptionRun, find_run
 from pipeline.parse.outline import Group, NumberedItem, Outline
@@ -138,7 +138,7 @@ class _SharedOptions:
         """The options shared by this item, if its section has such."""
         if item.block is not self.block:
             self.block = item.block
-            is_shared = announcement(item.block.text).kind in ("B1", "C")
+            is_shared = announcement(item.block.text).kind in SHARED_OPTIONS
             self.replace(find_run(item.block.text) if is_shared else None)
         return self.run
 

@@ -12,6 +12,7 @@ from pipeline.parse.options import find_labels, opens_option
 from pipeline.parse.rooms import SHORT_OF, ColumnEdges, has_label
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
+from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns("compare")
 
@@ -40,7 +41,8 @@ def _check_counts(own: Sequence[Draft]) -> None:
     """Flag an unusual number of options in its section or paper: options were lost, or belong to another question."""
     members = [draft for draft in own if not (draft.shared_options or draft.suffix)]
     # items of one answer may have fewer options than others
-    kinds = group_values((draft.announced == "X" or len(draft.answer or "") > 1, draft) for draft in members)
+    several = [draft.announced in SEVERAL_ANSWERS or len(draft.answer or "") > 1 for draft in members]
+    kinds = group_values(zip(several, members, strict=True))
     blocks = group_values((id(draft.block), draft) for draft in members)
     odd: dict[int, tuple[Draft, int]] = {}
     parts = [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.parse.draft import Draft, group_values
-from pipeline.parse.heads import INSTRUCTION, announcement, number_candidate
+from pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
 from pipeline.parse.options import find_run
@@ -84,7 +84,7 @@ def _check_answer(draft: Draft) -> None:
     strange = [answer for answer in draft.accepted or [] if not set(answer) <= labels]
     if strange:
         draft.flag("answer_not_in_options", f"accepted {' '.join(strange)}, {told}")
-    if len(letters) > 1 and draft.announced in ("single", "A1", "A2", "A3/A4", "B1"):
+    if len(letters) > 1 and draft.announced in ONE_ANSWER:
         draft.flag("several_answers", f"answer {draft.answer} under a head for one answer")
 
 
@@ -224,7 +224,6 @@ def unread_keys(
 
 _LABELLED = 2.0
 """The mean strength of labels at the starts of lines."""
-_SHARE_OPTIONS = ("B1", "C", "K")
 
 
 def unread_questions(outline: Outline) -> list[Mismatch]:
@@ -237,7 +236,7 @@ def unread_questions(outline: Outline) -> list[Mismatch]:
     example = any(map(_P.example.search, cover))
     found = list(_look(cover, "before the first question", options=not example))
     for block in outline.blocks:
-        if not block.is_key and announcement(block.text).kind not in _SHARE_OPTIONS:
+        if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
             found += _look(block.heads[1:], f"under {block.name[:20]}", options=True)
     found += _look(_texts(outline.after_keys), "after the key", options=False)
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pipeline.parse.fields import is_coded
 from pipeline.parse.text import CJK, true_digits
 from pipeline.patterns import Patterns
-from schemas.questions import QuestionType
+from schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 if TYPE_CHECKING:
     from pipeline.parse.draft import Draft
@@ -243,8 +243,12 @@ def _about_options(text: str) -> bool:
 INSTRUCTION = _P.instruction
 
 _ANNOUNCED = [*_P.table("announced").items()]
-_TYPES = {*QuestionType} - {QuestionType.X, QuestionType.A3_A4, QuestionType.B1}
-"""Types that a question has by its head alone; the others show in its answer or in what it shares."""
+_CHOICE = {"single", *QuestionType}
+"""Kinds of multiple-choice items that a head announces."""
+ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
+WITHOUT_CASE = _CHOICE - SHARING
+SHARED_OPTIONS = {"B1", "C"}
+"""Kinds of items whose options may stand in the head of their section."""
 SET_ASIDE = {
     "true_false": "a true/false item",
     "fill_in": "an item with blanks to fill in",
@@ -308,13 +312,15 @@ def question_type(
     announced: str | None, stem: str, answer: str | None, *, shared_case: bool, shared_options: bool
 ) -> QuestionType:
     """The type of a question: several answers first, then what it shares, then what it says."""
-    if (answer and len(answer) > 1) or announced == "X":
+    if announced in SEVERAL_ANSWERS:
+        return QuestionType(announced)
+    if answer and len(answer) > 1:
         return QuestionType.X
     if shared_options:
         return QuestionType.B1
     if shared_case:
         return QuestionType.A3_A4
-    if announced and announced in _TYPES:
+    if announced in {*QuestionType} & WITHOUT_CASE:
         return QuestionType(announced)
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
 

@@ -18,6 +18,7 @@ from pipeline.parse.outline import NumberedItem
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import Part
+from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns("parts")
 
@@ -357,7 +358,10 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
         if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
             _share([*waiting, draft], draft.answer)
         elif (
-            len(waiting) > 1 and len(draft.answer or "") > 1 and draft.announced != "X" and not draft.key_head
+            len(waiting) > 1
+            and len(draft.answer or "") > 1
+            and draft.announced not in SEVERAL_ANSWERS
+            and not draft.key_head
         ):
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []

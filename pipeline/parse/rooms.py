@@ -12,6 +12,7 @@ from statistics import median
 from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import Gap
+from pipeline.parse.heads import WITHOUT_CASE
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run
 from pipeline.patterns import Patterns
@@ -220,10 +221,6 @@ def _check_last(draft: Draft, rooms: Rooms, fewest: Mapping[int, Sequence[int]])
         draft.flag("room_inside", f"{fewer}, and there is room for a line after it")
 
 
-_WITHOUT_CASE = ("A1", "A2", "X", "single")
-"""Types of items that share no case."""
-
-
 def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
     """Flag questions that follow room for a head and a case, up to the next head."""
     if not any(draft.group_headed for draft in drafts):
@@ -242,7 +239,7 @@ def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap])
             continue
         for at in range(max(first, passed), len(own)):
             draft = own[at]
-            if draft.group or draft.block is not own[first].block or draft.announced in _WITHOUT_CASE:
+            if draft.group or draft.block is not own[first].block or draft.announced in WITHOUT_CASE:
                 break
             draft.flag("case_missing", f"a head and a case may have stood before number {own[first].number}")
             passed = at + 1

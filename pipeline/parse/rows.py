@@ -15,17 +15,14 @@ from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import Columns, Unclear, options_of
 from pipeline.parse.fields import concluded_answer, filled_blank
-from pipeline.parse.heads import SET_ASIDE, announcement, question_type
+from pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from pipeline.parse.row_texts import Doubts
-from pipeline.patterns import Patterns
 from schemas.columns import roles_of, vocabulary
 from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
 from schemas.identity import content_hash, row_id, sha256
 from schemas.questions import Option, Question, QuestionType
 from schemas.wording import counted
-
-_P = Patterns("rows")
 
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 
@@ -285,7 +282,7 @@ def _question(
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated, text.get("explanation"))
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
-    if answer and len(answer) > 1 and not accepted and kind in ("single", "A1", "A2"):
+    if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
     content = content_hash(stem, (one for _, one in options.pairs), shared)
@@ -344,8 +341,7 @@ def _type(
     for told in (stated, kind if single else None):
         if told in set(QuestionType):
             return QuestionType(told)
-    announced = "X" if kind == "X" or (stated and _P.several.search(stated)) else None
-    return question_type(announced, stem, letters, shared_case=shared is not None, shared_options=False)
+    return question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
 
 
 def _answers(

@@ -16,7 +16,7 @@ from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
 from pipeline.report import words
-from schemas.questions import QuestionType
+from schemas.questions import SEVERAL_ANSWERS
 from schemas.taxonomy import Dimension, cmb_catalogue, dimensions
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _split_name(name: str) -> str:
 
 def question_types(splits: Splits) -> Table:
     """Questions by item type and split, and as CMB counts them: one right answer, or several."""
-    several = (pl.col("question_type") == QuestionType.X.value) | (pl.col("answer").list.len() > 1)
+    several = pl.col("question_type").is_in(SEVERAL_ANSWERS) | (pl.col("answer").list.len() > 1)
     counts = _counts(
         splits,
         {

@@ -5,13 +5,14 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+from schemas.questions import SPLIT_NAMES
 from schemas.wording import Notice, counted
 
 _WORDS: dict[str, Any] = tomllib.loads((files("pipeline.report") / "words.toml").read_text(encoding="utf-8"))
 STAGES: dict[str, str] = _WORDS["stages"]
 UNITS: dict[str, str] = _WORDS["units"]
 OUTCOMES: dict[str, str] = _WORDS["outcomes"]
-SPLITS: dict[str, str] = _WORDS["splits"]
+SPLITS = SPLIT_NAMES
 FIELDS: dict[str, str] = _WORDS["fields"]
 CHANGES: dict[str, str] = _WORDS["changes"]
 MERGED: dict[str, str] = _WORDS["merged"]

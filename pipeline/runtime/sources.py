@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from pydantic import ValidationError
 
-from pipeline.archives import is_archive, is_paper, unpack
+from pipeline.archives import is_archive, unpack
 from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, hashes_of, read_release, release_files
 from pipeline.runtime.publish import intact, read_manifest, read_table
@@ -28,7 +28,7 @@ from schemas.dataset import DatasetParams
 from schemas.documents import RawFile, StageManifest
 from schemas.errors import UserError
 from schemas.evaluation import AnswerScore
-from schemas.identity import ROW_PREFIX, file_sha256, is_hidden, sha256
+from schemas.identity import ROW_PREFIX, file_sha256, is_hidden, is_ignored, sha256
 from schemas.release import ReleasedId
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
         if path.is_dir():
             if (real := path.resolve()) not in skip:
                 yield from _walk(path, skip | {real})
-        elif path.is_file() and is_paper(path.name):
+        elif path.is_file() and not is_ignored(path.name):
             yield path
 
 

@@ -15,7 +15,7 @@ COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document
 
 def _main_dimension() -> str:
     """The discipline; of another label set than CMExam's, the first dimension."""
-    return "medical_discipline" if label_set().extends else next(iter(dimensions()))
+    return "medical_discipline" if label_set().has_cmexam else next(iter(dimensions()))
 
 
 class SplitParams(Params):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipeline.evaluate.grading import RunSettings, from_facts
+from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.results import papers
 from pipeline.evaluate.results.view import WORDS, View, cell, title
 from pipeline.evaluate.scoring import HUMAN, REVIEWED
@@ -30,7 +31,7 @@ class Evaluated:
     agreement: Sequence[JudgeAgreement] = ()
     judgements: Sequence[Judgement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
-    more_than: Mapping[str, int] = field(default_factory=lambda: dict(papers.MINIMUM))
+    more_than: Mapping[str, int] = field(default_factory=EvaluateParams().more_than)
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:

@@ -42,8 +42,6 @@ LABELLED: Mapping[str, int] = {
     "difficulty": 8,
 }
 """Number of the table that each dimension has in the paper."""
-MINIMUM: Mapping[str, int] = {"disease_group": 100, "clinical_department": 50}
-"""The paper shows labels with more questions than that (its section 4.4)."""
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
