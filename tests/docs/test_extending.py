@@ -17,7 +17,7 @@ GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 def blocks(kind: str) -> list[tuple[str, str]]:
     """The code that the guide marks with ``<!-- kind … -->``: what stands behind the kind, and the code."""
-    return re.findall(rf"<!-- {kind} ?(.*?) ?-->\n```(?:python)?\n(.*?)```", GUIDE, re.DOTALL)
+    return re.findall(rf"<!-- {kind} ?(.*?) ?-->\n```(?:python|toml)?\n(.*?)```", GUIDE, re.DOTALL)
 
 
 @pytest.fixture
@@ -132,6 +132,18 @@ def test_the_guides_engine_source_format_and_item_type_are_read(extended):
         ("paper.txt", "calculation", "B"),
         ("scan.png", "A1", "D"),
     ]
+
+
+def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
+    bank = extended / "raw" / "bank.csv"
+    bank.parent.mkdir()
+    bank.write_text("题干,A,B,C,D,答案\n下列属于抗凝药的是,甲,乙,丙,丁,D\n", encoding="utf-8")
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\nlabels = "labels.toml"\n', encoding="utf-8")
+    done = run(extended, "run", "--to", "annotate")
+    assert done.returncode == 0, done.stderr
+    annotations = pl.read_parquet(extended / "build" / "annotate" / "annotations.parquet")
+    assert "medical_discipline" in annotations["dimension"].to_list()
+    assert annotations.filter(dimension="cognitive_level")["label"].to_list() == ["记忆"]
 
 
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
