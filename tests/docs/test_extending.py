@@ -138,7 +138,9 @@ def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
     bank = extended / "raw" / "bank.csv"
     bank.parent.mkdir()
     bank.write_text("题干,A,B,C,D,答案\n下列属于抗凝药的是,甲,乙,丙,丁,D\n", encoding="utf-8")
-    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\nlabels = "labels.toml"\n', encoding="utf-8")
+    (extended / "dataset.toml").write_text(
+        '[dataset]\nname = "x"\nlabels = "labels.toml"\n', encoding="utf-8"
+    )
     done = run(extended, "run", "--to", "annotate")
     assert done.returncode == 0, done.stderr
     annotations = pl.read_parquet(extended / "build" / "annotate" / "annotations.parquet")
