@@ -144,7 +144,7 @@ class Cluster(Record):
 
 
 Split = Literal["train", "validation", "test"]
-SPLITS: tuple[Split, ...] = get_args(Split)
+SPLITS: tuple[str, ...] = get_args(Split)
 SPLIT_NAMES: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
 """Their Chinese names."""
 

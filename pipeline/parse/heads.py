@@ -320,7 +320,7 @@ def question_type(
         return QuestionType.B1
     if shared_case:
         return QuestionType.A3_A4
-    if announced in {*QuestionType} & WITHOUT_CASE:
+    if announced and announced in {*QuestionType} & WITHOUT_CASE:
         return QuestionType(announced)
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
 
