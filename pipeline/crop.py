@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from pipeline.archives import locate
+from pipeline.rendering.html import data_uri
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import find_rows
 from pipeline.stage import Context, Failure
@@ -115,15 +116,17 @@ def cut_out(task: CropTask) -> dict[str, tuple[str, bytes]]:
     return found
 
 
-def crops(questions: Iterable[Question], context: Context, most: int) -> dict[str, tuple[str, bytes]]:
-    """Media types and pictures of questions, by id, as far as they can be shown; drawn in worker processes.
+def crops(questions: Iterable[Question], context: Context, most: int) -> dict[str, str]:
+    """Cut-outs as data addresses, by question, as far as they take ``most`` bytes; drawn in worker processes.
 
-    Those of one page are cut out of it together. A picture should take ``most`` bytes.
+    Those of one page are cut out of it together. A picture is a help, not a need: a paper that has moved, or shows no
+    pages, has none.
     """
-    found: dict[str, tuple[str, bytes]] = {}
+    found: dict[str, str] = {}
     for _, cut in context.map(cut_out, _tasks(questions, context, most), timeout=TIMEOUT):
         if not isinstance(cut, Failure):
-            found |= cut
+            fits = {name: drawn for name, drawn in cut.items() if len(drawn[1]) <= most}
+            found |= {name: data_uri(content, kind) for name, (kind, content) in fits.items()}
     return found
 
 

@@ -22,7 +22,8 @@ from schemas.questions import Option, Question, QuestionType
 SHARE = 0.02
 Planted = dict[str, str]
 """The wrong key by question."""
-Ranking = list[str]
+Scores = np.ndarray
+"""How suspicious each question is, in the order of the questions."""
 
 
 @dataclass
@@ -112,23 +113,23 @@ def planted(material: Material, seed: int) -> tuple[Material, Planted]:
     return Material(changed, material.answers), wrong
 
 
-def ours(material: Material) -> Ranking:
+def ours(material: Material) -> Scores:
     found = audit(Question.to_frame(material.questions), material.answers, AuditParams())
-    return [case.question.question_id for case in found.cases]
+    odds = {case.question.question_id: case.odds for case in found.cases}
+    return np.array([odds[row.question_id] for row in material.questions])
 
 
-def lowest_accuracy(material: Material) -> Ranking:
-    """The questions that most models miss first; ties by lot."""
-    lot = np.random.default_rng(1).random(len(material.questions))
+def lowest_accuracy(material: Material) -> Scores:
+    """The questions that most models miss first."""
     share = [
         np.mean([letters == frozenset(row.answer or ()) for letters in said.values()] or [1.0])
         for row in material.questions
         for said in [material.answers.get(row.question_id, {})]
     ]
-    return [material.questions[at].question_id for at in np.lexsort((lot, share))]
+    return -np.array(share)
 
 
-def vote(material: Material) -> Ranking:
+def vote(material: Material) -> Scores:
     """A vote weighted by each model's log-odds of agreeing with the keys."""
     total: dict[str, list[bool]] = {}
     for row in material.questions:
@@ -141,12 +142,11 @@ def vote(material: Material) -> Ranking:
         for name, letters in material.answers[row.question_id].items():
             votes[letters] = votes.get(letters, 0.0) + weights[name]
         key = votes.pop(frozenset(row.answer or ()), 0.0)
-        scores.append(key - max(votes.values(), default=0.0))
-    lot = np.random.default_rng(1).random(len(scores))
-    return [material.questions[at].question_id for at in np.lexsort((lot, scores))]
+        scores.append(max(votes.values(), default=0.0) - key)
+    return np.array(scores)
 
 
-def cleanlab_votes(material: Material) -> Ranking:
+def cleanlab_votes(material: Material) -> Scores:
     """Cleanlab on the share of models that gave each letter."""
     from cleanlab.rank import get_label_quality_scores
 
@@ -158,7 +158,7 @@ def cleanlab_votes(material: Material) -> Ranking:
     return _by_quality(material, shares / shares.sum(1, keepdims=True), get_label_quality_scores)
 
 
-def cleanlab_text(material: Material) -> Ranking:
+def cleanlab_text(material: Material) -> Scores:
     """Cleanlab on a classifier of options as keys by what the explanation says of them, out of fold."""
     from cleanlab.rank import get_label_quality_scores
     from sklearn.linear_model import LogisticRegression
@@ -189,17 +189,26 @@ def _overlap(row: Question, option: Option) -> list[float]:
     ]  # fmt: skip
 
 
-def _by_quality(material: Material, shares: np.ndarray, quality: Callable[..., np.ndarray]) -> Ranking:
+def _by_quality(material: Material, shares: np.ndarray, quality: Callable[..., np.ndarray]) -> Scores:
     labels = np.array(["ABCDE".index((row.answer or ["A"])[0]) for row in material.questions])
-    lot = np.random.default_rng(1).random(len(labels))
-    order = np.lexsort((lot, quality(labels, shares)))
-    return [material.questions[at].question_id for at in order]
+    return -quality(labels, shares)
+
+
+def met(scores: Scores, wrong: np.ndarray, most: int) -> float:
+    """Planted keys among the ``most`` suspicious questions: the mean over all orders of those that are equal."""
+    scores = scores.round(6)
+    last = np.sort(scores)[-most]
+    over, level = scores > last, scores == last
+    return float(wrong[over].sum() + (most - over.sum()) * wrong[level].mean())
 
 
 def measured(
-    name: str, material: Material, ways: dict[str, Callable[[Material], Ranking]], seeds: int
+    name: str, material: Material, ways: dict[str, Callable[[Material], Scores]], seeds: int
 ) -> None:
-    """Print a row a way: planted keys in the first 1 % and in the first 5 %, mean over seeds with 95 % intervals."""
+    """Print a row a way: planted keys in the first 1 % and in the first 5 %, mean over seeds with 95 % intervals.
+
+    The last row is the mean of the paired differences of the audit and the vote.
+    """
     count = len(material.questions)
     first, budget, total = int(0.01 * count), round(0.05 * count), ceil(SHARE * count)
     print(f"\n{name}: {count:,} questions, {total} planted, {seeds} draws\n")
@@ -207,14 +216,27 @@ def measured(
         f"| | planted in the first {first} | precision | in the first {budget} | recall |\n|---|---:|---:|---:|---:|"
     )
     draws = [planted(material, seed) for seed in range(seeds)]
-    for way, ranking in ways.items():
-        ranks = [(ranking(changed), wrong) for changed, wrong in draws]
-        cells = []
-        for most, of in ((first, first), (budget, total)):
-            met = np.array([len(set(order[:most]) & set(wrong)) for order, wrong in ranks])
-            half = 1.96 * met.std(ddof=1) / np.sqrt(len(met)) if len(met) > 1 else 0.0
-            cells.append(f"{met.mean():.2f} ± {half:.2f} | {met.mean() / of:.2f}")
-        print(f"| {way} | {' | '.join(cells)} |", flush=True)
+    found = {}
+    for way, rating in ways.items():
+        rated = [
+            (rating(changed), np.array([row.question_id in wrong for row in material.questions]))
+            for changed, wrong in draws
+        ]
+        found[way] = np.array([[met(*each, most) for most in (first, budget)] for each in rated])
+        (one, half_one), (five, half_five) = map(_interval, found[way].T)
+        cells = f"{one:.2f} ± {half_one:.2f} | {one / first:.2f} | {five:.2f} ± {half_five:.2f} | {five / total:.2f}"
+        print(f"| {way} | {cells} |", flush=True)
+    if "vote" in found:
+        (one, half_one), (five, half_five) = map(_interval, (found["audit"] - found["vote"]).T)
+        print(
+            f"| audit - vote | {one:+.2f} ± {half_one:.2f} | | {five:+.2f} ± {half_five:.2f} | |", flush=True
+        )
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """Return the mean and half of its 95 % interval."""
+    half = 1.96 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return float(values.mean()), float(half)
 
 
 def main() -> None:
@@ -233,7 +255,7 @@ def main() -> None:
     by_answers = {
         "lowest accuracy first": lowest_accuracy,
         "Cleanlab": cleanlab_votes,
-        "vote weighted by ability": vote,
+        "vote": vote,
         "audit": ours,
     }
     for path, read, ways in (

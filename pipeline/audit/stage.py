@@ -19,7 +19,6 @@ from pipeline.crop import crops
 from pipeline.dedup.keys import with_keys
 from pipeline.evaluate.extraction import extract
 from pipeline.rendering import html
-from pipeline.rendering.html import data_uri
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from pipeline.stats.intervals import ENOUGH
@@ -300,8 +299,8 @@ def _told(case: AuditCase) -> Iterator[str]:
 PAGE = "index.html"
 _TEXT = 2000
 """Characters of an explanation that are shown."""
-_PICTURES = 9_000_000
-"""Bytes of all cut-outs together."""
+_PICTURES = 12_000_000
+"""Characters of all cut-outs together, as data addresses."""
 _PICTURE = 260_000  # bytes of one cut-out, as on the page of a paper
 
 
@@ -311,13 +310,11 @@ def _page(found: Audited, answers: Answers, params: AuditParams, context: Contex
     doubted = [pair for pair in zip(found.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
     shown = doubted[: params.shown]
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
-    drawn = crops(wanted, context, _PICTURE) if wanted else {}
-    left, pictures = _PICTURES, {}
-    for case, _ in shown:
-        kind, content = drawn.get(case.question.question_id, ("", b""))
-        if content and len(content) <= left:
-            left -= len(content)
-            pictures[case.question.question_id] = data_uri(content, kind)
+    left, pictures = _PICTURES, crops(wanted, context, _PICTURE) if wanted else {}
+    for name in [case.question.question_id for case, _ in shown if case.question.question_id in pictures]:
+        left -= len(pictures[name])
+        if left < 0:
+            del pictures[name]
     values = {
         "name": context.dataset.name,
         "items": [

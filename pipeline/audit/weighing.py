@@ -7,7 +7,7 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import expit, logsumexp
 
 from pipeline.audit.answers import Answers, Letters
 from pipeline.audit.consensus import Consensus, Floats, consensus
@@ -102,8 +102,8 @@ def weigh_people(case: AuditCase) -> None:
     count = case.question.respondents or ENOUGH  # where their number is not told
     sure = wilson(share * count, count)[1] < chance
     detail = f"{share:.0%} of people are right, guessing reaches {chance:.0%}"
-    case.scores[case.key] -= _PEOPLE if sure else _UNSURE
     weight = _PEOPLE if sure else _UNSURE
+    case.scores[case.key] -= weight
     case.evidence.append(
         Evidence(kind="people", source="accuracy", answer=None, weight=weight, detail=detail)
     )
@@ -186,11 +186,9 @@ def _tell(
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:
-    chances = softmax(scores)
-    rest = float(chances[1:].sum())
     best = 1 + int(np.argmax(scores[1:]))
-    case.suspicion = round(min(1.0, rest), 6)
-    case.odds = float(np.logaddexp.reduce(scores[1:]) - scores[0])
+    case.odds = float(logsumexp(scores[1:]) - scores[0])
+    case.suspicion = round(float(expit(case.odds)), 6)
     spoken_for = [each.answer for each in case.evidence if each.weight > 0 and each.answer]
     case.suggested = choices[best] if sorted(choices[best] or ()) in spoken_for else None
     case.evidence.sort(key=lambda each: (-abs(each.weight), each.kind, each.source))

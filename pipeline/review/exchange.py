@@ -4,8 +4,7 @@ All of it raises ``UserError`` where there is no token or no server, where the s
 nothing to send and never was. ``count`` limits what is added; ``adopt`` takes over another folder's project.
 """
 
-import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from annotation.label_studio.tasks import (
     verification_tasks,
 )
 from annotation.params import ReviewParams
+from pipeline.crop import crops as cut_outs
 from pipeline.review import folder
 from pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
 from pipeline.review.progress import assignment
@@ -90,7 +90,7 @@ def review_tasks(
     tasks = tasks_of(
         questions,
         [*Annotation.from_frame(proposed), *proposals(gold)],
-        crops=_crops(scanned, context) if params.crops and crops else {},
+        crops=cut_outs(scanned, context, _CROP_BYTES) if params.crops and crops else {},
         version=model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
         seed=context.seed,
@@ -113,7 +113,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     wanted = {each.question_id for each in open_cases}
     rows = tables["questions"].filter(pl.col("question_id").is_in(wanted))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
-    crops = _crops(questions.values(), context) if params.crops else {}
+    crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
     return send(projects.ADJUDICATION, tasks, params, context)
 
@@ -124,7 +124,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     Return also how many items were not sent because there is no question in them to correct.
     """
     pairs, without = waiting_questions(context.build)
-    crops = _crops([question for _, question in pairs], context) if params.crops else {}
+    crops = cut_outs([question for _, question in pairs], context, _CROP_BYTES) if params.crops else {}
     tasks = verification_tasks(pairs, crops=crops)
     return send(projects.VERIFICATION, tasks, params, context), without
 
@@ -160,20 +160,6 @@ def send(
             adopt=adopt,
             advance=advance,
         )
-
-
-def _crops(questions: Iterable[Question], context: Context) -> dict[str, str]:
-    """Cut-outs from pages as data addresses, by question, where there are any.
-
-    A picture is a help, not a need: a paper that has moved, or shows no pages, is sent without.
-    """
-    from pipeline.crop import crops
-
-    return {
-        name: f"data:{kind};base64,{base64.b64encode(content).decode()}"
-        for name, (kind, content) in crops(questions, context, _CROP_BYTES).items()
-        if len(content) <= _CROP_BYTES
-    }
 
 
 def pull(

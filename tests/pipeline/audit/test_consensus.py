@@ -42,3 +42,25 @@ def test_who_was_not_asked_says_nothing():
 def test_reliability_is_the_share_that_is_right_by_all():
     found = consensus(*votes(*EASY)).reliability
     assert found[0] > found[2] > found[3]
+
+
+def test_respondents_that_err_together_count_for_less():
+    """Five copies of one respondent and four others; the same five with errors of their own."""
+    draw = np.random.default_rng(4)
+    split = "BBBBBAAAA"
+
+    def weight(together: bool) -> float:
+        wrong = draw.random((400, 9)) < 0.2
+        letters = np.where(wrong, draw.choice(list("BCDE"), wrong.shape), "A")
+        if together:
+            letters[:, :5] = letters[:, :1]
+        found = consensus(*votes(*map("".join, letters), split)).evidence[-1]
+        return float(found[1] - found[0])
+
+    assert weight(together=True) < weight(together=False) - 1
+
+
+def test_a_key_that_all_others_gave_needs_no_other_answer():
+    evidence = consensus(*votes(*["AAAAAAAA"] * 30, "BBBBBBBB")).evidence
+    assert np.isfinite(evidence).all()
+    assert evidence[-1, 1] - evidence[-1, 0] > 0 > evidence[0, 1] - evidence[0, 0]

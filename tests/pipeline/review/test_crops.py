@@ -8,7 +8,7 @@ import io
 import pytest
 from PIL import Image
 
-from pipeline.review import exchange
+from pipeline.crop import crops
 from pipeline.runtime.publish import read_table
 from schemas.questions import Question
 
@@ -19,7 +19,7 @@ def questions(built) -> list[Question]:
 
 
 def test_questions_with_boxes_have_pictures_and_those_of_text_have_none(questions, context):
-    found = exchange._crops(questions, context)
+    found = crops(questions, context, 400_000)
     assert set(found) == {question.question_id for question in questions if question.regions}
     for address in found.values():
         head, _, content = address.partition(",")
@@ -27,15 +27,14 @@ def test_questions_with_boxes_have_pictures_and_those_of_text_have_none(question
         assert Image.open(io.BytesIO(base64.b64decode(content))).width > 100
 
 
-def test_a_picture_that_is_too_large_is_sent_smaller(questions, context, monkeypatch):
-    whole = exchange._crops(questions, context)
+def test_a_picture_that_is_too_large_is_sent_smaller(questions, context):
+    whole = crops(questions, context, 400_000)
     most = max(map(len, whole.values())) // 2
-    monkeypatch.setattr(exchange, "_CROP_BYTES", most)
-    found = exchange._crops(questions, context)
+    found = crops(questions, context, most)
     assert any(address.startswith("data:image/jpeg") for address in found.values()) or len(found) < len(whole)
     assert all(len(base64.b64decode(address.partition(",")[2])) <= most for address in found.values())
 
 
 def test_a_paper_that_has_moved_is_sent_without_pictures(questions, context):
     (context.raw / "paper.pdf").unlink()
-    assert exchange._crops(questions, context) == {}
+    assert crops(questions, context, 400_000) == {}
