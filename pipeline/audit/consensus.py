@@ -3,8 +3,8 @@
 For every answer that could be right: how probable is what the respondents said, if it were? A respondent gets a
 question right by its ability and the question's difficulty, which is not known and integrated over; those who miss it
 share a misconception more often than not, so their answers are a Dirichlet-multinomial draw: nine votes for one wrong
-answer count for far less than nine independent ones (Dawid and Skene 1979; difficulty as in Whitehill et al. 2009). From eight respondents on the mean is taken of this and of
-what a regression learns from keys that are replaced on purpose.
+answer count for far less than nine independent ones (Dawid and Skene 1979; difficulty as in Whitehill et al. 2009).
+From eight respondents on the mean is taken of this and of what a regression learns from keys replaced on purpose.
 """
 
 from dataclasses import dataclass

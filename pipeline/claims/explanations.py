@@ -65,6 +65,8 @@ def read_explanation(
     if marks.right or marks.wrong:
         return None
     right, bad, start, end = read.judged
+    if wrong and len(right) == 1 and not bad:
+        return None  # B正确 where the wrong one is asked for: the answer, or a sound statement
     verdicts = _Marks(frozenset(right), frozenset(bad), detail=explanation[start:end][:_SHOWN].strip())
     return _decided(verdicts, options, several=several, wrong=wrong)
 
@@ -124,8 +126,8 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
         chosen = marks.key
     elif several:
         chosen = (bad if wrong else right) if complete and right and bad else None
-    elif len(rest) == 1 and _P.all.search(options[min(rest)]) and not (right and bad):
-        chosen = frozenset(rest)  # A对 B对 C对 D对, and E says 以上都是
+    elif len(rest) == 1 and (wrong or _P.all.search(options[min(rest)])) and not (right and bad):
+        chosen = frozenset(rest)  # A对 B对 C对 D对, and E says 以上都是, or the wrong one is asked for
     elif len(right) == 1 and not (wrong and len(bad) == 1):
         chosen = right  # the only one that is called right
     elif len(bad) == 1 and (len(right) > 1 or wrong):

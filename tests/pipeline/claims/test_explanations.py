@@ -29,12 +29,21 @@ def read(
         ("它抑制炎症，故选D。", "D", "stated"),
         ("A项错误，B、C项错误，D项正确，E错误。", "D", "all judged"),
         ("本题答案为D。A错误。", "D", "stated"),
+        ("【答案】D 【解析】能抑制炎症。", "D", "stated"),
+        ("【正确答案】D【试题分析】参见教材。", "D", "stated"),
+        ("（上题选B）本题选D。", "D", "stated"),
+        ("B的叙述有误，故为正确答案。", "B", "stated"),
     ],
 )
 def test_verdicts_and_statements_are_read(explanation, answer, rule):
     found = read(explanation)
     assert found is not None
     assert ("".join(sorted(found.answer or ())), found.rule) == (answer, rule)
+
+
+@pytest.mark.parametrize("explanation", ["理由同上题（上题选B）。", "前一题答案是B，供对照。", "下题应选C。"])
+def test_the_answer_of_another_question_is_none_of_this_one(explanation):
+    assert read(explanation) is None
 
 
 def test_what_is_asked_for_decides_between_right_and_wrong():
@@ -45,6 +54,13 @@ def test_what_is_asked_for_decides_between_right_and_wrong():
     told = read("（B错，为本题正确答案）（A对）", stem=asked)
     assert told is not None
     assert told.answer == {"B"}
+
+
+def test_where_the_wrong_one_is_asked_for_the_one_that_is_not_called_right_is_the_answer():
+    found = read("A、B、C、E正确；D应为口服。", stem="关于用药的叙述，错误的是")
+    assert found is not None
+    assert found.answer == {"D"}
+    assert read("B正确。", stem="关于用药的叙述，错误的是") is None
 
 
 def test_chu_wai_hai_asks_for_what_is_right():

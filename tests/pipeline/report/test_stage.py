@@ -18,7 +18,7 @@ from schemas.documents import Page
 from schemas.errors import UserError
 from schemas.evaluation import Score
 from schemas.questions import Cluster, Merge, Rejection, ReviewItem, TextChange
-from schemas.release import Change, Leak
+from schemas.release import BenchmarkFile, Change, Leak
 from schemas.wording import reason_names
 from tests.conftest import ROOT
 
@@ -450,8 +450,19 @@ def test_leaks_are_counted_by_kind_and_warn(report):
     warnings = " ".join(result.facts["warnings"])
     assert "1 question of one split found again in another" in warnings
     assert "1 question overlapping with public benchmarks" in warnings
+    assert "No public benchmark was compared with" in warnings
     assert "b.jsonl line 3" in result.page.text
     assert "<b>题干" in result.page.text
+
+
+def test_a_benchmark_that_was_compared_is_counted_and_does_not_warn(report):
+    compared = BenchmarkFile(
+        file="b.jsonl", sha256="0" * 64, records=5, overlaps=0, copies=0, test_overlaps=0, test_copies=0
+    )
+    tables = {"leaks/leaks": Leak.to_frame([]), "leaks/benchmarks": BenchmarkFile.to_frame([compared])}
+    result = report({"manifests": manifests(manifest("leaks", 3)), **tables})
+    assert "No public benchmark was compared with" not in " ".join(result.facts["warnings"])
+    assert "Compared with 1 file of public benchmarks" in result.page.text
 
 
 def test_scores_stand_with_their_intervals(report):
