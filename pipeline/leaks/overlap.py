@@ -42,6 +42,8 @@ _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查
 _NO_LETTER = re.compile(r"[\W_]+")
 _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 """The letter before an option."""
+_INLINE = re.compile(r"[\s）)]{1,4}(?=[（(]?[A-H][)）.、．:：])")
+"""Where the next option begins on the same line: 最常见的是（ ）A、出血 B、穿孔."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,9 @@ class Index:
         for record in block:
             places: dict[int, int] = {}
             for place, line in enumerate(record.text.split("\n")):
-                for row in self._lines.get(_letters(line), ()):
-                    places.setdefault(row, place)
+                for part in (line, *_INLINE.split(line)):
+                    for row in self._lines.get(_letters(part), ()):
+                        places.setdefault(row, place)
             for row, place in places.items():
                 if (share := lines_shared(self._texts[row], record.text)) >= self._copied:
                     last, at = int(self.tokens[row]), record.line + place * record.lines

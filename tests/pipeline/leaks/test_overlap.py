@@ -255,15 +255,12 @@ SHORT = "炮制附子的目的是"
 LINES = ("降低毒性", "增强疗效", "便于调剂", "改变归经", "矫臭矫味")
 
 
-@given(order=st.permutations(LINES))
-def test_a_short_question_whose_options_change_places_is_a_copy(order):
+@given(order=st.permutations(LINES), between=st.sampled_from(["\n", " ", "　"]), blank=st.booleans())
+def test_a_short_question_whose_options_change_places_is_a_copy(order, between, blank):
     index = Index(["\n".join((SHORT, *LINES)), "\n".join((OTHER, *OPTIONS))], 13, 10)
-    records = [
-        BenchmarkText(
-            7, "\n".join((SHORT, *(f"{label}. {text}" for label, text in zip("ABCDE", order, strict=True))))
-        )
-    ]
-    matches, _ = index.matches(records)
+    options = [f"{label}. {text}" for label, text in zip("ABCDE", order, strict=True)]
+    stem = f"{SHORT}（ ）" if blank else SHORT
+    matches, _ = index.matches([BenchmarkText(7, between.join((stem, *options)))])
     assert [(match.row, match.share, match.line, match.records) for match in matches] == [(0, 1.0, 7, 1)]
     assert not index.matches([BenchmarkText(7, "\n".join((SHORT, "水制", "火制", "水火共制")))])[0]
 
