@@ -85,7 +85,7 @@ def _told_apart(said: Floats, evidence: Floats) -> Floats:
         shares = [_TENTHS[np.rint(10 * given.sum(1) / asked[rows]).astype(int)] for given in votes]
         return np.hstack([*votes, *shares])
 
-    given = said[:, :, 1:].any(1)
+    given: NDArray[np.bool_] = said[:, :, 1:].sum(1) > 0
     given[~given.any(1), 0] = True  # all gave the key: an answer that nobody gave
     rows, columns = np.nonzero(given)
     keys = seen(np.arange(len(said)), np.zeros(len(said), np.int64))
